@@ -252,7 +252,8 @@ class SubgraphConfig(_Computation):
     )
     validation_threshold: Optional[v.Thresholds] = key(
         "Least cosine similarity that passes, per device (if absent 0.999; 0.995 "
-        "for 16-bit arithmetic and for large weights in 8 bits).",
+        "for 16-bit arithmetic and for large weights in 8 bits), and on every device "
+        "for models that compute in 8 bits (`quantize`, 0.98).",
         _VALIDATION,
     )
     accuracy_validation_script: Optional[v.Many[v.Location]] = key(

@@ -22,6 +22,7 @@ from mace.python.tools.config.load import load_deployment, load_deployment_text
 from mace.python.tools.config.problems import ConfigError
 from mace.python.tools.config.vocabulary import (
     Abi,
+    Arithmetic,
     CalibrationMethod,
     ClMemoryType,
     DataFormat,
@@ -184,6 +185,7 @@ def test_every_key_reaches_the_normal_form() -> None:
         Runtime.CPU: 0.9,
         Runtime.GPU: 0.8,
         Runtime.DSP: 1.0,
+        Arithmetic.QUANTIZED: 0.7,
     }
     first, second = subgraph.inputs
     assert (first.name, second.name) == ("0", "image:0")

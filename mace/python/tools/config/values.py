@@ -34,7 +34,11 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from mace.python.tools.config.vocabulary import SINGLE_DEVICES, Runtime
+from mace.python.tools.config.vocabulary import (
+    SINGLE_DEVICES,
+    Arithmetic,
+    MeasuredAs,
+)
 from mace.python.tools.config.yaml_source import Table, Text
 from mace.python.tools.wording import listed, nearest, shown
 
@@ -425,13 +429,13 @@ Renamings = Annotated[
 def _each_once(value: Any, read: Any) -> Any:
     thresholds = read(value)
     if len(thresholds) < len(value):
-        raise told("names a device twice")
+        raise told("names one of its keys twice")
     return thresholds
 
 
 Thresholds = Annotated[
     Dict[
-        Annotated[Runtime, Words(SINGLE_DEVICES, all_offered=True)],
+        Annotated[MeasuredAs, Words((*SINGLE_DEVICES, *Arithmetic), all_offered=True)],
         Annotated[
             float, Gt(0), Le(1), Accepts("a number above 0 and not above 1.0", "")
         ],
@@ -439,8 +443,8 @@ Thresholds = Annotated[
     MinLen(1),
     WrapValidator(_each_once),
     Accepts(
-        "a mapping such as {CPU: 0.999, GPU: 0.995, HEXAGON: 0.98}",
-        "mapping of `CPU`, `GPU`, `HEXAGON` to a number up to 1.0",
+        "a mapping such as {CPU: 0.999, GPU: 0.995, HEXAGON: 0.98, quantize: 0.98}",
+        "mapping of `CPU`, `GPU`, `HEXAGON`, `quantize` to a number up to 1.0",
     ),
 ]
 

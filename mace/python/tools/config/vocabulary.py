@@ -9,6 +9,7 @@ what it does not is said here, once: `in_release`.
 from __future__ import annotations
 
 import enum
+from typing import Union
 
 from mace.python.tools.data_type import DataType, Precision
 
@@ -120,6 +121,15 @@ class Runtime(str, enum.Enum):
         )
         return tuple(Precision) if self is Runtime.CPU else everywhere
 
+
+class Arithmetic(str, enum.Enum):
+    """What models compute in, where that matters more than the device."""
+
+    QUANTIZED = "quantize"
+
+
+# What a least similarity can be given for.
+MeasuredAs = Union[Runtime, Arithmetic]
 
 SINGLE_DEVICES = tuple(runtime for runtime in Runtime if len(runtime.devices) == 1)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mace.python.tools.config.vocabulary import Runtime
+from mace.python.tools.config.vocabulary import Arithmetic, MeasuredAs, Runtime
 from mace.python.tools.validate.metrics import Array, Metrics, compute_metrics
 
 # The least cosine similarity that passes, unless the deployment file's
@@ -77,7 +77,7 @@ class Comparison:
 
 def similarity_threshold(
     runtime: Runtime,
-    configured: Mapping[Runtime, float],
+    configured: Mapping[MeasuredAs, float],
     quantized: bool,
     rounded: bool = False,
 ) -> float:
@@ -85,10 +85,13 @@ def similarity_threshold(
 
     Args:
         runtime: where the model ran; of several devices, the least of all.
-        configured: what the deployment file says.
+        configured: what the deployment file says; of a quantized model, what it says
+            for these comes before what it says for a device.
         quantized: whether the model computes in 8 bits.
         rounded: whether operands are rounded to 16 bits, or weights to 8.
     """
+    if quantized and Arithmetic.QUANTIZED in configured:
+        return configured[Arithmetic.QUANTIZED]
     if len(runtime.devices) > 1:
         return min(
             similarity_threshold(device, configured, quantized, rounded)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.config.vocabulary import Runtime
+from mace.python.tools.config.vocabulary import Arithmetic, MeasuredAs, Runtime
 from mace.python.tools.validate import compare_tensor, similarity_threshold
 from mace.python.tools.validate.log_csv import write_log
 
@@ -56,9 +56,16 @@ def test_thresholds() -> None:
     assert similarity_threshold(Runtime.CPU, {}, quantized=True) == 0.980
     assert similarity_threshold(Runtime.CPU, {}, False, rounded=True) == 0.995
     assert similarity_threshold(Runtime.DSP, {}, True, rounded=True) == 0.980
-    configured = {Runtime.CPU: 0.5}
+    configured: dict[MeasuredAs, float] = {Runtime.CPU: 0.5}
     assert similarity_threshold(Runtime.CPU, configured, quantized=True) == 0.5
     assert similarity_threshold(Runtime.GPU, configured, quantized=False) == 0.995
+    of_quantized: dict[MeasuredAs, float] = {
+        Runtime.CPU: 0.5,
+        Arithmetic.QUANTIZED: 0.9,
+    }
+    assert similarity_threshold(Runtime.CPU, of_quantized, quantized=True) == 0.9
+    assert similarity_threshold(Runtime.CPU_GPU, of_quantized, quantized=True) == 0.9
+    assert similarity_threshold(Runtime.CPU, of_quantized, quantized=False) == 0.5
 
 
 def test_log_csv(tmp_path: Path) -> None:
