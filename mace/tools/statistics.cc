@@ -32,7 +32,7 @@ std::string ShapeText(const std::vector<T> &dims) {
   if (dims.empty()) return "";
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (i != 0) text += ",";
+    if (i != 0) text += ',';
     text += std::to_string(dims[i]);
   }
   return text + "]";

@@ -312,6 +312,7 @@ Run Compile(const std::string &source,
   if (Write(path + "/kernel.cl",
             kDeclarations + std::string(kMacros) + source + call) &&
       Write(path + "/builtins.cc", kMatrixUnitsBuiltins) &&
+      // NOLINTNEXTLINE(bugprone-command-processor): names of this file alone.
       std::system(command.c_str()) == 0) {
     void *library = dlopen(object.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) {

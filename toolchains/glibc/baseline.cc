@@ -67,6 +67,7 @@ MACE_BASELINE int fstat(int file, struct stat *result) noexcept {
 namespace std {
 
 // GLIBCXX 3.4.29 and 3.4.30.
+// NOLINTNEXTLINE(bugprone-std-namespace-modification): older ones lack it.
 __attribute__((visibility("hidden"))) void __throw_bad_array_new_length() {
   throw bad_array_new_length();
 }

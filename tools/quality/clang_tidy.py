@@ -7,10 +7,10 @@ into build/check/include. A source whose preprocessed text has passed before is
 not looked at again.
 
 Most of the time goes into headers of the standard library, which clang-tidy reads
-and searches once per run. Sources of one folder are therefore checked in one run,
-as one source that includes them. If that does not compile, because two of them give
-different things the same name, or if it has findings, the sources that were named are
-checked apart from the others.
+once per run; before version 21, it also searched them. Sources of one folder are
+therefore checked in one run, as one source that includes them. If that does not
+compile, because two of them give different things the same name, or if it has
+findings, the sources that were named are checked apart from the others.
 """
 
 from __future__ import annotations
@@ -179,6 +179,16 @@ def groups_of(root: Path, files: Sequence[Path]) -> List[List[Path]]:
     )
 
 
+def _together(files: Sequence[Path]) -> str:
+    """One source that includes them all."""
+    return "".join(f'#include "{file}"\n' for file in files)
+
+
+def _plain(root: Path, line: str) -> str:
+    """A message with the name of its file as git has it."""
+    return line.replace(f"{root}{os.sep}", "").removeprefix("./")
+
+
 def _parts(files: Sequence[Path], lines: Sequence[str]) -> List[List[Path]]:
     """A group that failed, divided: the sources that were named are on their own."""
     named = [file for file in files if any(f"{file}:" in line for line in lines)]
@@ -203,77 +213,65 @@ class Tidy:
     def __call__(self, files: Sequence[Path]) -> List[str]:
         """The findings in sources that have the same flags."""
         source = (self._root / files[0]).read_text(encoding="utf-8")
-        flags = flags_of(files[0], source)
-        stamps: Dict[Path, Path] = {}
-        lines: List[str] = []
-        for file in files:
-            stamp, problems = self._stamp(file, flags)
-            lines += problems
-            if not problems and not stamp.exists():
-                stamps[file] = stamp
-        return lines + self._findings(stamps, flags)
+        return self._findings(files, flags_of(files[0], source))
 
-    def _stamp(self, file: Path, flags: Sequence[str]) -> Tuple[Path, List[str]]:
+    def _findings(self, files: Sequence[Path], flags: Sequence[str]) -> List[str]:
+        """The findings; a stamp is left if there is none."""
+        alone = len(files) == 1
+        stamp, problems = self._stamp(files, flags)
+        if problems and alone:
+            return problems
+        if not problems and stamp.exists():
+            return []
+        lines = problems or self._run(files, flags)
+        if lines and not alone:
+            parts = _parts(files, lines)
+            lines = [line for part in parts for line in self._findings(part, flags)]
+        if not lines and not problems:
+            stamp.touch()
+        return lines
+
+    def _stamp(
+        self, files: Sequence[Path], flags: Sequence[str]
+    ) -> Tuple[Path, List[str]]:
         """The file that exists if this text passed before; errors if there is none."""
-        # Suppressions are comments, which preprocessing removes: so both.
-        status, text = run_program(
-            [self._clang, "-E", "-x", "c++", *flags, str(file)], self._root
-        )
+        # With comments, which suppress findings.
+        command = [self._clang, "-E", "-C", "-x", "c++", *flags, "-"]
+        status, text = run_program(command, self._root, _together(files))
         if status:
-            lines = text.splitlines()
+            lines = [_plain(self._root, line) for line in text.splitlines()]
             return self._passed, [line for line in lines if _ERROR in line] or lines
         digest = hashlib.sha256(self._config)
-        digest.update((self._root / file).read_bytes())
         digest.update(text.encode())
         return self._passed / digest.hexdigest(), []
 
-    def _findings(self, stamps: Dict[Path, Path], flags: Sequence[str]) -> List[str]:
-        """The findings in sources; their stamps are made if there is none."""
-        files = list(stamps)
-        if not files:
-            return []
+    def _run(self, files: Sequence[Path], flags: Sequence[str]) -> List[str]:
+        """The findings of one run of clang-tidy."""
         if len(files) == 1 or self._fix:
-            lines = [line for file in files for line in self._run([str(file)], flags)]
-        else:
-            lines = self._run_together(files, flags)
-            if lines:
-                return [
-                    line
-                    for part in _parts(files, lines)
-                    for line in self._findings({f: stamps[f] for f in part}, flags)
-                ]
-        if not lines:
-            for stamp in stamps.values():
-                stamp.touch()
-        return lines
-
-    def _run_together(self, files: Sequence[Path], flags: Sequence[str]) -> List[str]:
-        text = "".join(f'#include "{file}"\n' for file in files)
+            return self._lines([str(file) for file in files], flags)
         with tempfile.NamedTemporaryFile(
             "w", suffix=".cc", prefix="group_", dir=self._passed.parent
         ) as group:
-            group.write(text)
+            group.write(_together(files))
             group.flush()
-            lines = self._run([group.name], flags)
+            lines = self._lines([group.name], flags)
         # bugprone-suspicious-include, of the group itself.
         return [line for line in lines if Path(group.name).name not in line]
 
-    def _run(self, arguments: Sequence[str], flags: Sequence[str]) -> List[str]:
-        """The findings of one run of clang-tidy."""
+    def _lines(self, arguments: Sequence[str], flags: Sequence[str]) -> List[str]:
         command = [self._tidy, "--quiet", *(["--fix"] if self._fix else []), *arguments]
         _, output = run_program([*command, "--", *flags], self._root)
-        prefix = f"{self._root}{os.sep}"
         return [
-            line.replace(prefix, "").removeprefix("./")
+            _plain(self._root, line)
             for line in output.splitlines()
             if ": warning: " in line or _ERROR in line
         ]
 
 
 def _clang_tidy(context: Context) -> Outcome:
-    tidy, clang = find_program("clang-tidy-19"), find_program("clang++-19")
+    tidy, clang = find_program("clang-tidy"), find_program("clang++-19")
     if tidy is None or clang is None:
-        return missing("clang-tidy-19" if tidy is None else "clang++-19")
+        return missing("clang-tidy" if tidy is None else "clang++-19")
     pool = context.files if context.everything else context.changed
     # Tests and benchmarks are left to the compiler's warnings, to keep the run short.
     files = [

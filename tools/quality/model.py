@@ -87,12 +87,12 @@ def missing(name: str) -> Outcome:
     )
 
 
-def run_program(command: Sequence[str], root: Path) -> Tuple[int, str]:
-    """Runs a program in ``root``; its exit status and all its output."""
+def run_program(command: Sequence[str], root: Path, text: str = "") -> Tuple[int, str]:
+    """Runs a program in ``root`` that reads ``text``; its status and all its output."""
     result = subprocess.run(
         command,
         cwd=root,
-        stdin=subprocess.DEVNULL,
+        input=text,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace mace::op_test {
 
@@ -241,7 +242,7 @@ OpCase &OpCase::PackedMatrices(const Value &plain) {
   input.layout = ConstantLayout::kPackedN16Fours;
   input.value.data_type = plain.data_type;
   input.value.shape = shape;
-  input.value.bytes = packed;
+  input.value.bytes = std::move(packed);
   const auto *sum_bytes = reinterpret_cast<const uint8_t *>(sums.data());
   input.value.bytes.insert(input.value.bytes.end(), sum_bytes,
                            sum_bytes + sums.size() * sizeof(int32_t));

@@ -64,7 +64,7 @@ std::string ModelKey(const Graph &graph,
     text += MakeString(" ", value == nullptr ? "" : value);
   }
   for (const auto &wish : wishes) {
-    text += "/";
+    text += '/';
     for (DeviceType type : wish) {
       text += MakeString(" ", static_cast<int>(type));
     }

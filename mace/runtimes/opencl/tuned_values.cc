@@ -15,7 +15,7 @@ std::string ProblemText(const OpenclPlanContext &context) {
   const OperatorDef &def = context.def();
   std::string text = def.type + " ";
   const auto add = [&text](const Tensor *tensor, size_t port) {
-    if (port > 0) text += ",";
+    if (port > 0) text += ',';
     if (tensor == nullptr) return;
     text += tensor->shape.ToString();
     if (tensor->data_type != DataType::kFloat32) {
@@ -23,7 +23,7 @@ std::string ProblemText(const OpenclPlanContext &context) {
     }
   };
   for (size_t i = 0; i < context.input_count(); ++i) add(context.input(i), i);
-  text += ">";
+  text += '>';
   for (size_t i = 0; i < context.output_count(); ++i) add(context.output(i), i);
   uint64_t hash = kHashStart;
   for (const AttributeValue &value : def.attributes) {

@@ -138,7 +138,8 @@ void ColumnConstants::LayOut(const Request &request, void *memory) {
   }
   weights = to;
 
-  float *values = to + Align(count * sizeof(float)) / sizeof(float);
+  const size_t floats = Align(count * sizeof(float)) / sizeof(float);
+  float *values = to + floats;
   const size_t bias_count = Size(axes[1].stride) * outputs;
   for (size_t i = 0; i < bias_count; ++i) {
     values[i] = request.bias == nullptr ? 0.0f : request.bias[i % outputs];

@@ -38,7 +38,6 @@ PROGRAMS = {
     "gdb-multiarch": "GNU gdb (Debian 13.1-3) 13.1",
     "gdbserver": "GNU gdbserver (Debian 13.1-3) 13.1",
     "clang-format-19": "Debian clang-format version 19.1.7",
-    "clang-tidy-19": "Debian LLVM version 19.1.7",
     "qemu-aarch64": "qemu-aarch64 version 7.2.11 (Debian 1:7.2)",
     "qemu-arm": "qemu-arm version 7.2.11 (Debian 1:7.2)",
     "qemu-aarch64-static": "qemu-aarch64 version 7.2.11 (Debian 1:7.2)",

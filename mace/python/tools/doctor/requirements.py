@@ -113,7 +113,6 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
     "oclgrind": (_Piece("oclgrind", _GPU, program("oclgrind", pattern="Oclgrind ")),),
     "python3-yaml": (_Piece("yaml of /usr/bin/python3", _BUILD, probes.build_python),),
     "clang-format-19": (_llvm("clang-format"),),
-    "clang-tidy-19": (_llvm("clang-tidy"),),
     "libclang-rt-19-dev": (
         _file("sanitizers", _BUILD, _compiler_runtime("asan")),
         _file("fuzzer", _BUILD, _compiler_runtime("fuzzer")),
