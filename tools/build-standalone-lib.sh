@@ -30,8 +30,9 @@ build/include/mace/public/*.h.
   -static             libmace.a only
   -debug              not optimised, with debug information
   -asan               with the address sanitizer (libmace.so only)
-  -quantize           for models with `quantize: 1`: refused, as this release has
-                      none; operators on 8-bit integers need no flag
+  -quantize           with -ops: the operators named also in integers, for models
+                      with `quantize: 1`. -models says so itself, and a library
+                      with all operators has them
   -check              build nothing; only say whether all this can be built
   -help               print this
 
@@ -54,6 +55,7 @@ ops=
 static_only=false
 check_only=false
 bazel_flags=()
+selection_flags=()
 
 while [[ $# -gt 0 ]]; do
   flag=${1%%=*}
@@ -79,10 +81,7 @@ while [[ $# -gt 0 ]]; do
     -check) check_only=true ;;
     -debug) bazel_flags+=(--config=debug) ;;
     -asan) bazel_flags+=(--config=asan) ;;
-    -quantize)
-      fail "-quantize: this release runs no models with 'quantize: 1', and" \
-        "operators on 8-bit integers need no flag; leave it out"
-      ;;
+    -quantize) selection_flags+=(--quantize) ;;
     -h | -help)
       usage
       exit 0
@@ -200,7 +199,8 @@ if [[ -n $models$ops ]]; then
   python=${MACE_VENV:-$root/.venv}/bin/python
   [[ -x $python ]] || python=python3
   rooms=$(PYTHONPATH=$root "$python" -m mace.python.tools.export.selection \
-    --models="$models" --ops="$ops") || exit 2
+    --models="$models" --ops="$ops" ${selection_flags[@]+"${selection_flags[@]}"}) ||
+    exit 2
   bazel_selection=("--//mace/ops:only=$rooms")
 fi
 

@@ -3,7 +3,7 @@
 """The operators that a library for certain models needs.
 
     python -m mace.python.tools.export.selection \
-        [--models FILE.pb,...] [--ops TYPE,...]
+        [--models FILE.pb,...] [--ops TYPE,...] [--quantize]
 
 prints the names of their rooms (folders of mace/ops), joined by commas: the
 value of the Bazel flag --//mace/ops:only. For tools/build-standalone-lib.sh.
@@ -144,7 +144,7 @@ def select_rooms(types: Iterable[str], ops_dir: Path = OPS_DIR) -> tuple[str, ..
     quantized = {
         QUANTIZED + kind: f"{room}_quantized"
         for kind, room in rooms.items()
-        if (ops_dir / room / f"{room}_quantized.cc").exists()
+        if _quantized_source(ops_dir, room).exists()
     }
     computed |= quantized
     unknown = sorted(set(types) - computed.keys())
@@ -162,6 +162,25 @@ def select_rooms(types: Iterable[str], ops_dir: Path = OPS_DIR) -> tuple[str, ..
     return tuple(sorted(selected))
 
 
+def with_quantized(types: Iterable[str], ops_dir: Path = OPS_DIR) -> set[str]:
+    """The operator types, each also in quantized numbers where there is such a one.
+
+    With the operators at the borders of a quantized model, if there is any.
+    """
+    rooms = load_catalogue(ops_dir).rooms
+    named = set(types)
+    quantized = {
+        QUANTIZED + kind
+        for kind in named
+        if kind in rooms and _quantized_source(ops_dir, rooms[kind]).exists()
+    }
+    return named | quantized | ({"Quantize", "Dequantize"} if quantized else set())
+
+
+def _quantized_source(ops_dir: Path, room: str) -> Path:
+    return ops_dir / room / f"{room}_quantized.cc"
+
+
 def _sources(room: Path) -> Iterable[Path]:
     # As in mace/ops/rooms.bzl: a folder without sources only has a declaration.
     return (
@@ -176,9 +195,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Selects operators for a library.")
     parser.add_argument("--models", default="", help="converted models (.pb)")
     parser.add_argument("--ops", default="", help="operator types")
+    parser.add_argument(
+        "--quantize", action="store_true", help="--ops also in quantized numbers"
+    )
     args = parser.parse_args(argv)
     try:
         types = {kind.strip() for kind in args.ops.split(",") if kind.strip()}
+        if args.quantize:
+            types = with_quantized(types)
         problems = []
         for name in args.models.split(","):
             if not name.strip():

@@ -131,6 +131,19 @@ def test_quantized_operators_have_rooms_of_their_own(tmp_path: Path) -> None:
         select_rooms({"QuantizedSoftmac"})
 
 
+def test_named_operators_in_integers_as_well(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["--ops=Conv2D,Cast,FiveWide", "--quantize"]) == 0
+    rooms = capsys.readouterr().out.strip().split(",")
+    assert rooms == [
+        *("cast", "conv2d", "conv2d_quantized", "dequantize", "five_wide"),
+        *("quantize", "quantized"),
+    ]
+    assert main(["--ops=Cast", "--quantize"]) == 0
+    assert capsys.readouterr().out == "cast\n"
+
+
 def test_arithmetic_in_16_bits_needs_conversions(tmp_path: Path) -> None:
     message = load_proto("mace/proto/mace.proto").Model()
     message.operators.add(name="c", type="Conv2D")
