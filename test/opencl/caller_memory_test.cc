@@ -232,8 +232,11 @@ class CallerMemory : public EngineOnTestDriver {
                                const std::vector<RuntimeType> &runtimes = {
                                    RT_OPENCL, RT_CPU}) {
     MakeOptions options = On(runtimes);
-    EXPECT_SUCCESS(options.config.SetGPUContext(
-        GPUContextBuilder().SetOpenCLQueue(application.queue()).Finalize()));
+    EXPECT_SUCCESS(
+        options.config.SetGPUContext(GPUContextBuilder()
+                                         .SetStoragePath(ProgramFolder())
+                                         .SetOpenCLQueue(application.queue())
+                                         .Finalize()));
     return options;
   }
 

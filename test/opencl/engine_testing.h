@@ -8,6 +8,7 @@
 // what the GPU does not, so that every result is held to the host's.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -107,6 +108,22 @@ inline MakeOptions On(const std::vector<RuntimeType> &runtimes) {
   return options;
 }
 
+// A folder for programs, which are compiled for the first engine that stores
+// them there: compiling is most of what an engine takes.
+inline std::string ProgramFolder() {
+  const std::string folder =
+      std::string(std::getenv("TEST_TMPDIR")) + "/programs";
+  mkdir(folder.c_str(), 0700);
+  return folder;
+}
+
+inline MakeOptions OnStoredPrograms(const std::vector<RuntimeType> &runtimes) {
+  MakeOptions options = On(runtimes);
+  EXPECT_SUCCESS(options.config.SetGPUContext(
+      GPUContextBuilder().SetStoragePath(ProgramFolder()).Finalize()));
+  return options;
+}
+
 // The memory of the constants of a model whose first operator is on the GPU; 0
 // if there is no such engine.
 inline size_t PreparedBytes(const ModelBuilder &model) {
@@ -179,6 +196,19 @@ class EngineOnTestDriver : public ::testing::Test {
       on_gpu += op.device == DeviceType::GPU;
     }
     return on_gpu;
+  }
+
+  // Of the log, the calls before the first kernel is created that can be made
+  // to fail: releases can't.
+  static uint64_t CallsBeforeKernels() {
+    MaceTestOpenclCall entry;
+    uint64_t calls = 0;
+    for (size_t i = 0; driver_->log_entry(i, &entry) != 0; ++i) {
+      const std::string function = entry.function;
+      if (function == "clCreateKernel") break;
+      calls += function.find("clRelease") != 0;
+    }
+    return calls;
   }
 
   static void ExpectClean() {

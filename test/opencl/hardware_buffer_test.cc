@@ -188,7 +188,7 @@ class HardwareBuffers : public EngineOnTestDriver {
       const MaceTensor y = Output();
       {
         const MadeEngine made =
-            core_test::Make(Network(), On({RT_OPENCL, RT_CPU}));
+            core_test::Make(Network(), OnStoredPrograms({RT_OPENCL, RT_CPU}));
         ASSERT_OK(made.status);
         Tensors before = {{"y", Output()}};
         ASSERT_OK(made.engine->Run({{"x", first}}, &before));
