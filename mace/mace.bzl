@@ -65,12 +65,22 @@ def mace_cc_binary(name, copts = [], **kwargs):
     """cc_binary with the house's flags; arguments as in cc_binary."""
     native.cc_binary(name = name, copts = MACE_COPTS + copts, **kwargs)
 
-def mace_cc_test(name, copts = [], deps = [], size = "small", **kwargs):
-    """A googletest program; gtest and its main are linked in."""
+def mace_cc_test(name, copts = [], deps = [], size = "small", computes = False, **kwargs):
+    """A googletest program; gtest and its main are linked in.
+
+    Args:
+      name: of the test.
+      copts: further flags.
+      deps: besides googletest.
+      size: as in cc_test.
+      computes: whether its sources calculate much, such as references.
+      **kwargs: as in cc_test.
+    """
     native.cc_test(
         name = name,
         size = size,
         copts = MACE_COPTS + copts,
+        features = [] if computes else ["seldom_run"],
         deps = deps + ["@googletest//:gtest_main"],
         **kwargs
     )

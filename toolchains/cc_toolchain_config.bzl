@@ -136,6 +136,11 @@ def _later_compile_flags(flags):
         feature(name = "later_compile_flags", enabled = True, flag_sets = [
             _flags(_COMPILE, flags),
         ]),
+        # Under a sanitizer, optimising takes half of the compiler's time for a test,
+        # which is more than most tests run.
+        feature(name = "seldom_run", flag_sets = [
+            _flags(_COMPILE, ["-O0"], _SANITIZED),
+        ]),
         # Code that is compiled once per instruction set asks for -O3. Under a
         # sanitizer that takes minutes per file, and so do checks that are inlined
         # at each of thousands of unrolled accesses, instead of called.
