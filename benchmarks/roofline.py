@@ -3,13 +3,16 @@
 """The rate of each operator of a network compared with the processor's peak.
 
     python -m benchmarks.roofline [--model resnet50] [--threads 1] [--winograd 0]
+    python -m benchmarks.roofline --int8 [--model resnet50]
 
 `mace_run` measures the peak rates of multiply-adds and of memory in the same process as
 the operators. `of peak` is the share of the peak rate of multiply-adds that an operator
 reaches. The time of an operator is at least the longer of two times: the one for its
 multiply-adds and the one for the bytes that it must read and write, both at peak rate.
 `bound` names the longer one, `of bound` is the share of its rate. Winograd convolutions
-need fewer multiply-adds than are counted, and may exceed 100 % of both.
+need fewer multiply-adds than are counted, and may exceed 100 % of both. With --int8,
+the network is the one of `int8.py`; a quantized operator is compared with the peak rate
+of multiply-adds of 8-bit integers.
 
 Other work of the computer slows down the measurement of a peak, too: while direct
 convolutions are faster than the peak, more processes are measured.
@@ -30,6 +33,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.networks import NAMES, make_network
+from benchmarks.peers.formats import require_engines
+from benchmarks.quantized import quantized
 from benchmarks.record import add_arguments, recorder
 from benchmarks.runner import MACE_RUN, model_arguments, report, require_program
 from benchmarks.tables import Table
@@ -46,13 +51,23 @@ _MOST_PROCESSES = 12
 
 @dataclass(frozen=True)
 class Peak:
-    """The peak rates of the processor, per ms."""
+    """The peak rates of the processor, per ms.
+
+    Attributes:
+        macs: multiply-adds of floats.
+        int8_macs: and of 8-bit integers; 0 if that was not measured.
+    """
 
     macs: float
     # Data in the caches is read faster than from memory: the lower bound uses the rate
     # of data that fits the caches.
     cache_bytes: float
     memory_bytes: float
+    int8_macs: float = 0.0
+
+    def rate(self, quantized: bool) -> float:
+        """Multiply-adds per ms of the arithmetic of an operator."""
+        return self.int8_macs if quantized else self.macs
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,7 @@ class Row:
     Attributes:
         kernel: what computes it, as `--explain` has it; may be empty.
         filter: shape of a convolution's filter, or empty.
+        quantized: whether it computes in 8-bit integers.
     """
 
     kind: str
@@ -71,6 +87,7 @@ class Row:
     macs: int
     bytes: int
     ms: float
+    quantized: bool = False
 
     @property
     def direct(self) -> bool:
@@ -78,13 +95,18 @@ class Row:
         depthwise one."""
         return self.kind == "Conv2D" and not self.kernel.startswith("winograd")
 
+    def compute_ms(self, peak: Peak) -> float:
+        """The time of its multiply-adds at the peak rate."""
+        return self.macs / peak.rate(self.quantized) if self.macs else 0.0
+
     def of_peak(self, peak: Peak) -> float:
         """Share of the rate of multiply-adds."""
-        return self.macs / self.ms / peak.macs
+        return self.compute_ms(peak) / self.ms
 
     def bound(self, peak: Peak) -> tuple[str, float]:
         """The limiting resource at the peak rates, and the least time."""
-        compute, memory = self.macs / peak.macs, self.bytes / peak.cache_bytes
+        compute = self.compute_ms(peak)
+        memory = self.bytes / peak.cache_bytes
         return ("compute", compute) if compute >= memory else ("memory", memory)
 
 
@@ -105,6 +127,7 @@ def rows(report: dict[str, Any], log: str = "") -> list[Row]:
             macs=op["macs"],
             bytes=op["bytes"],
             ms=op["min_ms"],
+            quantized=op["quantized"],
         )
         for op in report["benchmark"]["ops"]
         if op["min_ms"] > 0
@@ -118,6 +141,7 @@ def peak_of(report: dict[str, Any]) -> Peak:
         peak["gflops"] / 2 * 1e6,
         peak["cache_gbytes_per_s"] * 1e6,
         peak["gbytes_per_s"] * 1e6,
+        peak["int8_gops"] / 2 * 1e6,
     )
 
 
@@ -154,7 +178,13 @@ def tables(data: Any) -> list[Table]:
     name = f"{data['network']}, {threads} thread{'s' * (threads != 1)}"
     if winograd is not None:
         name += f", `winograd: {winograd}`"
-    rates = f"peak {peak.macs / 1e6:.0f} GMAC/s"
+    if any(row.quantized for row in found):
+        name += ", in 8-bit integers"
+        rates = (
+            f"peak {peak.int8_macs / 1e6:.0f} GMAC/s ({peak.macs / 1e6:.0f} in fp32)"
+        )
+    else:
+        rates = f"peak {peak.macs / 1e6:.0f} GMAC/s"
     large = large_direct(found, data["large"])
     return [
         _operators(found, peak, f"{name}; {rates}, {peak.cache_bytes / 1e6:.0f} GB/s "
@@ -183,7 +213,7 @@ def _operators(found: list[Row], peak: Peak, title: str) -> Table:
             *(row.kind, row.kernel, row.output, row.filter, bound, str(len(same))),
             f"{row.macs / 1e6:.1f}",
             f"{mean:.3f}",
-            *_rates(row.macs, mean, peak),
+            *_rates(same, peak),
             f"{ms / mean:.0%}",
         )
     total = sum(row.ms for row in found)
@@ -192,7 +222,7 @@ def _operators(found: list[Row], peak: Peak, title: str) -> Table:
     table.add()
     table.add(
         *("all", "", "", "", "", str(len(found)), f"{macs / 1e6:.0f}", f"{total:.3f}"),
-        *_rates(macs, total, peak),
+        *_rates(found, peak),
         f"{possible / total:.0%}",
     )
     return table
@@ -215,7 +245,7 @@ def _large(found: list[Row], peak: Peak, title: str) -> Table:
             *(row.kernel, row.output, row.filter, str(len(same))),
             f"{row.macs / 1e6:.1f}",
             f"{mean:.3f}",
-            *_rates(row.macs, mean, peak),
+            *_rates(same, peak),
             f"{min(one.of_peak(peak) for one in same):.1%}",
         )
     return table
@@ -235,16 +265,19 @@ def _sums(found: list[Row], peak: Peak, title: str) -> Table:
             *(same[0].kind, same[0].kernel, str(len(same))),
             f"{macs / 1e6:.0f}",
             f"{ms:.3f}",
-            *_rates(macs, ms, peak),
+            *_rates(same, peak),
         )
     return table
 
 
-def _rates(macs: int, ms: float, peak: Peak) -> tuple[str, str]:
-    """GMAC/s and share of the peak; empty without multiply-adds."""
+def _rates(found: list[Row], peak: Peak) -> tuple[str, str]:
+    """GMAC/s of all together and their share of the peak; empty without
+    multiply-adds."""
+    macs, ms = sum(row.macs for row in found), sum(row.ms for row in found)
     if not macs:
         return "", ""
-    return f"{macs / ms / 1e6:.1f}", f"{macs / ms / peak.macs:.1%}"
+    possible = sum(row.compute_ms(peak) for row in found)
+    return f"{macs / ms / 1e6:.1f}", f"{possible / ms:.1%}"
 
 
 def measure(command: list[str], seconds: float) -> tuple[list[Row], Peak]:
@@ -287,6 +320,9 @@ def settle(
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--model", choices=NAMES, default="resnet50")
+    parser.add_argument(
+        "--int8", action="store_true", help="the network of benchmarks.int8"
+    )
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument(
         "--winograd", type=int, choices=(0, 2, 4), help="as in a deployment file"
@@ -309,9 +345,14 @@ def main() -> int:
     parser.add_argument("--mace_run", type=Path, default=MACE_RUN)
     add_arguments(parser)
     args = parser.parse_args()
+    if args.int8 and args.winograd is not None:
+        parser.error("--winograd is for networks in floats, without --int8")
     output = recorder("benchmarks.roofline", args)
     require_program(args.mace_run)
     network = make_network(args.model, args.winograd)
+    if args.int8:
+        require_engines()
+        network = quantized(network)
     command = [
         str(args.mace_run),
         *model_arguments(network),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ I model_runner.cc:171 0 Conv2D 'a/b c' CPU gemm over taps float32[1, 4]
 I model_runner.cc:171 1 Pooling 'pool' CPU float32[1, 4] in place
 I model_runner.cc:171 2 Conv2D 'w' CPU winograd4x4 in fp16 float16[1, 4, 4, 8]
 """
-_PEAK = Peak(macs=1e8, cache_bytes=1e8, memory_bytes=3e7)
+_PEAK = Peak(macs=1e8, cache_bytes=1e8, memory_bytes=3e7, int8_macs=4e8)
 
 
 def _row(kernel: str, macs: int, ms: float, kind: str = "Conv2D") -> Row:
@@ -43,9 +44,19 @@ def test_kernels_are_read_from_what_explain_prints() -> None:
 
 
 def test_takes_the_longer_of_compute_and_memory() -> None:
-    common = {"name": "pool", "type": "Conv2D", "output_shape": [[1, 4]]}
+    common = {
+        "name": "pool",
+        "type": "Conv2D",
+        "quantized": False,
+        "output_shape": [[1, 4]],
+    }
     report: dict[str, Any] = {
-        "peak": {"gflops": 200.0, "gbytes_per_s": 30.0, "cache_gbytes_per_s": 100.0},
+        "peak": {
+            "gflops": 200.0,
+            "int8_gops": 800.0,
+            "gbytes_per_s": 30.0,
+            "cache_gbytes_per_s": 100.0,
+        },
         "benchmark": {
             "ops": [
                 {**common, "min_ms": 2.0, "macs": 100_000_000, "bytes": 1_000_000},
@@ -60,6 +71,29 @@ def test_takes_the_longer_of_compute_and_memory() -> None:
     assert compute.bound(peak) == ("compute", pytest.approx(1.0))
     assert memory.bound(peak) == ("memory", pytest.approx(0.5))
     assert compute.of_peak(peak) == pytest.approx(0.5)
+
+
+def test_quantized_operators_have_a_peak_of_their_own() -> None:
+    found = [
+        replace(_row("by vnni", 60_000_000, 0.3), quantized=True),
+        _row("gemm", 20_000_000, 0.4),
+    ]
+    assert [row.of_peak(_PEAK) for row in found] == pytest.approx([0.5, 0.5])
+    data = {
+        "network": "n",
+        "threads": 1,
+        "winograd": None,
+        "large": 50.0,
+        "peak": vars(_PEAK),
+        "ops": [vars(row) for row in found],
+    }
+    operators, direct, _ = tables(data)
+    assert "n, 1 thread, in 8-bit integers; peak 400 GMAC/s (100 in fp32)" in (
+        operators.title
+    )
+    # 0.15 + 0.2 of 0.7 ms.
+    assert operators.rows[-1][-3:] == ("114.3", "50.0%", "50%")
+    assert direct.rows[0][-2:] == ("50.0%", "50.0%")
 
 
 def test_what_the_peak_is_required_of() -> None:

@@ -229,6 +229,7 @@ struct OperatorStats {
   int64_t macs;   // multiply-accumulates of this call; 0 if it has none
   int64_t bytes;  // bytes of inputs, constants and outputs
   DeviceType device;
+  bool quantized;  // computes in integers that stand for floats
 };
 
 // Filled by MaceEngine::Run when given; timing each operator costs a little.

@@ -47,6 +47,7 @@ const peak::Kernels *Kernels() {
 
 // Prevents the compiler from removing a loop whose result is not used.
 std::atomic<float> sink{0};
+std::atomic<int64_t> int8_sink{0};
 
 // The shortest time of `body(thread)`, run on all threads at the same time, in
 // seconds.
@@ -157,8 +158,10 @@ double CapabilityMs() {
 }
 
 MaceStatus MeasurePeak(int threads, PeakLoops loops, MachinePeak *peak) {
-  const peak::Kernels *kernels = Kernels();
-  if (kernels == nullptr) {
+  const CpuIsa isa = ChooseCpuIsaFromEnv().isa;
+  const peak::Kernels *kernels = peak::KernelsFor(isa);
+  const peak::Int8Kernels *int8 = peak::Int8KernelsFor(isa);
+  if (kernels == nullptr || int8 == nullptr) {
     return MaceStatus(MaceStatus::MACE_UNSUPPORTED,
                       "this processor lacks every instruction set that MACE "
                       "has kernels for: " +
@@ -169,8 +172,9 @@ MaceStatus MeasurePeak(int threads, PeakLoops loops, MachinePeak *peak) {
   const int64_t divisor = slow ? kSlowPart : 1;
   // Several times as long as a busy system takes to move the threads to
   // different cores.
-  const int64_t rounds =
-      8 * kCapabilityMultiplyAdds / divisor / kernels->multiply_adds_per_round;
+  const int64_t multiply_adds = 8 * kCapabilityMultiplyAdds / divisor;
+  const int64_t rounds = multiply_adds / kernels->multiply_adds_per_round;
+  const int64_t int8_rounds = multiply_adds / int8->multiply_adds_per_round;
   const int repeats = kCacheRepeats / static_cast<int>(divisor);
   const size_t stream = loops == PeakLoops::kAll
                             ? kStreamFloats / static_cast<size_t>(divisor)
@@ -189,6 +193,8 @@ MaceStatus MeasurePeak(int threads, PeakLoops loops, MachinePeak *peak) {
   try {
     const double flop_seconds = BestSeconds(
         threads, [&](int) { sink = kernels->multiply_add(rounds); });
+    const double int8_seconds = BestSeconds(
+        threads, [&](int) { int8_sink = int8->multiply_add(int8_rounds); });
     double stream_seconds = std::numeric_limits<double>::infinity();
     if (loops == PeakLoops::kAll) {
       stream_seconds = BestSeconds(threads, [&](int t) {
@@ -205,16 +211,20 @@ MaceStatus MeasurePeak(int threads, PeakLoops loops, MachinePeak *peak) {
       }
     });
     peak->threads = threads;
-    const double flops = 2.0 * static_cast<double>(rounds) *
-                         static_cast<double>(kernels->multiply_adds_per_round) *
-                         threads;
+    const auto operations = [threads](int64_t count, int64_t per_round) {
+      return 2.0 * static_cast<double>(count) * static_cast<double>(per_round) *
+             threads;
+    };
     const double cache_bytes =
         12.0 * repeats * threads * static_cast<double>(kCacheFloats);
     const double stream_bytes = 12.0 * static_cast<double>(used);
     const auto raise = [](double amount, double seconds, double *rate) {
       *rate = std::max(*rate, 1e-9 * amount / seconds);
     };
-    raise(flops, flop_seconds, &peak->gflops);
+    raise(operations(rounds, kernels->multiply_adds_per_round), flop_seconds,
+          &peak->gflops);
+    raise(operations(int8_rounds, int8->multiply_adds_per_round), int8_seconds,
+          &peak->int8_gops);
     raise(cache_bytes, cache_seconds, &peak->cache_gbytes_per_s);
     raise(stream_bytes, stream_seconds, &peak->gbytes_per_s);
     if (threads > 1 && UsableCores() > 1) {

@@ -33,6 +33,7 @@ struct MemoryPoint {
 struct MachinePeak {
   int threads = 1;
   double gflops = 0;        // 10^9 fp32 operations/s, two per multiply-add
+  double int8_gops = 0;     // the same of 8-bit integers
   double gbytes_per_s = 0;  // triad over arrays that fit in no cache
   double cache_gbytes_per_s = 0;  // triad over 144 KiB for each thread
   // Round trip time of a cache line between two threads, in nanoseconds: the

@@ -50,6 +50,7 @@ TEST(MachineTest, MeasuringThePeakRaisesWhatIsKnown) {
   peak.gflops = 0;
   ASSERT_EQ(MeasurePeak(1, PeakLoops::kAll, &peak), MaceStatus::MACE_SUCCESS);
   EXPECT_GT(peak.gflops, 0);
+  EXPECT_GT(peak.int8_gops, 0);
   EXPECT_GT(peak.gbytes_per_s, 0);
   EXPECT_EQ(peak.most_round_trip_ns, 0);
 }

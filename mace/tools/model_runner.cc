@@ -147,6 +147,7 @@ MaceStatus ModelRunner::RunAll() {
     MACE_TOOL_INFO(
         "peak (threads: " + std::to_string(threads) + ", " + IsaName() +
         "): at least " + rounded(peak.gflops) + " GFLOP/s, " +
+        rounded(peak.int8_gops) + " GOP/s of 8-bit integers, " +
         rounded(peak.gbytes_per_s) + " GB/s from memory, " +
         rounded(peak.cache_gbytes_per_s) + " GB/s from cache" +
         (peak.most_round_trip_ns == 0

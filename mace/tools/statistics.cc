@@ -153,6 +153,7 @@ MaceStatus OpStatistics::Add(const RunMetadata &metadata) {
       op->output_shape = stats[i].output_shape;
       op->args = stats[i].args;
       op->device = stats[i].device;
+      op->quantized = stats[i].quantized;
       op->macs = stats[i].macs;
       op->bytes = stats[i].bytes;
     }

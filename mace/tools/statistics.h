@@ -36,6 +36,7 @@ struct OpProfile {
   std::vector<std::vector<int64_t>> output_shape;
   ConvPoolArgs args;
   DeviceType device = CPU;
+  bool quantized = false;
   int64_t macs = 0;
   int64_t bytes = 0;
   double start_ms = 0;        // in the first round, since the run began

@@ -33,6 +33,7 @@ OpStatistics TwoRounds() {
   run.op_stats = {MakeOp("c1", "Conv2D", 100, 1100, 1000000),
                   MakeOp("add", "Eltwise", 1200, 1700, 0),
                   MakeOp("c2", "Conv2D", 1700, 3700, 3000000)};
+  run.op_stats[2].quantized = true;
   run.op_stats[0].args.strides = {2, 2};
   run.op_stats[0].args.padding_type = 1;
   run.op_stats[0].args.kernels = {16, 3, 3, 8};
@@ -67,6 +68,8 @@ TEST(StatisticsTest, CollectsOperators) {
   EXPECT_EQ((std::vector<double>{1, 3}), statistics.ops()[0].times);
   EXPECT_EQ((std::vector<double>{3.5, 7.5}), statistics.totals());
   EXPECT_EQ(4000000, statistics.macs());
+  EXPECT_FALSE(statistics.ops()[0].quantized);
+  EXPECT_TRUE(statistics.ops()[2].quantized);
 }
 
 TEST(StatisticsTest, GroupsByType) {

@@ -85,12 +85,19 @@ class Native:
 
     def kernels(self, graph: Graph, feeds: Mapping[str, Array]) -> dict[str, str]:
         """The kernel that the engine uses for each operator."""
-        with tempfile.TemporaryDirectory() as name:
-            path = Path(name) / "report.json"
-            self._run(Path(name), graph, feeds, f"--report_json={path}")
-            placement = placement_of(json.loads(path.read_text("utf-8")))
+        placement = placement_of(self.report(graph, feeds))
         assert placement is not None
         return {op.name: op.kernel for op in placement.operators}
+
+    def report(
+        self, graph: Graph, feeds: Mapping[str, Array], *flags: str
+    ) -> dict[str, Any]:
+        """What `--report_json` writes of a run."""
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / "report.json"
+            self._run(Path(name), graph, feeds, f"--report_json={path}", *flags)
+            report: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        return report
 
     def _run(
         self, folder: Path, graph: Graph, feeds: Mapping[str, Array], *more: str

@@ -204,6 +204,12 @@ def test_classifier(tmp_path: Path) -> None:
         "Dequantize",
     ]
     _check(graph, path, "y", ["host"])
+    report = native("host").report(
+        graph, {"x": np.ones(_SHAPE, np.float32)}, "--benchmark"
+    )
+    assert [op["quantized"] for op in report["benchmark"]["ops"]] == [
+        is_quantized(op) for op in graph.ops
+    ]
 
 
 @pytest.mark.parametrize("activations", ["QUInt8", "QInt8"])

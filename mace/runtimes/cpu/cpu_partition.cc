@@ -22,7 +22,8 @@ Result<std::unique_ptr<Partition>> CpuPartition::Create(
     for (int index : segment) {
       const GraphNode &node = graph.nodes()[static_cast<size_t>(index)];
       nodes.nodes.push_back({node.def, static_cast<CpuOp *>(node.op.get()),
-                             index, node.inputs, node.outputs});
+                             index, node.inputs, node.outputs,
+                             node.quantized != nullptr});
     }
     nodes.segment_ends.push_back(nodes.nodes.size());
   }

@@ -32,6 +32,7 @@ struct CpuNode {
   int graph_node = -1;  // -1 for one that the partition added
   std::vector<int> inputs;
   std::vector<int> outputs;
+  bool quantized = false;  // IsQuantized
 };
 
 // What all plans of a partition have in common.

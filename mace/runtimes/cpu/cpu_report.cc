@@ -81,6 +81,7 @@ OperatorStats StatsOf(const PlannedNode &node,
   stats.macs = node.Macs();
   stats.bytes = 0;
   stats.device = device;
+  stats.quantized = node.node->quantized;
   for (int id : node.inputs()) {
     if (id >= 0) stats.bytes += tensors[id].stored_bytes;
   }

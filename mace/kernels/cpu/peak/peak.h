@@ -29,8 +29,18 @@ struct Kernels {
   void (*triad)(const float *a, const float *b, float s, float *c, size_t n);
 };
 
+struct Int8Kernels {
+  // Runs `rounds` rounds of independent chains that add products of 8-bit
+  // integers to sums of 32 bits, as quantized operators do, in registers.
+  // Returns the number of multiply-adds, counted by the sums themselves.
+  int64_t (*multiply_add)(int64_t rounds);
+  // Scalar multiply-adds of one round.
+  int64_t multiply_adds_per_round;
+};
+
 // The loops for `isa`; null for CpuIsa::kNone.
 const Kernels *KernelsFor(CpuIsa isa);
+const Int8Kernels *Int8KernelsFor(CpuIsa isa);
 
 }  // namespace mace::peak
 

@@ -15,6 +15,7 @@ namespace {
 
 TEST(PeakTest, NoneHasNoKernels) {
   EXPECT_EQ(nullptr, KernelsFor(CpuIsa::kNone));
+  EXPECT_EQ(nullptr, Int8KernelsFor(CpuIsa::kNone));
 }
 
 // The chains grow by exactly what was added, so the compiler removed none of
@@ -28,6 +29,17 @@ TEST(PeakTest, EveryCountedMultiplyAddRuns) {
     ASSERT_NE(nullptr, kernels) << CpuIsaName(isa);
     EXPECT_EQ(0, kernels->multiply_adds_per_round % kUnroll);
     EXPECT_NEAR(grown, kernels->multiply_add(kRounds), 1e-3 * grown)
+        << CpuIsaName(isa);
+  }
+}
+
+TEST(PeakTest, EveryCountedInt8MultiplyAddRuns) {
+  for (CpuIsa isa : RunnableIsas()) {
+    const Int8Kernels *kernels = Int8KernelsFor(isa);
+    ASSERT_NE(nullptr, kernels) << CpuIsaName(isa);
+    EXPECT_EQ(0, kernels->multiply_add(0)) << CpuIsaName(isa);
+    EXPECT_EQ(1000 * kernels->multiply_adds_per_round,
+              kernels->multiply_add(1000))
         << CpuIsaName(isa);
   }
 }

@@ -21,12 +21,14 @@ class OpFigures:
 
     Attributes:
         device: on which it ran, as ``cpu``.
+        quantized: whether it computes in integers that stand for floats.
         start_ms, last_ms: of the last round, since the run began.
         share: of the time of all operators, 0 to 1.
         gflops: 10^9 operations per second, two per multiply-accumulate.
         gbytes_per_s: 10^9 bytes of inputs, constants and outputs per second.
         intensity: operations per byte; 0 without multiply-accumulates.
-        peak_share: `gflops` divided by the peak of its device; None without one.
+        peak_share: `gflops` divided by the peak of its device, in integers if it is
+            quantized; None without one.
             Above 1 where an algorithm (Winograd) needs fewer multiply-adds
             than the operator's definition, which are counted, where a GPU has units
             for matrix products, and where the machine was busy while its peak was
@@ -37,6 +39,7 @@ class OpFigures:
     name: str
     type: str
     device: str
+    quantized: bool
     output_shape: tuple[int, ...]
     avg_ms: float
     min_ms: float
@@ -78,24 +81,34 @@ class DevicePeak:
         """What was measured, in a few words."""
         raise NotImplementedError
 
+    def operations(self, quantized: bool) -> float:
+        """10^9 operations per second, of floats or of integers of 8 bits."""
+        del quantized
+        return self.gflops
+
 
 @dataclass(frozen=True)
 class MachinePeak(DevicePeak):
     """The CPU, on as many threads as the run had.
 
     Attributes:
+        int8_gops: 10^9 operations per second with integers of 8 bits.
         least_round_trip_ns: in which a cache line goes to another core and back;
             0 with one thread or one core.
         most_round_trip_ns: the most of them.
     """
 
     threads: int
+    int8_gops: float
     least_round_trip_ns: float
     most_round_trip_ns: float
 
     @property
     def source(self) -> str:
         return f"threads: {self.threads}"
+
+    def operations(self, quantized: bool) -> float:
+        return self.int8_gops if quantized else self.gflops
 
 
 @dataclass(frozen=True)
@@ -188,6 +201,7 @@ def _op(
         name=op["name"],
         type=op["type"],
         device=op["device"],
+        quantized=op["quantized"],
         output_shape=tuple(shapes[0]) if shapes else (),
         avg_ms=op["avg_ms"],
         min_ms=op["min_ms"],
@@ -199,7 +213,7 @@ def _op(
         gflops=gflops,
         gbytes_per_s=_rate(op["bytes"], op["avg_ms"]),
         intensity=_ratio(2 * op["macs"], op["bytes"]),
-        peak_share=_ratio(gflops, peak.gflops) if peak else None,
+        peak_share=(_ratio(gflops, peak.operations(op["quantized"])) if peak else None),
     )
 
 

@@ -175,22 +175,23 @@ def roofline(analysis: Analysis, device: str) -> str:
     if peak is None or not ops:
         return ""
 
+    limits = {
+        quantized: peak.operations(quantized)
+        for quantized in sorted({op.quantized for op in ops})
+    }
+    most = max(limits.values())
+
     def draw(axes: Axes) -> None:
-        ridges = (
-            peak.gflops / peak.cache_gbytes_per_s,
-            peak.gflops / peak.gbytes_per_s,
-        )
-        low = min(*(op.intensity for op in ops), *ridges) / 3
-        high = max(*(op.intensity for op in ops), *ridges) * 3
-        for bandwidth, label, style in (
-            (peak.cache_gbytes_per_s, "cache", "--"),
-            (peak.gbytes_per_s, "memory", "-"),
-        ):
-            ridge = peak.gflops / bandwidth
-            xs = [low, ridge, high]
+        bandwidths = {"cache": peak.cache_gbytes_per_s, "memory": peak.gbytes_per_s}
+        intensities = [op.intensity for op in ops]
+        for limit in limits.values():
+            intensities += [limit / bandwidth for bandwidth in bandwidths.values()]
+        low, high = min(intensities) / 3, max(intensities) * 3
+        for (label, bandwidth), style in zip(bandwidths.items(), ("--", "-")):
+            ridge = most / bandwidth
             axes.plot(
-                xs,
-                [min(peak.gflops, x * bandwidth) for x in xs],
+                [low, ridge],
+                [low * bandwidth, most],
                 style,
                 color=_INK,
                 linewidth=1.3,
@@ -198,21 +199,29 @@ def roofline(analysis: Analysis, device: str) -> str:
             # To the right of the slope, slightly below the ridge.
             axes.annotate(
                 f"{label} {bandwidth:.0f} GB/s",
-                (ridge / 1.5, peak.gflops / 1.5),
+                (ridge / 1.5, most / 1.5),
                 xytext=(6, -10),
                 textcoords="offset points",
                 fontsize=8,
                 color=_INK,
             )
-        axes.annotate(
-            f"peak, at least {peak.gflops:.0f} GFLOP/s, {peak.source}",
-            (high, peak.gflops),
-            xytext=(-4, 4),
-            textcoords="offset points",
-            ha="right",
-            fontsize=8,
-            color=_INK,
-        )
+        for quantized, limit in limits.items():
+            axes.plot(
+                [limit / max(bandwidths.values()), high],
+                [limit, limit],
+                color=_INK,
+                linewidth=1.3,
+            )
+            unit = "GOP/s in int8" if quantized else "GFLOP/s"
+            axes.annotate(
+                f"peak, at least {limit:.0f} {unit}, {peak.source}",
+                (high, limit),
+                xytext=(-4, 4),
+                textcoords="offset points",
+                ha="right",
+                fontsize=8,
+                color=_INK,
+            )
         colours = type_colours(analysis)
         largest = max(op.avg_ms for op in ops)
         for name in dict.fromkeys(op.type for op in ops):
@@ -232,10 +241,10 @@ def roofline(analysis: Analysis, device: str) -> str:
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlim(low, high)
-        top = max(peak.gflops, *(op.gflops for op in ops))
+        top = max(most, *(op.gflops for op in ops))
         axes.set_ylim(bottom=min(op.gflops for op in ops) / 2, top=top * 2)
-        axes.set_xlabel("arithmetic intensity (FLOP per byte)")
-        axes.set_ylabel("achieved GFLOP/s")
+        axes.set_xlabel("arithmetic intensity (operations per byte)")
+        axes.set_ylabel("achieved 10⁹ operations per second")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter("{x:g}")

@@ -51,6 +51,7 @@ def _op(name: str, kind: str, start: float, avg: float, macs: int) -> dict[str, 
         "name": name,
         "type": kind,
         "device": "cpu",
+        "quantized": False,
         "output_shape": [[1, 100]],
         "macs": macs,
         "bytes": 4000,
@@ -74,6 +75,7 @@ def _report() -> dict[str, Any]:
         "peak": {
             "threads": 2,
             "gflops": 0.016,
+            "int8_gops": 0.05,
             "gbytes_per_s": 0.002,
             "cache_gbytes_per_s": 0.02,
             "least_round_trip_ns": 79.6,
@@ -211,6 +213,24 @@ def test_each_device_has_its_peak_and_its_roofline() -> None:
     assert "Roofline of the GPU" in page
     assert '<td>0</td><td class="left">gpu</td>' in page
     assert '<td>1</td><td class="left">cpu</td>' in page
+
+
+def test_quantized_operators_have_a_peak_of_their_own() -> None:
+    report = _report()
+    assert "in int8" not in plots.roofline(_analysis(), "cpu")
+    report["benchmark"]["ops"][0]["quantized"] = True
+    analysis = analyse(report, _model())
+    assert analysis is not None
+    assert analysis.ops[0].peak_share == pytest.approx(0.08)
+    drawn = plots.roofline(analysis, "cpu")
+    assert "GOP/s in int8" in drawn
+    assert "GFLOP/s" not in drawn
+    report["benchmark"]["ops"][1]["macs"] = 100
+    analysis = analyse(report, _model())
+    assert analysis is not None
+    drawn = plots.roofline(analysis, "cpu")
+    assert "GOP/s in int8" in drawn
+    assert "GFLOP/s" in drawn
 
 
 def test_rates_above_the_peak_are_explained_and_not_clipped() -> None:
