@@ -1,15 +1,15 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of 8-bit integers, compared with ONNX Runtime, OpenVINO and LiteRT.
+"""Networks of 8-bit integers, compared with ONNX Runtime, OpenVINO, LiteRT and ncnn.
 
     bash benchmarks/peers/setup.sh
     python -m benchmarks.int8 [--threads 1 2] [--models NAME ...]
 
 MACE, ONNX Runtime and OpenVINO get the same file of ONNX Runtime's quantizer, uint8
-activations and int8 weights (ONNX Runtime also one with int8 activations), and LiteRT
-one of TensorFlow's, from the same images (`quantized.py`). Engines run in turns,
-see `peers/README.md`. The ratio is to the fastest peer in int8; MACE in fp32
-runs beside them.
+activations and int8 weights (ONNX Runtime also one with int8 activations). LiteRT gets
+one of TensorFlow's and ncnn one of its own scheme, from the same images
+(`quantized.py`). Engines run in turns, see `peers/README.md`. The ratio is to the
+fastest peer in int8; MACE in fp32 runs beside them.
 """
 
 from __future__ import annotations

@@ -56,6 +56,7 @@ class Network:
         mace: path of the MACE model without suffix (NHWC).
         input_shape: NCHW, or of another rank.
         files: made already, by the format (`peers/formats.py`).
+        refused: why there is no file, by the format.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Network:
     output_name: str
     input_shape: tuple[int, ...]
     files: Mapping[str, Path] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def image(self) -> NDArray[np.float32]:
         """A seeded input: an image (NCHW), or what a sequence is embedded as."""

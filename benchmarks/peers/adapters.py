@@ -374,6 +374,7 @@ ADAPTERS: dict[str, type[Adapter]] = {
     "litert": LiteRt,
     "litert_int8": LiteRt,
     "ncnn": Ncnn,
+    "ncnn_int8": Ncnn,
     "mnn": Mnn,
     "ncnn_fp16": NcnnHalf,
     "mnn_fp16": MnnHalf,

@@ -58,6 +58,7 @@ _INT8_ENGINES = {
     "onnxruntime_s8s8": Engine("ONNX Runtime S8S8", "onnx_s8s8", "onnxruntime", "int8"),
     "openvino_int8": Engine("OpenVINO", "onnx", "openvino", "int8"),
     "litert_int8": Engine("LiteRT", "tflite_int8", "ai-edge-litert", "int8"),
+    "ncnn_int8": Engine("ncnn", "ncnn_int8", "ncnn", "int8"),
 }
 INT8_ENGINES = tuple(_INT8_ENGINES)
 ENGINES = MappingProxyType({**_ENGINES, **_INT8_ENGINES})

@@ -53,6 +53,8 @@ def make_model(network: Network, form: str) -> Path:
     """
     if form in network.files:
         return network.files[form]
+    if form in network.refused:
+        raise FormatError(network.refused[form])
     if form == "mace":
         return network.mace
     if form == "mace_bf16":
@@ -101,6 +103,18 @@ def _plain_onnx(network: Network) -> Path:
     partial.write_bytes(model.SerializeToString())
     partial.replace(path)
     return path
+
+
+def make_ncnn_int8(model: Path, images: Path, to: Path) -> None:
+    """Writes an ncnn model in integers; all paths are without suffix but that of the
+    images (`ncnn_int8.py`).
+
+    Raises:
+        FormatError: it cannot be made.
+    """
+    names = (str(model), str(images), str(to))
+    command = [str(PYTHON), "-m", "benchmarks.peers.ncnn_int8", *names]
+    _call(command, ROOT, "ncnn_int8.py")
 
 
 def _call(command: list[str], folder: Path, name: str) -> str:
