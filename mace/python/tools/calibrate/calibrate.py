@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from mace.python.tools.calibrate.network import Array, Host
+from mace.python.tools.calibrate.network import Array, Host, Network
 from mace.python.tools.calibrate.samples import Noise, Samples
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.vocabulary import CalibrationMethod
@@ -51,20 +52,28 @@ class Settings:
 
 @dataclass(frozen=True)
 class Trial:
-    """A way to quantize the model, and what its outputs lose.
+    """A way to quantize the model, what its outputs lose, and what it costs.
 
     Attributes:
         what: was tried, for people.
         outputs: by name.
+        ms: the least time of a run on this computer.
+        accuracy: what the model's accuracy scripts say, by their paths.
     """
 
     what: str
     outputs: Mapping[str, Noise]
+    ms: float
+    accuracy: Mapping[str, str]
 
     @property
     def sqnr_db(self) -> float:
         """Of the worst output."""
-        return min(noise.sqnr_db for noise in self.outputs.values())
+        return _least_sqnr(self.outputs)
+
+
+def _least_sqnr(outputs: Mapping[str, Noise]) -> float:
+    return min(noise.sqnr_db for noise in outputs.values())
 
 
 @dataclass
@@ -77,7 +86,8 @@ class Calibrated:
         layers: the noise of each quantized operator alone, by the name of its result.
         costs: of operators, the least SQNR of the outputs in dB if they alone are
             quantized; empty unless layers were to be left in floats.
-        trials: in the order in which they were made; the last one is in use.
+        trials: the model in floats, and what was tried, in this order; the last one is
+            in use.
     """
 
     quantizer: Quantizer
@@ -132,9 +142,10 @@ class Calibration:
         self._samples = samples
         self._settings = settings
         self._options = quantize_options(model)
-        self._trials: list[Trial] = []
         network = place.network(model, graph)
         self._outputs = [v.name for v in graph.outputs if v.dtype.is_float]
+        nothing = {name: Noise() for name in self._outputs}
+        self._trials = [self._measure("in floats", nothing, network)]
         self._costs: Mapping[str, float] = {}
         # The outputs of all samples; they are small next to inner tensors.
         self._expected = [
@@ -232,26 +243,40 @@ class Calibration:
         self, what: str, floats: _Floats, options: QuantizeOptions | None = None
     ) -> Trial:
         found = floats.plan if options is None else plan(floats.graph, options)
-        trial = Trial(what, self._output_noise(floats, found.quantized))
-        _LOG.info("%s: %s: SQNR %.2f dB", self._model.name, what, trial.sqnr_db)
+        network = self._quantized(floats, found.quantized)
+        trial = self._measure(what, self._output_noise(network), network)
         self._trials.append(trial)
         return trial
 
-    def _output_noise(
-        self, floats: _Floats, chosen: Collection[str], most: int | None = None
-    ) -> dict[str, Noise]:
-        """What outputs lose if these operators are quantized.
+    def _measure(
+        self, what: str, outputs: Mapping[str, Noise], network: Network
+    ) -> Trial:
+        """The trial with its time and accuracy."""
+        ms, accuracy = self._samples.least_ms(network), network.accuracy()
+        trial = Trial(what, outputs, ms, accuracy)
+        noise = "" if math.isinf(trial.sqnr_db) else f"SQNR {trial.sqnr_db:.2f} dB, "
+        said = "".join(f", {text}" for text in accuracy.values())
+        _LOG.info("%s: %s: %s%.3f ms%s", self._model.name, what, noise, ms, said)
+        return trial
 
-        Args:
-            most: samples; None: all.
-        """
+    def _quantized(self, floats: _Floats, chosen: Collection[str]) -> Network:
+        """The model with these operators quantized."""
         graph = floats.graph.copy()
 
         def quantize(graph: Graph) -> int:
             return insert(graph, floats.ranges, self._options, chosen, floats.means)
 
         PassManager(quantize=quantize).run(graph)
-        network = self._place.network(self._model, graph)
+        return self._place.network(self._model, graph)
+
+    def _output_noise(
+        self, network: Network, most: int | None = None
+    ) -> dict[str, Noise]:
+        """What the outputs of a quantized model lose.
+
+        Args:
+            most: samples; None: all.
+        """
         noise = {name: Noise() for name in self._outputs}
         found = self._samples.tensors(network, self._outputs)
         for expected, (_, tensors) in zip(self._expected[:most], found):
@@ -276,8 +301,8 @@ class Calibration:
         """
         costs = {}
         for name in names:
-            noise = self._output_noise(floats, [name], _FEW_SAMPLES)
-            costs[name] = Trial(name, noise).sqnr_db
+            noise = self._output_noise(self._quantized(floats, [name]), _FEW_SAMPLES)
+            costs[name] = _least_sqnr(noise)
         self._costs = costs
         worst = sorted(names, key=lambda name: costs[name])
 

@@ -28,6 +28,24 @@ from mace.python.tools.export.model_file import read_model_file
 from mace.python.tools.run.inputs import InputDataError
 from mace.python.tools.run.testing.project import DEPLOYMENT, MODEL, Project
 
+_ACCURACY = """
+import numpy as np
+
+class AccuracyValidator:
+    def __init__(self):
+        self.sums = []
+    def sample_size(self):
+        return 2
+    def batch_size(self):
+        return 1
+    def preprocess(self, begin, end):
+        shape = (1, 6, 5, 4)
+        return {"x": np.linspace(-1, 1 + begin, 120, dtype=np.float32).reshape(shape)}
+    def postprocess(self, begin, end, outputs):
+        self.sums.append(float(outputs["y"].mean()))
+    def result(self):
+        return f"mean of {len(self.sums)} samples: {np.mean(self.sums):.9f}"
+"""
 _QUANTIZED = ["Quantize", "Conv2D", "Conv2D", "Dequantize"]
 
 
@@ -110,6 +128,28 @@ def test_layers_that_lose_too_much_stay_in_floats(
     assert "calibration.min_sqnr asks for 100.0" in caplog.text
     assert _operators(project).count("Conv2D") == 2
     assert f"in floats: {floats[0]['name']}: alone in integers" in caplog.text
+
+
+def test_each_choice_has_its_time_and_accuracy(
+    project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, _ = project.samples()
+    script = project.folder / "accuracy.py"
+    script.write_text(_ACCURACY, encoding="utf-8")
+    with caplog.at_level(logging.INFO):
+        _quantize(project, folder, f"accuracy_validation_script: {script}")
+    trials = _report(project)["trials"]
+    assert trials[0]["what"] == "in floats"
+    assert trials[0]["outputs"]["y"] == {"sqnr_db": None, "similarity": 1.0}
+    assert len({trial["what"] for trial in trials}) == len(trials) >= 3
+    assert all(0 < trial["ms"] < 1000 for trial in trials)
+    said = [trial["accuracy"][str(script)] for trial in trials]
+    # Of the same samples; what is rounded differs.
+    assert all(text.startswith("mean of 2 samples:") for text in said)
+    assert len(set(said)) > 1
+    page = project.build_dir / "lib" / "model" / "m_quantization.html"
+    assert said[-1] in page.read_text(encoding="utf-8")
+    assert f"m: in floats: {trials[0]['ms']:.3f} ms, {said[0]}" in caplog.text
 
 
 def test_bad_samples_and_folders(project: Project, tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ def html_page(report: Mapping[str, Any]) -> str:
         quantized=sum(op["quantized"] for op in operators),
         worst=min((op["sqnr_db"] for op in operators if op["sqnr_db"]), default=None),
         share=_share,
+        scripts=any(trial["accuracy"] for trial in report["trials"]),
         pictures=[_picture(tensor) for tensor in report["tensors"]],
         width=_WIDTH,
         height=_HEIGHT,

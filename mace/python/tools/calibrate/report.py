@@ -59,6 +59,8 @@ def report(done: Calibrated, graph: Graph) -> dict[str, Any]:
 def _trial(trial: Trial) -> dict[str, Any]:
     return {
         "what": trial.what,
+        "ms": trial.ms,
+        "accuracy": dict(trial.accuracy),
         "outputs": {
             name: {
                 "sqnr_db": _number(noise.sqnr_db),

@@ -72,6 +72,11 @@ class Samples:
         index = np.linspace(0, len(found) - 1, self._most)
         return [found[i] for i in np.rint(index).astype(int)]
 
+    def least_ms(self, network: Network) -> float:
+        """The least time of a run, in milliseconds, with the first sample."""
+        first = self.names(network)[0]
+        return network.least_ms(read_sample(self._folder, first, network.file))
+
     def tensors(
         self, network: Network, names: Sequence[str]
     ) -> Iterator[tuple[str, dict[str, Array]]]:
