@@ -129,6 +129,26 @@ ModelBuilder Elementwise() {
   return model;
 }
 
+ModelBuilder QuantizedConv() {
+  using core_test::QuantizationMessage;
+  const std::string image = QuantizationMessage({0.5f}, {3});
+  const std::string result =
+      QuantizationMessage({0.5f}, {3}, 0, DataType::kInt8);
+  ModelBuilder model;
+  const std::vector<int8_t> filter(16 * 4, 1);
+  const uint64_t offset = model.AppendWeights(filter.data(), filter.size());
+  model.Quantized({image})
+      .Input("x", {1, 2, 2, 4}, DataType::kInt8)
+      .Quantized({QuantizationMessage({0.25f})})
+      .RawConstant("w", {5, 1, 1, 4}, DataType::kInt8,
+                   ConstantLayout::kPackedO16Fours, 1, offset, filter.size())
+      .Quantized({result})
+      .Operator("conv", "Conv2D", {"x", "w"}, {"y"})
+      .Quantized({image})
+      .Output("y");
+  return model;
+}
+
 ModelBuilder Quantized() {
   using core_test::QuantizationMessage;
   const std::string whole = QuantizationMessage({0.5f}, {3});
@@ -195,6 +215,7 @@ int main(int argc, char **argv) {
   good &= mace::Write(folder + "/shapes", mace::ShapeArithmetic());
   good &= mace::Write(folder + "/elementwise", mace::Elementwise());
   good &= mace::Write(folder + "/quantized", mace::Quantized());
+  good &= mace::Write(folder + "/quantized_conv", mace::QuantizedConv());
   if (!good) std::fprintf(stderr, "no seeds in %s\n", folder.c_str());
   return good ? 0 : 2;
 }

@@ -18,7 +18,7 @@
 namespace mace {
 
 // The newest format_version that this library reads.
-constexpr uint32_t kModelFormatVersion = 6;
+constexpr uint32_t kModelFormatVersion = 7;
 
 struct ValueInfo {
   std::string name;

@@ -464,6 +464,7 @@ bool LayoutTakes(ConstantLayout layout, DataType type) {
     case ConstantLayout::kPackedO16Pairs:
       return type == DataType::kBfloat16;
     case ConstantLayout::kPackedO16Scaled:
+    case ConstantLayout::kPackedO16Fours:
       return type == DataType::kInt8;
     case ConstantLayout::kPackedN16Fours:
       return type == DataType::kInt8 || type == DataType::kUint8;
@@ -495,6 +496,10 @@ int64_t StoredBytes(const ConstantInfo &constant) {
   const int64_t groups = constant.groups;
   if ((dims.rank() != 4 && dims.rank() != 2) || groups < 1 || dims[0] < 1 ||
       dims[0] % groups != 0) {
+    return -1;
+  }
+  if (constant.layout == ConstantLayout::kPackedO16Fours &&
+      dims.back() % 4 != 0) {
     return -1;
   }
   int64_t depth = elements / dims[0];

@@ -278,7 +278,7 @@ MaceStatus ReadConstant(Fields fields, ConstantInfo *constant) {
       case kConstantLayout: {
         uint64_t number = 0;
         MACE_RETURN_IF_ERROR(fields.Uint64(&number));
-        if (number > static_cast<uint64_t>(ConstantLayout::kPackedN16Fours)) {
+        if (number > static_cast<uint64_t>(ConstantLayout::kPackedO16Fours)) {
           return fields.Damaged("layout ", number,
                                 " is not one of this format");
         }

@@ -88,7 +88,9 @@ uint32_t PortTypes(const PortSchema &port, bool quantized) {
 }
 
 uint32_t PortLayouts(const PortSchema &port, bool quantized) {
-  return quantized && TakesFloats(port) ? kPlainLayout : port.layouts;
+  if (!quantized || !TakesFloats(port)) return port.layouts;
+  return port.layouts == kFilterLayouts ? kQuantizedFilterLayouts
+                                        : kPlainLayout;
 }
 
 OpRegistration::OpRegistration(const OpSchema *schema,

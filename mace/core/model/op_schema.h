@@ -32,6 +32,9 @@ inline constexpr uint8_t kFilterLayouts =
     LayoutBit(ConstantLayout::kPackedO16Scaled);
 inline constexpr uint8_t kIntegerMatrixLayouts =
     kPlainLayout | LayoutBit(ConstantLayout::kPackedN16Fours);
+// Of the filter of a quantized operator.
+inline constexpr uint8_t kQuantizedFilterLayouts =
+    kPlainLayout | LayoutBit(ConstantLayout::kPackedO16Fours);
 
 struct PortSchema {
   const char *name;

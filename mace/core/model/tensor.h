@@ -19,6 +19,7 @@ enum class ConstantLayout : uint8_t {
   kPackedO16Pairs = 2,
   kPackedO16Scaled = 3,
   kPackedN16Fours = 4,
+  kPackedO16Fours = 5,
 };
 constexpr uint32_t LayoutBit(ConstantLayout layout) {
   return 1u << static_cast<uint32_t>(layout);

@@ -97,13 +97,17 @@ std::string FloatsAttribute(const std::string &name,
 
 std::string QuantizationMessage(const std::vector<float> &scales,
                                 const Dims &zero_points,
-                                int64_t axis) {
+                                int64_t axis,
+                                DataType type) {
   const std::string packed(reinterpret_cast<const char *>(scales.data()),
                            scales.size() * sizeof(float));
   Message message;
   message.Bytes(1, packed);
   if (!zero_points.empty()) message.PackedVarints(2, ZigZag(zero_points));
   if (axis != 0) message.Varint(3, static_cast<uint64_t>(axis));
+  if (type != DataType::kUnknown) {
+    message.Varint(4, static_cast<uint64_t>(type));
+  }
   return message.data();
 }
 

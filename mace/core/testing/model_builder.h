@@ -42,10 +42,12 @@ std::string IntsAttribute(const std::string &name, const Dims &values);
 std::string FloatsAttribute(const std::string &name,
                             const std::vector<float> &values);
 
-// The message that says what integers stand for.
+// The message that says what integers stand for. `type`: of a quantized
+// operator's result.
 std::string QuantizationMessage(const std::vector<float> &scales,
                                 const Dims &zero_points = {},
-                                int64_t axis = 0);
+                                int64_t axis = 0,
+                                DataType type = DataType::kUnknown);
 
 class ModelBuilder {
  public:

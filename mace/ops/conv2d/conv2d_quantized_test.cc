@@ -33,6 +33,7 @@ struct Layer {
   int64_t outputs = 20;
   int64_t groups = 1;
   bool bias = true;
+  bool packed = false;
   std::string activation = "NONE";
 };
 
@@ -68,10 +69,15 @@ class QuantizedLayer {
     OpCase op("Conv2D");
     op.Input(Value::Bytes(layer_.from, {1, kRows, kColumns, layer_.channels},
                           image_))
-        .Quantized({{kInputScale}, {ZeroOf(layer_.from, -7)}, 0})
-        .Constant(Value::Bytes(DataType::kInt8, {layer_.outputs, 3, 3, depth},
-                               filter_))
-        .Quantized({scales_, {}, 0});
+        .Quantized({{kInputScale}, {ZeroOf(layer_.from, -7)}, 0});
+    const Value filter =
+        Value::Bytes(DataType::kInt8, {layer_.outputs, 3, 3, depth}, filter_);
+    if (layer_.packed) {
+      op.PackedFours(filter, layer_.groups);
+    } else {
+      op.Constant(filter);
+    }
+    op.Quantized({scales_, {}, 0});
     if (layer_.bias) {
       std::vector<float> of_sums;
       for (float scale : scales_) of_sums.push_back(kInputScale * scale);
@@ -143,9 +149,14 @@ class QuantizedLayer {
   std::vector<float> scales_;
 };
 
-void Check(const Layer &layer) {
-  const QuantizedLayer quantized(layer);
-  ExpectValue(quantized.Case(), quantized.Wanted());
+// A filter is packed where its channels are fours.
+void Check(Layer layer) {
+  const QuantizedLayer plain(layer);
+  const Value wanted = plain.Wanted();
+  ExpectValue(plain.Case(), wanted);
+  if (layer.channels / layer.groups % 4 != 0) return;
+  layer.packed = true;
+  ExpectValue(QuantizedLayer(layer).Case(), wanted);
 }
 
 TEST(QuantizedConv2DTest, EitherSignedness) {
@@ -180,8 +191,25 @@ TEST(QuantizedConv2DTest, GroupsAndNoBias) {
   Check(layer);
 }
 
+TEST(QuantizedConv2DTest, FiltersInFours) {
+  Layer layer;
+  layer.channels = 4;  // A tap is a row of the filter.
+  Check(layer);
+  layer.channels = 20;
+  layer.outputs = 33;
+  Check(layer);
+}
+
 TEST(QuantizedConv2DTest, Errors) {
   Layer layer;
+  layer.channels = 8;
+  layer.packed = true;
+  OpCase packed = QuantizedLayer(layer).Case();
+  packed.inputs[1].groups = 2;
+  ExpectError(packed, MaceStatus::MACE_INVALID_ARGS,
+              "1 group(s) do not fit a filter of shape [20, 3, 3, 8] packed "
+              "for 2 group(s)");
+  layer = Layer();
   const OpCase good = QuantizedLayer(layer).Case();
   OpCase bad = good;
   bad.inputs[1].quantization.axis = 1;

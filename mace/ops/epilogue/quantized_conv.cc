@@ -131,7 +131,7 @@ MaceStatus CheckFilter(const Tensor &filter, int64_t channel_axis) {
 // The sum of the weights of each of `channels` outputs, and the least weight.
 std::vector<int32_t> SumWeights(const Tensor &filter,
                                 int64_t channels,
-                                bool taps_first,
+                                conv::FilterLayout layout,
                                 int32_t *least) {
   std::vector<int32_t> sums(static_cast<size_t>(channels));
   const auto *weights = filter.As<int8_t>();
@@ -140,14 +140,34 @@ std::vector<int32_t> SumWeights(const Tensor &filter,
     *sum += *weights;
     *least = std::min<int32_t>(*least, *weights++);
   };
-  if (taps_first) {
-    for (int64_t tap = 0; tap < depth; ++tap) {
-      for (int32_t &sum : sums) add(&sum);
+  switch (layout) {
+    case conv::FilterLayout::kTaps:
+      for (int64_t tap = 0; tap < depth; ++tap) {
+        for (int32_t &sum : sums) add(&sum);
+      }
+      break;
+    case conv::FilterLayout::kFours: {
+      // Each group begins with a panel. What pads the last panel is 0.
+      const int64_t columns = channels / filter.groups;
+      const int64_t panel = gemm::kPanelColumns;
+      for (int64_t group = 0; group < channels; group += columns) {
+        for (int64_t begin = 0; begin < columns; begin += panel) {
+          int32_t of_panel[gemm::kPanelColumns] = {};
+          for (int64_t k = 0; k < depth; k += 4) {
+            for (int32_t &sum : of_panel) {
+              for (int i = 0; i < 4; ++i) add(&sum);
+            }
+          }
+          std::copy_n(of_panel, std::min(panel, columns - begin),
+                      &sums[static_cast<size_t>(group + begin)]);
+        }
+      }
+      break;
     }
-  } else {
-    for (int32_t &sum : sums) {
-      for (int64_t k = 0; k < depth; ++k) add(&sum);
-    }
+    default:
+      for (int32_t &sum : sums) {
+        for (int64_t k = 0; k < depth; ++k) add(&sum);
+      }
   }
   return sums;
 }
@@ -183,13 +203,13 @@ MaceStatus QuantizedConv::Init(const InitContext &context,
   const bool taps_first = layout == conv::FilterLayout::kTaps;
   MACE_RETURN_IF_ERROR(CheckFilter(filter, taps_first ? 2 : 0));
   strategy_ = std::move(strategy);
-  layout_ = layout;
+  layout_ = IsPacked(filter.layout) ? conv::FilterLayout::kFours : layout;
   const Shape &shape = filter.shape;
   // Other ranks and empty filters are errors of the shape function.
   const size_t rank = taps_first ? 4 : 1;
   if (shape.rank() < rank || filter.elements() == 0) return MaceStatus();
   sums_ = SumWeights(filter, taps_first ? shape[2] * shape[3] : shape[0],
-                     taps_first, &least_weight_);
+                     layout_, &least_weight_);
   return MaceStatus();
 }
 

@@ -30,7 +30,8 @@ class QuantizedConv {
   static constexpr size_t kFilter = 1;
   static constexpr size_t kBias = 2;
 
-  // `strategy` is one of quantized_strategy.h, for filters of that layout.
+  // `strategy` is one of quantized_strategy.h, for filters of that layout, or
+  // kFours if that is how the constant is stored.
   // UNSUPPORTED for an activation that is no clamp, and if the library lacks
   // the kernels. INVALID_ARGS for a filter whose zero points are not 0, or
   // whose scales are not by output channel.

@@ -46,16 +46,24 @@ void Check(int64_t rows, int64_t depth, int64_t outputs) {
       wanted.push_back(static_cast<int32_t>(std::clamp<int64_t>(q, -128, 127)));
     }
   }
-  OpCase op("FullyConnected");
-  op.Input(Value::Bytes(DataType::kInt8, {rows, depth}, x))
-      .Quantized({{kInputScale}, {kInputZero}, 0})
-      .Constant(Value::Bytes(DataType::kInt8, {outputs, depth}, w))
-      .Quantized({{kWeightScale}, {}, 0})
-      .Constant(Value::Ints({outputs}, bias))
-      .Quantized({{kInputScale * kWeightScale}, {}, 0})
-      .QuantizedOutput(DataType::kInt8, kOutputScale, kOutputZero)
-      .OnCpuOnly();
-  ExpectValue(op, Value::Bytes(DataType::kInt8, {rows, outputs}, wanted));
+  const Value weights = Value::Bytes(DataType::kInt8, {outputs, depth}, w);
+  for (const bool packed : {false, true}) {
+    if (packed && depth % 4 != 0) continue;
+    OpCase op("FullyConnected");
+    op.Input(Value::Bytes(DataType::kInt8, {rows, depth}, x))
+        .Quantized({{kInputScale}, {kInputZero}, 0});
+    if (packed) {
+      op.PackedFours(weights);
+    } else {
+      op.Constant(weights);
+    }
+    op.Quantized({{kWeightScale}, {}, 0})
+        .Constant(Value::Ints({outputs}, bias))
+        .Quantized({{kInputScale * kWeightScale}, {}, 0})
+        .QuantizedOutput(DataType::kInt8, kOutputScale, kOutputZero)
+        .OnCpuOnly();
+    ExpectValue(op, Value::Bytes(DataType::kInt8, {rows, outputs}, wanted));
+  }
 }
 
 TEST(QuantizedFullyConnectedTest, RowsAndOddSizes) {
@@ -63,6 +71,7 @@ TEST(QuantizedFullyConnectedTest, RowsAndOddSizes) {
   Check(1, 1001, 10);
   Check(7, 30, 17);
   Check(3, 2, 1);
+  Check(5, 12, 33);
 }
 
 }  // namespace

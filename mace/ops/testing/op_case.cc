@@ -213,6 +213,36 @@ OpCase &OpCase::PackedScaled(const Value &plain,
   return *this;
 }
 
+OpCase &OpCase::PackedFours(const Value &plain, int64_t groups) {
+  constexpr int64_t kPanel = 16;
+  constexpr int64_t kFour = 4;
+  const Shape &shape = plain.shape;
+  const int64_t columns = shape[0] / groups;
+  const int64_t depth = shape.Elements(1, shape.rank());
+  const int64_t panels = (columns + kPanel - 1) / kPanel;
+  std::vector<uint8_t> packed(
+      static_cast<size_t>(groups * panels * depth * kPanel));
+  for (int64_t i = 0; i < shape.Elements(); ++i) {
+    const int64_t o = i / depth;
+    const int64_t k = i % depth;
+    const int64_t n = o % columns;
+    const int64_t panel = o / columns * panels + n / kPanel;
+    const int64_t four = panel * depth * kPanel + k / kFour * kPanel * kFour +
+                         n % kPanel * kFour;
+    packed[static_cast<size_t>(four + k % kFour)] =
+        plain.bytes[static_cast<size_t>(i)];
+  }
+  CaseInput input;
+  input.kind = CaseInput::Kind::kConstant;
+  input.layout = ConstantLayout::kPackedO16Fours;
+  input.groups = groups;
+  input.value.data_type = DataType::kInt8;
+  input.value.shape = shape;
+  input.value.bytes = std::move(packed);
+  inputs.push_back(input);
+  return *this;
+}
+
 OpCase &OpCase::PackedMatrices(const Value &plain) {
   constexpr int64_t kPanel = 16;
   constexpr int64_t kFour = 4;

@@ -134,6 +134,9 @@ struct OpCase {
                        Value *stored = nullptr);
   // The same, as bfloat16 in layout PACKED_O16_PAIRS.
   OpCase &PackedPairs(const Value &plain, int64_t groups = 1);
+  // Of int8, whose last dimension is a multiple of 4, in layout
+  // PACKED_O16_FOURS.
+  OpCase &PackedFours(const Value &plain, int64_t groups = 1);
 
   // Matrices [..., K, N] of int8 or uint8, given in row-major order, in layout
   // PACKED_N16_FOURS.

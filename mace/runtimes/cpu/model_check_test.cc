@@ -280,6 +280,21 @@ TEST(CheckModelStructureTest, FoursAreOfMatricesOfBytes) {
                 MACE_INVALID_ARGS, "layout 4 cannot store int32");
 }
 
+TEST(CheckModelStructureTest, FiltersInFoursHaveFoursOfChannels) {
+  const auto fours = ConstantLayout::kPackedO16Fours;
+  const auto int8 = DataType::kInt8;
+  // 2 groups of a block of 16 outputs each.
+  EXPECT_STATUS(OneConstant({6, 3, 1, 8}, int8, fours, 2, 0, 768), MACE_SUCCESS,
+                "");
+  EXPECT_STATUS(OneConstant({17, 4}, int8, fours, 1, 0, 128), MACE_SUCCESS, "");
+  EXPECT_STATUS(OneConstant({17, 4}, int8, fours, 1, 0, 64), MACE_INVALID_ARGS,
+                "takes 128 bytes");
+  EXPECT_STATUS(OneConstant({5, 2, 2, 6}, int8, fours, 1, 0, 384),
+                MACE_INVALID_ARGS, "cannot be packed");
+  EXPECT_STATUS(OneConstant({5, 8}, DataType::kUint8, fours, 1, 0, 128),
+                MACE_INVALID_ARGS, "layout 5 cannot store uint8");
+}
+
 TEST(CheckModelStructureTest, TheDataHasTheSizeTheModelSays) {
   EXPECT_STATUS(Structure(ModelBuilder().DataSize(100)), MACE_INVALID_ARGS,
                 "100 bytes, but was given 0");

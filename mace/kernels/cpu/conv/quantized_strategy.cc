@@ -19,7 +19,7 @@ constexpr ptrdiff_t kPanel = gemm::kPanelColumns;
 // The filter in panels, for taps of one depth.
 struct Panels {
   ptrdiff_t depth = 0;
-  void *memory = nullptr;  // null until it is needed
+  const void *memory = nullptr;  // null until it is needed
 };
 
 class PlanOfQuantized final : public PlanOfDirect {
@@ -112,7 +112,10 @@ class QuantizedDirect final : public Strategy {
     own.weights = WeightType::kI8Fours;
     own.image = own.results = Element::kI8;
     auto plan = std::make_unique<PlanOfQuantized>(own);
-    plan->UsePanels(PanelsFor(plan->depth()));
+    Panels *panels = PanelsFor(plan->depth());
+    // The same for taps of any number of pixels.
+    if (request.layout == FilterLayout::kFours) panels->memory = request.filter;
+    plan->UsePanels(panels);
     return plan;
   }
 

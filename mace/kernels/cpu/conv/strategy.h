@@ -94,6 +94,7 @@ MaceStatus CheckPrepared(const void *memory, size_t bytes);
 // The layout of Args::weights.
 enum class FilterLayout {
   kPanels,  // [groups][panels][taps * depth][16], see WeightType
+  kFours,   // [groups][panels][taps * depth / 4][16][4] of int8, depth % 4 == 0
   kTaps,    // [taps][depth][out_c]: a depthwise filter; kF32, kF16 or kBf16
 };
 

@@ -46,7 +46,9 @@ class Enumeration:
 class Packing(str, enum.Enum):
     """How the converter packs a constant at a port (`mace.proto`, ConstantLayout)."""
 
-    # CL_PACKED_O16, CL_PACKED_O16_PAIRS or CL_PACKED_O16_SCALED.
+    # CL_PACKED_O16, CL_PACKED_O16_PAIRS or CL_PACKED_O16_SCALED; of a quantized
+    # operator CL_PACKED_O16_FOURS, or CL_PLAIN if its last dimension is no multiple
+    # of 4.
     FILTER = "filter"
     # CL_PACKED_N16_FOURS; CL_PLAIN if it is empty.
     INTEGER_MATRICES = "integer_matrices"

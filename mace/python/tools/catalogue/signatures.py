@@ -26,6 +26,7 @@ LAYOUTS = MappingProxyType(
         "PACKED_O16_PAIRS": "kPackedO16Pairs",
         "PACKED_O16_SCALED": "kPackedO16Scaled",
         "PACKED_N16_FOURS": "kPackedN16Fours",
+        "PACKED_O16_FOURS": "kPackedO16Fours",
     }
 )
 

@@ -15,9 +15,11 @@ import numpy as np
 from mace.python.tools.catalogue import Packing, Port, default_catalogue
 from mace.python.tools.export.eight_bit import Noise, is_large, pack_o16_scaled
 from mace.python.tools.export.packing import (
+    FOUR,
     Layout,
     pack_n16_fours,
     pack_o16,
+    pack_o16_fours,
     pack_o16_pairs,
 )
 from mace.python.tools.export.storage import (
@@ -50,6 +52,8 @@ class Form:
     storage: Storage
     # Only bfloat16 is stored in pairs.
     pairs: bool = False
+    # Of a quantized operator.
+    quantized: bool = False
 
     @property
     def layout(self) -> Layout:
@@ -58,6 +62,8 @@ class Form:
             return Layout.PLAIN
         if self.packed is Packing.INTEGER_MATRICES:
             return Layout.PACKED_N16_FOURS
+        if self.quantized:
+            return Layout.PACKED_O16_FOURS
         if self.storage is Storage.INT8:
             return Layout.PACKED_O16_SCALED
         in_pairs = self.pairs and self.storage is Storage.BFLOAT16
@@ -79,8 +85,14 @@ class Form:
             return iter([array])
         if self.layout is Layout.PACKED_N16_FOURS:
             return pack_n16_fours(array)
-        pack = pack_o16 if self.layout is Layout.PACKED_O16 else pack_o16_pairs
-        return pack(array, self.groups)
+        return _FILTERS[self.layout](array, self.groups)
+
+
+_FILTERS = {
+    Layout.PACKED_O16: pack_o16,
+    Layout.PACKED_O16_PAIRS: pack_o16_pairs,
+    Layout.PACKED_O16_FOURS: pack_o16_fours,
+}
 
 
 @dataclass(frozen=True)
@@ -157,10 +169,12 @@ class ConstantPlan:
 
     def _form(self, op: Op, index: int, value: Value) -> Form:
         port = default_catalogue()[op.type].input_port(index)
-        packed = None if is_quantized(op) else _packing(port, value)
+        quantized = is_quantized(op)
+        packed = _packing(port, value, quantized)
         grouped = packed and "groups" in default_catalogue()[op.type].attributes
         groups = op.attr("groups") if grouped else 1
-        return Form(packed, groups, self._stored_as(port, value), self._pairs)
+        storage = self._stored_as(port, value)
+        return Form(packed, groups, storage, self._pairs, quantized and bool(packed))
 
     def _stored_as(self, port: Port, value: Value) -> Storage:
         assert value.constant is not None
@@ -174,8 +188,12 @@ class ConstantPlan:
         return self._storage if self._storage.value in port.types else Storage.FLOAT32
 
 
-def _packing(port: Port, value: Value) -> Packing | None:
+def _packing(port: Port, value: Value, quantized: bool) -> Packing | None:
     assert value.constant is not None
+    if quantized:
+        is_filter = port.packed is Packing.FILTER
+        in_fours = is_filter and value.constant.shape[-1] % FOUR == 0
+        return port.packed if in_fours else None
     # Matrices without elements have no blocks.
     if port.packed is Packing.INTEGER_MATRICES and value.constant.size == 0:
         return None

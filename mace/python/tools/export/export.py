@@ -33,6 +33,7 @@ FORMAT_VERSIONS = {
     Layout.PACKED_O16_PAIRS: 2,
     Layout.PACKED_O16_SCALED: 3,
     Layout.PACKED_N16_FOURS: 5,
+    Layout.PACKED_O16_FOURS: 7,
 }
 # The first version that has states, and that has quantized operators.
 _STATES_VERSION = 4

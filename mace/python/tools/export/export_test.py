@@ -29,9 +29,11 @@ from mace.python.tools.export.model_file import read_quantization
 from mace.python.tools.export.packing import (
     pack_n16_fours,
     pack_o16,
+    pack_o16_fours,
     pack_o16_pairs,
     unpack_n16_fours,
     unpack_o16,
+    unpack_o16_fours,
     unpack_o16_pairs,
 )
 from mace.python.tools.export.storage import Storage, encode
@@ -43,6 +45,7 @@ from mace.python.tools.ir import (
     Graph,
     GraphBuilder,
     Quantization,
+    Value,
 )
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.verify import verify
@@ -321,6 +324,64 @@ def test_matrices_of_integers_are_packed_unless_another_operator_reads_them() ->
     found = run_graph(_read(exported, data), inputs)
     for name in ("y", "e", "d"):
         np.testing.assert_array_equal(found[name], expected[name])
+
+
+@pytest.mark.parametrize(
+    ("shape", "groups"), [((6, 1, 1, 8), 2), ((20, 3, 3, 4), 1), ((17, 2, 1, 12), 1)]
+)
+def test_filters_are_packed_in_fours(shape: tuple[int, ...], groups: int) -> None:
+    rng = np.random.default_rng(5)
+    plain = rng.integers(-128, 128, shape).astype(np.int8)
+    parts = list(pack_o16_fours(plain, groups))
+    columns, depth = shape[0] // groups, plain.size // shape[0]
+    blocks = -(-columns // 16)
+    packed = np.stack(parts).reshape(groups, blocks, depth // 4, 16, 4)
+    for o, k in np.ndindex(shape[0], depth):
+        group, n = divmod(o, columns)
+        found = packed[group, n // 16, k // 4, n % 16, k % 4]
+        assert found == plain.reshape(shape[0], depth)[o, k]
+    assert np.count_nonzero(packed) == np.count_nonzero(plain)
+    np.testing.assert_array_equal(unpack_o16_fours(packed, shape, groups), plain)
+
+
+def _rounded(b: GraphBuilder, x: Value, scale: float, name: str) -> Value:
+    one = b.constant(f"{name}/scale", np.array([scale], np.float32))
+    q = b.one("Quantize", [x, one], None, {"to": "INT8"}, f"{name}/q")
+    return b.one("Dequantize", [q, one], None, None, name)
+
+
+def test_filters_of_quantized_operators_are_packed_in_fours() -> None:
+    b = GraphBuilder("net", "onnx")
+    rng = np.random.default_rng(6)
+
+    def weights(name: str, *shape: int) -> Value:
+        scales = b.constant(f"{name}/s", np.full(shape[0], 0.01, np.float32))
+        q = b.constant(name, rng.integers(-127, 128, shape).astype(np.int8))
+        return b.one("Dequantize", [q, scales], None, {"axis": 0}, f"{name}/float")
+
+    y = _rounded(b, b.input("x", DataType.FLOAT32, (1, 5, 5, 6)), 0.02, "x/rounded")
+    for name, *shape, groups in (("odd", 8, 3, 3, 6, 1), ("fours", 6, 1, 1, 4, 2)):
+        attrs = {"groups": groups}
+        y = b.one("Conv2D", [y, weights(name, *shape)], None, attrs, f"{name}/conv")
+        y = _rounded(b, y, 0.05, f"{name}/rounded")
+    b.output(y, "y")
+    optimize(b.graph)
+    exported, data = _export(b.graph)
+    proto = load_proto("mace/proto/mace.proto")
+    stored = {
+        tuple(c.dims): (c.layout, c.groups, c.size)
+        for c in exported.model.constants
+        if len(c.dims) == 4
+    }
+    assert stored == {
+        (8, 3, 3, 6): (proto.CL_PLAIN, 0, 8 * 54),
+        (6, 1, 1, 4): (proto.CL_PACKED_O16_FOURS, 2, 2 * 16 * 4),
+    }
+    assert exported.model.format_version == 7
+    x = {"x": rng.standard_normal((1, 5, 5, 6)).astype(np.float32)}
+    np.testing.assert_array_equal(
+        run_graph(_read(exported, data), x)["y"], run_graph(b.graph, x)["y"]
+    )
 
 
 def test_bf16_arithmetic_stores_bfloat16_in_pairs() -> None:

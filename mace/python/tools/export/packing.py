@@ -11,6 +11,9 @@ then [groups][ceil(O / groups / 16)][K / 2][16][2].
 PACKED_N16_FOURS: from matrices of 8-bit integers [..., K, N] to int8
 [...][ceil(N / 16)][ceil(K / 4)][16][4] and int32 [...][ceil(N / 16)][16], the sums of
 the columns. uint8 is stored minus 128; zeros in the padding.
+
+PACKED_O16_FOURS: from int8 [O, ...] whose last dimension is a multiple of 4 to
+[groups][ceil(O / groups / 16)][K / 4][16][4], zeros in the padding.
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ class Layout(enum.Enum):
     PACKED_O16_PAIRS = 2
     PACKED_O16_SCALED = 3  # eight_bit.py
     PACKED_N16_FOURS = 4
+    PACKED_O16_FOURS = 5
 
 
 def pack_o16(filters: Array, groups: int = 1) -> Iterator[Array]:
@@ -95,6 +99,26 @@ def unpack_o16_pairs(packed: Array, dims: tuple[int, ...], groups: int = 1) -> A
     single = packed.transpose(0, 1, 2, 4, 3).reshape(groups, blocks, -1, BLOCK)
     padded = (*dims[:-1], dims[-1] + dims[-1] % 2)
     return unpack_o16(single, padded, groups)[..., : dims[-1]]
+
+
+def pack_o16_fours(filters: Array, groups: int = 1) -> Iterator[Array]:
+    """As `pack_o16`, of int8; yields [K / 4, 16, 4]."""
+    for block in pack_o16(filters, groups):
+        fours = block.reshape(-1, FOUR, BLOCK).transpose(0, 2, 1)
+        yield np.ascontiguousarray(fours)
+
+
+def unpack_o16_fours(packed: Array, dims: tuple[int, ...], groups: int = 1) -> Array:
+    """The filter that `pack_o16_fours` packed, with logical shape `dims`.
+
+    Args:
+        packed: [groups, blocks, K / 4, 16, 4].
+        dims: [O, ...].
+        groups: of the convolution.
+    """
+    blocks = packed.shape[1]
+    single = packed.transpose(0, 1, 2, 4, 3).reshape(groups, blocks, -1, BLOCK)
+    return unpack_o16(single, dims, groups)
 
 
 def pack_n16_fours(matrices: Array) -> Iterator[Array]:

@@ -18,6 +18,7 @@ from mace.python.tools.export.packing import (
     BLOCK,
     unpack_n16_fours,
     unpack_o16,
+    unpack_o16_fours,
     unpack_o16_pairs,
 )
 from mace.python.tools.ir import DataFormat, DataType, Graph, Value
@@ -92,6 +93,11 @@ def _decode(proto: Any, constant: Any, data: bytes, model_version: int) -> Array
         return np.asarray(flat.reshape(dims))
     groups = constant.groups or 1
     blocks = -(-(dims[0] // groups) // BLOCK)
+    if constant.layout == proto.CL_PACKED_O16_FOURS:
+        assert name == "INT8" and model_version >= 7
+        return unpack_o16_fours(
+            flat.reshape(groups, blocks, -1, BLOCK, 4), dims, groups
+        )
     if constant.layout == proto.CL_PACKED_O16_PAIRS:
         assert name == "BFLOAT16" and model_version >= 2
         pairs = flat.reshape(groups, blocks, -1, BLOCK, 2)
