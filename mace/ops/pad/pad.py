@@ -36,7 +36,7 @@ class Pad(OpRules):
             return [x]  # a scalar has no axes
         if mode == "CONSTANT":
             value = op.attr("value")
-            if not op.input(0).dtype.is_float:
+            if x.dtype.kind in "iu":
                 bounds = np.iinfo(x.dtype)
                 value = int(np.clip(value, bounds.min, bounds.max))
             return [np.pad(x, widths, constant_values=value)]

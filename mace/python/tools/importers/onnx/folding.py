@@ -16,14 +16,13 @@ import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
 
-from mace.python.tools.importers.onnx.scope import Scope
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import static
 
 # Their results differ from run to run, so they must not become constants.
-_RANDOM = frozenset(
+RANDOM = frozenset(
     {
         "Bernoulli",
         "Multinomial",
@@ -44,7 +43,7 @@ _LARGEST_RESULT = 1 << 24
 
 def fold_node(
     proto: onnx.NodeProto,
-    scope: Scope,
+    opset: int,
     inputs: Sequence[Value | None],
     builder: GraphBuilder,
 ) -> dict[str, Value] | None:
@@ -58,7 +57,7 @@ def fold_node(
         for name, value in zip(proto.input, inputs)
         if value is not None
     }
-    results = evaluate_node(proto, scope.opset, feeds)
+    results = evaluate_node(proto, opset, feeds)
     if results is None:
         return None
     return {name: builder.constant(name, array) for name, array in results.items()}
@@ -73,7 +72,7 @@ def evaluate_node(
     proto: onnx.NodeProto, opset: int, feeds: Mapping[str, Array]
 ) -> dict[str, Array] | None:
     """The named outputs of a node, None if they are large or no numbers."""
-    if proto.domain not in ("", "ai.onnx") or proto.op_type in _RANDOM:
+    if proto.domain not in ("", "ai.onnx") or proto.op_type in RANDOM:
         return None
     if any(attribute.g.node or attribute.graphs for attribute in proto.attribute):
         return None

@@ -109,7 +109,42 @@ def _big_model() -> onnx.ModelProto:
     return make_model([node], {"x": normal(2, 64)}, ["y"], {"w": normal(64, 64)})
 
 
-_MODELS = {"image": _image_model, "table": _table_model, "big": _big_model}
+def _function_model() -> onnx.ModelProto:
+    """Nodes that others take the place of."""
+    make = onnx.helper.make_node
+    info = onnx.helper.make_tensor_value_info
+
+    def branch(op_type: str) -> onnx.GraphProto:
+        result = f"{op_type}/result"
+        return onnx.helper.make_graph(
+            [make(op_type, ["a"], [result])],
+            op_type,
+            [],
+            [info(result, onnx.TensorProto.FLOAT, None)],
+        )
+
+    nodes = [
+        make("Attention", ["x", "x", "x"], ["a"], is_causal=1, scale=0.5),
+        make(
+            "If", ["yes"], ["b"], then_branch=branch("Neg"), else_branch=branch("Relu")
+        ),
+        make("Trilu", ["b", "k"], ["t"], upper=0),
+        make("Hardmax", ["t"], ["h"], axis=-1),
+        make("IsInf", ["h"], ["bad"]),
+        make("EyeLike", ["square"], ["eye"]),
+        make("Where", ["bad", "eye", "h"], ["y"]),
+    ]
+    constants = {"k": np.array(1), "yes": np.array(True), "square": normal(4, 4)}
+    feeds = {"x": normal(1, 2, 4, 4)}
+    return make_model(nodes, feeds, ["y"], constants, opset=23)
+
+
+_MODELS = {
+    "image": _image_model,
+    "table": _table_model,
+    "big": _big_model,
+    "functions": _function_model,
+}
 
 
 def _mutate(rng: np.random.Generator, data: bytes) -> bytes:

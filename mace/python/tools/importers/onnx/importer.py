@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import onnx
@@ -23,14 +24,17 @@ from mace.python.tools.importers.base import (
 )
 from mace.python.tools.importers.onnx.folding import fold_node
 from mace.python.tools.importers.onnx.mapped_file import read_model
-from mace.python.tools.importers.onnx.node import HANDLERS, Node
-from mace.python.tools.importers.onnx.scope import Scope, open_scope
+from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.importers.onnx.scope import Scope, open_scope, reads
+from mace.python.tools.importers.onnx.standard_functions import Body, standard_body
 from mace.python.tools.importers.onnx.tensors import TensorReader
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.infer import ShapeError
 
 _LOG = logging.getLogger(__name__)
+
+_IF = "If"
 
 
 def import_model(request: ImportRequest) -> Graph:
@@ -62,8 +66,9 @@ class _GraphImporter:
         self._values: dict[str, Value] = {}
         self._unknown: set[str] = set()
         self._unsupported = UnsupportedNodes(str(request.model_path))
+        self._opset = scope.opset
         self._wanted = frozenset(
-            [name for node in scope.nodes for name in node.input]
+            [name for node in scope.nodes for name in reads(node)]
             + [output.name for output in request.outputs]
         )
 
@@ -88,9 +93,9 @@ class _GraphImporter:
         return graph
 
     def _import(self, proto: onnx.NodeProto) -> None:
-        handler = HANDLERS.find(_type(proto))
-        skipped = any(name in self._unknown for name in proto.input)
-        if skipped and handler is not None:
+        known = HANDLERS.find(_type(proto)) is not None or _type(proto) == _IF
+        skipped = any(name in self._unknown for name in reads(proto))
+        if skipped and known:
             # It cannot be checked until the nodes that it reads are supported.
             self._unknown.update(proto.output)
             return
@@ -122,8 +127,10 @@ class _GraphImporter:
     def _convert(self, proto: onnx.NodeProto) -> dict[str, Value]:
         inputs = [self._value(name) if name else None for name in proto.input]
         self._free_names(proto)
+        if _type(proto) == _IF:
+            return self._branch(proto, inputs[0] if inputs else None)
         node = Node(
-            proto, self._scope.opset, inputs, self._builder, self._reader, self._wanted
+            proto, self._opset, inputs, self._builder, self._reader, self._wanted
         )
         handler = HANDLERS.find(_type(proto))
         reason = _no_handler(proto)
@@ -140,10 +147,76 @@ class _GraphImporter:
             except MALFORMED_NODE_ERRORS as error:
                 raise malformed_node(error) from error
             self._discard(proto)
-        folded = fold_node(proto, self._scope, inputs, self._builder)
-        if folded is None:
+        folded = fold_node(proto, self._opset, inputs, self._builder)
+        if folded is not None:
+            return folded
+        body = standard_body(proto, self._opset, inputs, _label(proto))
+        if body is None:
             raise reason
-        return folded
+        return self._expand(proto, body)
+
+    def _expand(self, proto: onnx.NodeProto, body: Body) -> dict[str, Value]:
+        """The results of the nodes that a node consists of."""
+        with self._inside(body.opset, body.nodes, proto.output):
+            for inner in body.nodes:
+                self._inline(inner, proto)
+        own = {name for name in proto.output if name}
+        for inner in body.nodes:
+            for name in inner.output:
+                value = self._values.get(name)
+                if value is not None and name not in own and value.source == name:
+                    value.source = None  # no tensor of the framework's
+        return {name: self._value(name) for name in own}
+
+    def _branch(
+        self, proto: onnx.NodeProto, condition: Value | None
+    ) -> dict[str, Value]:
+        """The results of the branch that is taken."""
+        branches = {entry.name: entry.g for entry in proto.attribute}
+        if condition is None or branches.keys() != {"then_branch", "else_branch"}:
+            raise UnsupportedNodeError("its condition or a branch is missing")
+        if not condition.is_constant:
+            raise UnsupportedNodeError(
+                f"the condition ({condition.name}) is computed at run time", STATIC_HINT
+            )
+        taken = bool(condition.numpy().all())
+        graph = branches["then_branch" if taken else "else_branch"]
+        for tensor in graph.initializer:
+            data = self._reader.constant(tensor, f"initializer {tensor.name!r}")
+            self._values[tensor.name] = self._builder.graph.add_constant(
+                self._builder.graph.unique_name(tensor.name), data
+            )
+        results = [value.name for value in graph.output]
+        with self._inside(self._opset, graph.node, results):
+            for inner in graph.node:
+                self._inline(inner, proto)
+        return {
+            outer: self._builder.alias(self._value(name), outer)
+            for outer, name in zip(proto.output, results)
+            if outer
+        }
+
+    @contextlib.contextmanager
+    def _inside(
+        self, opset: int, nodes: Sequence[onnx.NodeProto], results: Sequence[str]
+    ) -> Iterator[None]:
+        """While other nodes take the place of one."""
+        before = self._opset, self._wanted
+        self._opset = opset
+        self._wanted |= {name for node in nodes for name in reads(node)} | {*results}
+        try:
+            yield
+        finally:
+            self._opset, self._wanted = before
+
+    def _inline(self, inner: onnx.NodeProto, outer: onnx.NodeProto) -> None:
+        """Imports a node that takes part in the place of another one."""
+        try:
+            self._values.update(self._convert(inner))
+        except UnsupportedNodeError as error:
+            raise UnsupportedNodeError(
+                f"it computes {_type(inner)}: {error.reason}", error.hint
+            ) from error
 
     def _free_names(self, proto: onnx.NodeProto) -> None:
         """Renames helper values that have one of the node's own names."""

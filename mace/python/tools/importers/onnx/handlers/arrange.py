@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
 # Each copy becomes an operator; no real model has more than this.
@@ -145,12 +149,19 @@ def _pad(node: Node) -> None:
     # ONNX lists all befores, then all afters.
     pairs = list(zip(pads[:rank], pads[rank:]))
     grow = [max(pad, 0) for pair in pairs for pad in pair]
-    attrs = {"pads": grow, "mode": modes[mode], "value": value}
-    if all(pad >= 0 for pad in pads):
+    if any(pad < 0 for pad in pads):
+        x = _cut(node, x, pairs)
+    finite = math.isfinite(value) or mode != "constant"
+    attrs = {"pads": grow, "mode": modes[mode], "value": value if finite else 0.0}
+    if finite:
         node.emit("Pad", [x], attrs)
         return
-    x = _cut(node, x, pairs)
-    node.emit("Pad", [x], attrs)
+    # The attribute is a finite number.
+    inside = np.ones(node.static_shape(x), bool)
+    around = list(zip(grow[::2], grow[1::2]))
+    mask = node.literal(~np.pad(inside, around), DataType.BOOL)
+    other = node.literal(value)
+    node.emit("Where", [mask, other, node.make("Pad", [x], attrs)])
 
 
 def _pads(node: Node, rank: int) -> tuple[list[int], float]:

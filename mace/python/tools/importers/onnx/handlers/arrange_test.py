@@ -44,3 +44,16 @@ def test_slices(step: int, tmp_path: Path) -> None:
     for pair, mine, theirs in zip(pairs, found, expected):
         assert mine.shape == theirs.shape, (pair, step)
     assert_same(found, expected)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("pads", [[0, 1, 2, 0], [0, -1, 0, 3]])
+def test_padding_with_what_is_no_number(
+    pads: list[int], value: float, tmp_path: Path
+) -> None:
+    """Masks of attention are padded with -inf."""
+    x = normal(2, 3)
+    node = onnx.helper.make_node("Pad", ["x", "pads", "value"], ["y"])
+    constants = {"pads": np.array(pads), "value": np.array(value, np.float32)}
+    model = make_model([node], {"x": x}, ["y"], constants)
+    assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))

@@ -119,6 +119,20 @@ def _is_nan(node: Node) -> None:
     node.emit("Eltwise", [x, x], {"mode": "NOT_EQUAL"})
 
 
+@HANDLERS.register("IsInf")
+def _is_inf(node: Node) -> None:
+    x = node.input(0)
+    positive = node.flag("detect_positive", True)
+    negative = node.flag("detect_negative", True)
+    if not positive and not negative:
+        node.emit("Eltwise", [x, x], {"mode": "LESS"})  # nowhere true
+        return
+    if positive and negative:
+        x = node.make("Eltwise", [x], {"mode": "ABS"})
+    infinity = node.literal(np.inf if positive else -np.inf)
+    node.emit("Eltwise", [x, infinity], {"mode": "EQUAL"})
+
+
 @HANDLERS.register("And", "Or", "Xor")
 def _logic(node: Node) -> None:
     a, b = (

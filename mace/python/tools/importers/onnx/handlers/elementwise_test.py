@@ -32,6 +32,21 @@ def test_is_nan_finds_nan_alone(tmp_path: Path) -> None:
     assert_same(run_mace(model, feeds, tmp_path), run_onnxruntime(model, feeds))
 
 
+@pytest.mark.parametrize("negative", [0, 1])
+@pytest.mark.parametrize("positive", [0, 1])
+def test_is_inf_finds_the_wanted_ones(
+    positive: int, negative: int, tmp_path: Path
+) -> None:
+    x = np.array([np.nan, 0.0, -1.0, np.inf, -np.inf, 3e38], np.float32)
+    wanted = {"detect_positive": positive, "detect_negative": negative}
+    nodes = [
+        onnx.helper.make_node("IsInf", ["x"], ["bad"], **wanted),
+        onnx.helper.make_node("Cast", ["bad"], ["y"], to=1),
+    ]
+    model = make_model(nodes, {"x": x}, ["y"])
+    assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))
+
+
 @pytest.mark.parametrize("relu", [False, True])
 @pytest.mark.parametrize(("zero", "casts"), [(0, 0), (40, 1)])
 def test_quantized_numbers_are_clipped_as_activation(

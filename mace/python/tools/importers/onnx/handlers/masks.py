@@ -1,0 +1,91 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that choose elements by their position or as the largest one: Trilu,
+EyeLike and Hardmax.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES, element_type_name
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import Value
+
+
+@HANDLERS.register("Trilu")
+def _trilu(node: Node) -> None:
+    x = node.input(0)
+    rows, columns = _matrix(node, x)
+    diagonal = node.constant(1, "k").reshape(-1) if node.has_input(1) else np.zeros(1)
+    if diagonal.size != 1:
+        raise UnsupportedNodeError(f"k has {diagonal.size} elements, not 1")
+    # Far beyond the corners, every k is the same, and no sum overflows.
+    k = int(np.clip(diagonal[0], -rows, columns))
+    triangle = np.tri(rows, columns, k - 1 if node.flag("upper", True) else k, bool)
+    kept = ~triangle if node.flag("upper", True) else triangle
+    mask = node.literal(kept, DataType.BOOL)
+    node.emit("Where", [mask, x, node.scalar(0, x)])
+
+
+@HANDLERS.register("EyeLike")
+def _eye_like(node: Node) -> None:
+    x = node.input(0)
+    shape = node.static_shape(x)
+    if len(shape) != 2:
+        raise UnsupportedNodeError(f"the input has {len(shape)} dimensions, not 2")
+    dtype: DataType | None = x.dtype
+    if node.has("dtype"):
+        kind = node.integer("dtype", 0)
+        dtype = ELEMENT_TYPES.get(kind)
+        if dtype is None:
+            raise UnsupportedNodeError(f"dtype is {element_type_name(kind)}")
+    assert dtype is not None
+    k = int(np.clip(node.integer("k", 0), -shape[0], shape[1]))
+    node.set_output(0, node.literal(np.eye(*shape, k), dtype.narrowed))
+
+
+@HANDLERS.register("Hardmax")
+def _hardmax(node: Node) -> None:
+    x = node.input(0)
+    rank = len(node.shape(x))
+    if node.opset >= 13:
+        axis = node.axis(node.integer("axis", -1), rank)
+        node.emit("OneHot", *_largest(node, x, axis, node.static_shape(x)[axis]))
+        return
+    # All dimensions from the axis on are one.
+    shape = node.static_shape(x)
+    axis = node.axis(node.integer("axis", 1), rank)
+    rest = math.prod(shape[axis:])
+    flat = {"shape": [math.prod(shape[:axis]), rest]}
+    result = node.make("OneHot", *_largest(node, _shaped(node, x, flat), 1, rest))
+    node.emit("Reshape", [result], {"shape": list(shape)})
+
+
+def _shaped(node: Node, x: Value, attrs: dict[str, list[int]]) -> Value:
+    return node.make("Reshape", [x], attrs)
+
+
+def _largest(
+    node: Node, x: Value, axis: int, length: int
+) -> tuple[list[Value], dict[str, int]]:
+    """Inputs and attributes of OneHot."""
+    index = node.make("ArgMax", [x], {"axis": axis})
+    index = node.make("Squeeze", [index], {"axes": [axis]})
+    return [index, node.literal([0.0, 1.0])], {"depth": length, "axis": axis}
+
+
+def _matrix(node: Node, x: Value) -> tuple[int, int]:
+    """The last two dimensions, which must be known."""
+    shape = node.shape(x)
+    if len(shape) < 2:
+        raise UnsupportedNodeError(f"the input has {len(shape)} dimensions, not 2")
+    rows, columns = shape[-2:]
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        node.static_shape(x)
+    assert isinstance(rows, int) and isinstance(columns, int)
+    return rows, columns

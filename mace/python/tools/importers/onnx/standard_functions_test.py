@@ -1,0 +1,140 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that consist of others, and branches, against onnxruntime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.onnx.testing import (
+    assert_same,
+    import_proto,
+    make_model,
+    normal,
+    run_mace,
+    run_onnxruntime,
+)
+
+
+@pytest.mark.parametrize(
+    "attrs",
+    [
+        {},
+        {"is_causal": 1},
+        {"scale": 0.3, "softcap": 2.0},
+        {"q_num_heads": 4, "kv_num_heads": 2},
+    ],
+)
+def test_attention(attrs: dict[str, Any], tmp_path: Path) -> None:
+    if "q_num_heads" in attrs:
+        feeds = {"q": normal(2, 5, 32), "k": normal(2, 7, 16), "v": normal(2, 7, 16)}
+    else:
+        feeds = {
+            "q": normal(2, 3, 5, 8),
+            "k": normal(2, 3, 7, 8),
+            "v": normal(2, 3, 7, 6),
+        }
+    node = helper.make_node("Attention", ["q", "k", "v"], ["y"], name="a", **attrs)
+    model = make_model([node], feeds, ["y"], opset=23)
+    found = run_mace(model, feeds, tmp_path)
+    np.testing.assert_allclose(
+        found[0], run_onnxruntime(model, feeds)[0], rtol=1e-5, atol=1e-6
+    )
+
+
+def test_rotary_embedding(tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 4, 5, 8)}
+    constants = {"cos": normal(2, 5, 4, seed=1), "sin": normal(2, 5, 4, seed=2)}
+    node = helper.make_node("RotaryEmbedding", ["x", "cos", "sin"], ["y"])
+    model = make_model([node], feeds, ["y"], constants, opset=23)
+    np.testing.assert_allclose(
+        run_mace(model, feeds, tmp_path)[0],
+        run_onnxruntime(model, feeds)[0],
+        rtol=1e-6,
+        atol=1e-6,
+    )
+
+
+def test_inner_tensors_are_none_of_the_framework(tmp_path: Path) -> None:
+    feeds = {"q": normal(1, 2, 3, 4), "k": normal(1, 2, 3, 4), "v": normal(1, 2, 3, 4)}
+    node = helper.make_node("Attention", ["q", "k", "v"], ["y"])
+    model = make_model([node], feeds, ["y"], opset=23)
+    graph = import_proto(model, feeds, ["y"], tmp_path)
+    sources = {value.source for value in graph.values.values() if value.source}
+    assert sources == {"q", "k", "v", "y"}
+
+
+def test_what_a_function_lacks_is_named(tmp_path: Path) -> None:
+    feeds = {"x": normal(3, 5), "t": np.array([1, 0, 4])}
+    node = helper.make_node("SoftmaxCrossEntropyLoss", ["x", "t"], ["y"], name="loss")
+    model = make_model([node], feeds, ["y"], opset=13)
+    reason = "loss.*it computes NegativeLogLikelihoodLoss: it computes GatherElements"
+    with pytest.raises(UnsupportedNodesError, match=reason):
+        import_proto(model, feeds, ["y"], tmp_path)
+
+
+def _branches(condition: str) -> onnx.NodeProto:
+    """y = x + w or x * 3, where w is in the branch; the tensor 'big' is in both."""
+
+    def branch(name: str, nodes: list[onnx.NodeProto], result: str) -> onnx.GraphProto:
+        weights = [numpy_helper.from_array(np.array([1, 2, 3], np.float32), "w")]
+        info = helper.make_tensor_value_info(result, TensorProto.FLOAT, None)
+        return helper.make_graph(nodes, name, [], [info], weights)
+
+    then = branch("then", [helper.make_node("Add", ["x", "w"], ["sum"])], "sum")
+    other = [
+        helper.make_node("Mul", ["x", "three"], ["scaled"]),
+        helper.make_node("Relu", ["scaled"], ["positive"]),
+    ]
+    return helper.make_node(
+        "If",
+        [condition],
+        ["y"],
+        then_branch=then,
+        else_branch=branch("else", other, "positive"),
+    )
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_the_branch_that_is_always_taken(taken: bool, tmp_path: Path) -> None:
+    x = normal(2, 3)
+    constants = {"c": np.array(taken), "three": np.array(3, np.float32)}
+    nodes = [_branches("c"), helper.make_node("Neg", ["y"], ["z"])]
+    model = make_model(nodes, {"x": x}, ["z"], constants)
+    assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))
+
+
+def test_a_branch_that_depends_on_a_shape(tmp_path: Path) -> None:
+    """As exporters write for a squeeze of an axis that may be longer than 1."""
+    x = normal(2, 3)
+    constants = {
+        "axis": np.array(1),
+        "one": np.array(1),
+        "three": np.array(3, np.float32),
+    }
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Gather", ["shape", "axis"], ["length"]),
+        helper.make_node("Equal", ["length", "one"], ["c"]),
+        _branches("c"),
+    ]
+    model = make_model(nodes, {"x": x}, ["y"], constants)
+    assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))
+
+
+def test_a_branch_of_each_run_is_refused(tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 3), "c": np.array(True)}
+    constants = {"three": np.array(3, np.float32)}
+    nodes = [_branches("c"), helper.make_node("Relu", ["y"], ["z"])]
+    model = make_model(nodes, feeds, ["z"], constants)
+    with pytest.raises(UnsupportedNodesError) as refused:
+        import_proto(model, feeds, ["z"], tmp_path)
+    assert "the condition (c) is computed at run time" in str(refused.value)
+    assert "1 node cannot" in str(refused.value)
