@@ -213,11 +213,24 @@ MACE_SIMD_INLINE DotX SetDotRow(int32_t bits) {
 }
 
 #if !defined(__SSE4_1__)
-// Four fours of a row. On x86, an instruction that reads four elements from
-// memory for all columns costs no more.
+// Sums that begin with the numbers of 4 * kLanes columns.
+MACE_SIMD_INLINE void LoadDotSums(const int32_t *p, DotSum (&to)[4]) {
+  // No vld1q_s32_x4: the sums would have to be in neighbouring registers.
+  for (int v = 0; v < 4; ++v) {
+    to[v] = SetDotSum(reinterpret_cast<VI>(vld1q_s32(p + v * kLanes)));
+  }
+}
+
+// Four fours of a row, or the first kFours. On x86, an instruction that reads
+// four elements from memory for all columns costs no more.
 using DotRow = int8x16_t;
+template <int kFours = 4>
 MACE_SIMD_INLINE DotRow LoadDotRow(const void *p) {
-  return vld1q_s8(static_cast<const int8_t *>(p));
+  static_assert(kFours == 1 || kFours == 2 || kFours == 4);
+  const auto *bytes = static_cast<const int8_t *>(p);
+  if constexpr (kFours == 4) return vld1q_s8(bytes);
+  if constexpr (kFours == 2) return vcombine_s8(vld1_s8(bytes), vdup_n_s8(0));
+  return vreinterpretq_s8_s32(int32x4_t{DotBits(p), 0, 0, 0});
 }
 template <int kFour>
 MACE_SIMD_INLINE DotX DotFourOf(DotRow row) {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "mace/kernels/cpu/simd_arithmetic.h"
 #include "mace/kernels/cpu/simd_dot.h"
@@ -59,9 +60,9 @@ MACE_SIMD_INLINE VI StepsOf(VI sum, V scale) {
 #endif
 }
 
-// clamp(steps + zero, low, high), in the order of InterleaveDot.
-MACE_SIMD_INLINE VDotBytes PackSteps(const Requantizer &to,
-                                     const VI (&steps)[4]) {
+// clamp(steps + zero) to the type's own limits, in the order of InterleaveDot.
+MACE_SIMD_INLINE VDotBytes NarrowSteps(const Requantizer &to,
+                                       const VI (&steps)[4]) {
 #if defined(__SSE4_1__)
   const auto zero = (X86Vector)to.zero;
   const auto first = MACE_X86(
@@ -70,10 +71,7 @@ MACE_SIMD_INLINE VDotBytes PackSteps(const Requantizer &to,
   const auto second = MACE_X86(
       adds_epi16,
       MACE_X86(packs_epi32, (X86Vector)steps[2], (X86Vector)steps[3]), zero);
-  const auto bytes = MACE_X86(packus_epi16, first, second);
-  return (VDotBytes)MACE_X86(min_epu8,
-                             MACE_X86(max_epu8, bytes, (X86Vector)to.low),
-                             (X86Vector)to.high);
+  return (VDotBytes)MACE_X86(packus_epi16, first, second);
 #else
   const auto zero = (int16x8_t)to.zero;
   const int16x8_t first =
@@ -84,10 +82,30 @@ MACE_SIMD_INLINE VDotBytes PackSteps(const Requantizer &to,
       vqaddq_s16(vcombine_s16(vqmovn_s32((int32x4_t)steps[2]),
                               vqmovn_s32((int32x4_t)steps[3])),
                  zero);
-  const int8x16_t bytes = vcombine_s8(vqmovn_s16(first), vqmovn_s16(second));
-  return (VDotBytes)vminq_s8(vmaxq_s8(bytes, (int8x16_t)to.low),
+  return (VDotBytes)vcombine_s8(vqmovn_s16(first), vqmovn_s16(second));
+#endif
+}
+// clamp(bytes, low, high).
+MACE_SIMD_INLINE VDotBytes LimitBytes(const Requantizer &to, VDotBytes bytes) {
+#if defined(__SSE4_1__)
+  return (VDotBytes)MACE_X86(
+      min_epu8, MACE_X86(max_epu8, (X86Vector)bytes, (X86Vector)to.low),
+      (X86Vector)to.high);
+#else
+  return (VDotBytes)vminq_s8(vmaxq_s8((int8x16_t)bytes, (int8x16_t)to.low),
                              (int8x16_t)to.high);
 #endif
+}
+// Whether LimitBytes may change anything.
+template <typename Params>
+MACE_SIMD_INLINE bool HasLimits(const Params &p) {
+  using Limits = std::numeric_limits<QuantizedElement>;
+  return p.low > Limits::min() || p.high < Limits::max();
+}
+// clamp(steps + zero, low, high), in the order of InterleaveDot.
+MACE_SIMD_INLINE VDotBytes PackSteps(const Requantizer &to,
+                                     const VI (&steps)[4]) {
+  return LimitBytes(to, NarrowSteps(to, steps));
 }
 
 // From the order of InterleaveDot to that of the vectors.

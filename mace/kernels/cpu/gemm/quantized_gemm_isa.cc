@@ -4,6 +4,7 @@
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 
 #include "mace/kernels/cpu/gemm/dot_tiles.h"
+#include "mace/kernels/cpu/gemm/quantized_tile.h"
 #include "mace/kernels/cpu/simd_quantized.h"
 
 namespace mace::gemm::MACE_ISA {
@@ -28,6 +29,94 @@ MACE_SIMD_INLINE sv::DotWeights LoadWeights(const int8_t *w) {
   return sv::PrepareDot(bytes);
 }
 
+// Elements of a row that has fewer than a four.
+MACE_SIMD_INLINE int32_t FirstBits(const uint8_t *row, size_t count) {
+  int32_t bits = 0;
+  for (size_t i = 0; i < count; ++i) {
+    bits |= static_cast<int32_t>(row[i]) << (8 * i);
+  }
+  return bits;
+}
+
+#if defined(__ARM_FEATURE_DOTPROD)
+static_assert(kTileVectors * sv::kLanes == kPanelColumns);
+
+// The four with the index kIndex in the rows' registers.
+template <int kIndex, int kRows>
+MACE_SIMD_INLINE void AddFourOf(const int8_t *w,
+                                const sv::DotRow (&row)[kRows],
+                                sv::DotSum (&acc)[kRows][kTileVectors]) {
+  // Weights of one vector at a time: all would not fit beside the sums.
+  MACE_UNROLL for (int v = 0; v < kTileVectors; ++v) {
+    const sv::DotWeights weights =
+        LoadWeights(w + kIndex * kPanelStep + v * sizeof(sv::VDot));
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      acc[r][v] = sv::Dot4(acc[r][v], sv::DotFourOf<kIndex>(row[r]), weights);
+    }
+  }
+}
+
+// The next kFours fours of each row; moves `a` and `w` behind them.
+template <int kFours, int kRows>
+MACE_SIMD_INLINE void AddFours(const int8_t *&w,
+                               const uint8_t *(&a)[kRows],
+                               sv::DotSum (&acc)[kRows][kTileVectors]) {
+  if constexpr (kRows == kDotprodRows) {
+    AddFoursOfSix<kFours>(w, a, acc);
+    return;
+  }
+  sv::DotRow row[kRows];
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    row[r] = sv::LoadDotRow<kFours>(a[r]);
+    a[r] += kFours * kFour;
+  }
+  AddFourOf<0>(w, row, acc);
+  if constexpr (kFours > 1) AddFourOf<1>(w, row, acc);
+  if constexpr (kFours > 2) {
+    AddFourOf<2>(w, row, acc);
+    AddFourOf<3>(w, row, acc);
+  }
+  w = sv::Advance(w, kFours * kPanelStep);
+}
+
+template <bool kFast, int kRows, int kVectors>
+MACE_SIMD_INLINE void AddTaps(const Block &b,
+                              const DotTile &t,
+                              sv::DotSum (&acc)[kRows][kVectors]) {
+  const int8_t *w = DotWeightsAt(b, t.column);
+  const void *const *rows = b.a + t.row;
+  const size_t rest = b.depth % kFour;
+#pragma clang loop unroll(disable)
+  for (size_t tap = b.taps; tap > 0; --tap, rows += b.rows) {
+    const uint8_t *a[kRows];
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      a[r] = static_cast<const uint8_t *>(rows[r]);
+    }
+#pragma clang loop unroll(disable)
+    for (size_t left = b.depth / (8 * kFour); left > 0; --left) {
+      AddFours<4>(w, a, acc);
+      AddFours<4>(w, a, acc);
+    }
+    if (b.depth & 4 * kFour) AddFours<4>(w, a, acc);
+    if (b.depth & 2 * kFour) AddFours<2>(w, a, acc);
+    if (b.depth & kFour) AddFours<1>(w, a, acc);
+    if (rest == 0) continue;
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) a[r] -= kFour - rest;
+    if (b.depth > kFour) {
+      AddFours<1>(w, a, acc);
+      continue;
+    }
+    sv::DotRow row[kRows];
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      row[r] = sv::SetDotRow(FirstBits(a[r] + kFour - rest, rest));
+    }
+    AddFourOf<0>(w, row, acc);
+    w += kPanelStep;
+  }
+}
+
+#else
+
 // Four elements of K at `at` of each row.
 template <int kRows, int kVectors, typename Four>
 MACE_SIMD_INLINE void AddFour(const int8_t *const (&w)[kVectors],
@@ -46,26 +135,8 @@ MACE_SIMD_INLINE void AddFour(const int8_t *const (&w)[kVectors],
   }
 }
 
-#if defined(__ARM_FEATURE_DOTPROD)
-// Four elements of K of rows that are in registers. The weights of one vector
-// at a time: more would not fit beside the sums.
-template <int kIndex, int kRows, int kVectors>
-MACE_SIMD_INLINE void AddFourOf(const int8_t *const (&w)[kVectors],
-                                size_t at,
-                                const sv::DotRow (&row)[kRows],
-                                sv::DotSum (&acc)[kRows][kVectors]) {
-  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    const sv::DotWeights weights = LoadWeights(w[v] + at + kIndex * kPanelStep);
-    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-      acc[r][v] = sv::Dot4(acc[r][v], sv::DotFourOf<kIndex>(row[r]), weights);
-    }
-  }
-}
-#endif
-
 // As many elements of K as can be added faster than four at a time; returns
-// their number and moves `at` behind their weights. Without dot products, no
-// weight may be -128.
+// their number and moves `at` behind their weights. No weight may be -128.
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE size_t AddMany(const int8_t *const (&w)[kVectors],
                                 const uint8_t *const (&a)[kRows],
@@ -73,20 +144,15 @@ MACE_SIMD_INLINE size_t AddMany(const int8_t *const (&w)[kVectors],
                                 size_t *at,
                                 sv::DotSum (&acc)[kRows][kVectors]) {
   size_t k = 0;
-#if defined(__SSE4_1__)
-#elif defined(__ARM_FEATURE_DOTPROD)
-#pragma clang loop unroll(disable)
-  for (; k + 4 * kFour <= depth; k += 4 * kFour, *at += 4 * kPanelStep) {
-    sv::DotRow row[kRows];
-    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-      row[r] = sv::LoadDotRow(a[r] + k);
-    }
-    AddFourOf<0>(w, *at, row, acc);
-    AddFourOf<1>(w, *at, row, acc);
-    AddFourOf<2>(w, *at, row, acc);
-    AddFourOf<3>(w, *at, row, acc);
+#if !defined(__SSE4_1__)
+  if constexpr (kRows == kEightsRows && kVectors == 2) {
+    const uint8_t *rows[kRows];
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) rows[r] = a[r];
+    const size_t eights = depth / (2 * kFour);
+    AddEights(w[0] + *at, rows, eights, acc);
+    *at += eights * 2 * kPanelStep;
+    return eights * 2 * kFour;
   }
-#else
 #pragma clang loop unroll(disable)
   for (; k + 2 * kFour <= depth; k += 2 * kFour, *at += 2 * kPanelStep) {
     sv::DotWeights weights[kVectors][2];
@@ -108,17 +174,71 @@ MACE_SIMD_INLINE size_t AddMany(const int8_t *const (&w)[kVectors],
   return k;
 }
 
+template <bool kFast, int kRows, int kVectors>
+MACE_SIMD_INLINE void AddTaps(const Block &b,
+                              const DotTile &t,
+                              sv::DotSum (&acc)[kRows][kVectors]) {
+  const int8_t *w[kVectors];
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    w[v] = DotWeightsAt(b, t.column + static_cast<size_t>(v) * sv::kLanes);
+  }
+  const size_t whole = b.depth / kFour * kFour;
+  const size_t rest = b.depth - whole;
+  const bool overlaps = b.depth >= kFour;
+  size_t at = 0;  // in a panel
+#pragma clang loop unroll(disable)
+  for (size_t tap = 0; tap < b.taps; ++tap) {
+    const uint8_t *a[kRows];
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      a[r] = static_cast<const uint8_t *>(
+          b.a[tap * b.rows + t.row + static_cast<size_t>(r)]);
+    }
+    size_t k = 0;
+    if constexpr (kFast) {
+      k = AddMany<kRows, kVectors>(w, a, whole, &at, acc);
+    }
+#pragma clang loop unroll(disable)
+    for (; k < whole; k += kFour, at += kPanelStep) {
+      AddFour<kRows, kVectors>(
+          w, at,
+          [&](int r) __attribute__((always_inline)) {
+            return sv::SetDotRow(sv::DotBits(a[r] + k));
+          },
+          acc);
+    }
+    if (rest == 0) continue;
+    AddFour<kRows, kVectors>(
+        w, at,
+        [&](int r) __attribute__((always_inline)) {
+          return sv::SetDotRow(overlaps ? sv::DotBits(a[r] + b.depth - kFour)
+                                        : FirstBits(a[r] + whole, rest));
+        },
+        acc);
+    at += kPanelStep;
+  }
+}
+
+#endif
+
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE void Begin(const Block &b,
                             const DotTile &t,
                             sv::DotSum (&acc)[kRows][kVectors]) {
   const int32_t *bias = b.epilogue.requantization->bias + t.column;
+#if defined(__ARM_FEATURE_DOTPROD)
+  // One load for each row instead of a copy of every register.
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    bias = sv::Hidden(bias);
+    sv::LoadDotSums(bias, acc[r]);
+  }
+#else
   MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
     sv::VI of_vector;
     __builtin_memcpy(&of_vector, bias + v * sv::kLanes, sizeof(of_vector));
     const sv::DotSum sum = sv::SetDotSum(of_vector);
     MACE_UNROLL for (int r = 0; r < kRows; ++r) acc[r][v] = sum;
   }
+#endif
 }
 
 // The first `columns` elements of each row. A call of another function in
@@ -158,7 +278,12 @@ MACE_SIMD_INLINE void Finish(const Block &b,
                                              scale[v % kVectors])
                      : steps[v % kVectors];
     }
-    bytes[r] = sv::InOrder(sv::PackSteps(requantizer, steps));
+    bytes[r] = sv::InOrder(sv::NarrowSteps(requantizer, steps));
+  }
+  if (sv::HasLimits(to)) {
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      bytes[r] = sv::LimitBytes(requantizer, bytes[r]);
+    }
   }
   if (columns >= kColumns) {
     MACE_UNROLL for (int r = 0; r < kRows; ++r, c += b.c_stride) {
@@ -176,52 +301,9 @@ template <bool kFast>
 struct Kernel {
   template <int kRows, int kVectors>
   static void RunTile(const Block &b, const DotTile &t) {
-    const int8_t *w[kVectors];
     sv::DotSum acc[kRows][kVectors];
     Begin<kRows, kVectors>(b, t, acc);
-    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-      w[v] = DotWeightsAt(b, t.column + static_cast<size_t>(v) * sv::kLanes);
-    }
-    const size_t whole = b.depth / kFour * kFour;
-    const size_t rest = b.depth - whole;
-    const bool overlaps = b.depth >= kFour;
-    size_t at = 0;  // in a panel
-#pragma clang loop unroll(disable)
-    for (size_t tap = 0; tap < b.taps; ++tap) {
-      const uint8_t *a[kRows];
-      MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-        a[r] = static_cast<const uint8_t *>(
-            b.a[tap * b.rows + t.row + static_cast<size_t>(r)]);
-      }
-      size_t k = 0;
-      if constexpr (kFast) {
-        k = AddMany<kRows, kVectors>(w, a, whole, &at, acc);
-      }
-#pragma clang loop unroll(disable)
-      for (; k < whole; k += kFour, at += kPanelStep) {
-        AddFour<kRows, kVectors>(
-            w, at,
-            [&](int r) __attribute__((always_inline)) {
-              return sv::SetDotRow(sv::DotBits(a[r] + k));
-            },
-            acc);
-      }
-      if (rest == 0) continue;
-      AddFour<kRows, kVectors>(
-          w, at,
-          [&](int r) __attribute__((always_inline)) {
-            if (overlaps) {
-              return sv::SetDotRow(sv::DotBits(a[r] + b.depth - kFour));
-            }
-            int32_t bits = 0;
-            for (size_t i = 0; i < rest; ++i) {
-              bits |= static_cast<int32_t>(a[r][whole + i]) << (8 * i);
-            }
-            return sv::SetDotRow(bits);
-          },
-          acc);
-      at += kPanelStep;
-    }
+    AddTaps<kFast, kRows, kVectors>(b, t, acc);
     Finish<kFast, kRows, kVectors>(b, t, acc);
   }
 };
@@ -243,7 +325,12 @@ constexpr int kSlowRows = 1;
 constexpr int kSlowRows = kTileRows;
 #endif
 
-void Run(const Block &b) {
+void Run(const Block &block) {
+  // Copies, which results cannot overwrite: they need not be read again for
+  // each tile.
+  const Requantization requantization = *block.epilogue.requantization;
+  Block b = block;
+  b.epilogue.requantization = &requantization;
   constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / sv::kLanes;
   const size_t end = b.panel_end * kPanelColumns;
   DotTile t = {0, b.panel_begin * kPanelColumns};

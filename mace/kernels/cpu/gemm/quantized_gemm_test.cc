@@ -161,7 +161,7 @@ TEST(QuantizedGemm, RowsAndColumns) {
 
 TEST(QuantizedGemm, TapsAndDepths) {
   for (const size_t taps : {1, 3, 9}) {
-    for (const size_t depth : {1, 2, 3, 4, 7, 33, 256}) {
+    for (const size_t depth : {1, 2, 3, 4, 5, 7, 9, 16, 33, 47, 63, 256}) {
       SCOPED_TRACE(testing::Message() << taps << " of " << depth);
       Check({7, taps, depth, 40, kLow, kHigh});
     }
