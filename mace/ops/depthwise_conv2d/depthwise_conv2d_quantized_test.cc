@@ -35,6 +35,9 @@ struct Layer {
   int64_t stride = 1;
   int64_t dilation = 1;
   bool padded = true;
+  // With padding, of columns and rows before the image more than after it.
+  int64_t shifted = 0;
+  float limit = 0.0f;  // of RELUX; 0: no activation
 };
 
 class QuantizedLayer {
@@ -51,6 +54,7 @@ class QuantizedLayer {
     }
     reach_ = (l_.kernel - 1) * l_.dilation;
     pad_ = l_.padded ? reach_ / 2 : 0;
+    before_ = pad_ + (l_.padded ? l_.shifted : 0);
     out_rows_ = (l_.rows + 2 * pad_ - reach_ - 1) / l_.stride + 1;
     out_columns_ = (l_.columns + 2 * pad_ - reach_ - 1) / l_.stride + 1;
   }
@@ -70,9 +74,13 @@ class QuantizedLayer {
         .Ints("strides", {l_.stride, l_.stride})
         .Ints("dilations", {l_.dilation, l_.dilation})
         .String("padding", "EXPLICIT")
-        .Ints("pads", {pad_, pad_, pad_, pad_})
+        .Ints("pads",
+              {before_, before_, 2 * pad_ - before_, 2 * pad_ - before_})
         .QuantizedOutput(DataType::kUint8, kOutputScale, kOutputZero)
         .OnCpuOnly();
+    if (l_.limit > 0.0f) {
+      op.String("activation", "RELUX").Float("activation_limit", l_.limit);
+    }
     return op;
   }
 
@@ -97,8 +105,8 @@ class QuantizedLayer {
     int32_t sum = bias_[static_cast<size_t>(c)];
     for (int64_t i = 0; i < l_.kernel; ++i) {
       for (int64_t j = 0; j < l_.kernel; ++j) {
-        const int64_t h = y * l_.stride - pad_ + i * l_.dilation;
-        const int64_t w = x * l_.stride - pad_ + j * l_.dilation;
+        const int64_t h = y * l_.stride - before_ + i * l_.dilation;
+        const int64_t w = x * l_.stride - before_ + j * l_.dilation;
         if (h < 0 || w < 0 || h >= l_.rows || w >= l_.columns) continue;
         const int64_t at =
             ((n * l_.rows + h) * l_.columns + w) * l_.channels + c;
@@ -111,7 +119,12 @@ class QuantizedLayer {
         kInputScale * scales_[static_cast<size_t>(c)] / kOutputScale;
     const int64_t q =
         std::llrint(static_cast<float>(sum) * scale) + kOutputZero;
-    return static_cast<int32_t>(std::clamp<int64_t>(q, 0, 255));
+    if (l_.limit == 0.0f) {
+      return static_cast<int32_t>(std::clamp<int64_t>(q, 0, 255));
+    }
+    const int64_t high = kOutputZero + std::llrint(l_.limit / kOutputScale);
+    return static_cast<int32_t>(
+        std::clamp<int64_t>(q, kOutputZero, std::min<int64_t>(high, 255)));
   }
 
   const Layer l_;
@@ -121,6 +134,7 @@ class QuantizedLayer {
   std::vector<float> scales_;
   int64_t reach_ = 0;
   int64_t pad_ = 0;
+  int64_t before_ = 0;
   int64_t out_rows_ = 0;
   int64_t out_columns_ = 0;
 };
@@ -160,6 +174,38 @@ TEST(QuantizedDepthwiseTest, WindowsAndBatches) {
   Check(dilated);
   dilated.stride = 2;
   Check(dilated);
+}
+
+// Windows that slide over columns: every remainder of three outputs, rows in
+// pairs and alone, and every kind of padding.
+TEST(QuantizedDepthwiseTest, ThreeByThree) {
+  for (int64_t stride : {1, 2}) {
+    for (int64_t columns = 1; columns <= 14; ++columns) {
+      Layer layer;
+      layer.stride = stride;
+      layer.columns = columns;
+      layer.rows = 1 + columns % 5;
+      layer.channels = columns % 2 == 0 ? 32 : 40;
+      layer.batch = 1 + columns % 2;
+      for (int64_t shifted : {-1, 0, 1}) {
+        layer.shifted = shifted;
+        Check(layer);
+      }
+      if (layer.rows < 3 || columns < 3) continue;
+      layer.padded = false;
+      Check(layer);
+    }
+  }
+}
+
+TEST(QuantizedDepthwiseTest, Activation) {
+  for (int64_t kernel : {3, 5}) {
+    Layer layer;
+    layer.channels = 32;
+    layer.kernel = kernel;
+    layer.limit = 3.0f;
+    Check(layer);
+  }
 }
 
 TEST(QuantizedDepthwiseTest, SeveralOutputsForEachChannel) {

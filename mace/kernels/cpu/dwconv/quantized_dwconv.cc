@@ -21,6 +21,7 @@ size_t PackedFilterBytes(const conv::Shape &shape, ptrdiff_t block) {
 
 size_t QuantizedScratchBytes(const conv::Shape &shape, ptrdiff_t block) {
   const QuantizedFilter f = FilterOf(shape, block);
+  if (f.by_columns) return static_cast<size_t>(shape.in_w * shape.in_c);
   return static_cast<size_t>(f.head_bytes + (f.window + 1) * f.slot_bytes);
 }
 
@@ -31,6 +32,7 @@ void PackQuantizedFilter(const conv::Shape &shape,
   const QuantizedFilter f = FilterOf(shape, block);
   for (ptrdiff_t b = 0; b < f.blocks; ++b) {
     const ptrdiff_t first = BlockBegin(shape, block, b);
+    // Of a filter by_columns, which is square, this is the column.
     for (ptrdiff_t ky = 0; ky < shape.kernel_h; ++ky) {
       for (ptrdiff_t four = 0; four < f.fours; ++four) {
         for (ptrdiff_t j = 0; j < f.outputs; ++j) {
@@ -45,9 +47,9 @@ void PackQuantizedFilter(const conv::Shape &shape,
               const ptrdiff_t kx = 4 * four + t - j;
               const bool exists =
                   kx >= 0 && kx < shape.kernel_w && c < shape.in_c;
-              *to++ = exists
-                          ? filter[(ky * shape.kernel_w + kx) * shape.in_c + c]
-                          : int8_t{0};
+              const ptrdiff_t tap = f.by_columns ? kx * shape.kernel_w + ky
+                                                 : ky * shape.kernel_w + kx;
+              *to++ = exists ? filter[tap * shape.in_c + c] : int8_t{0};
             }
           }
         }

@@ -7,7 +7,8 @@
 // Vectors run over channels, and each lane multiplies four adjacent pixels of a
 // row at once, which are put side by side once for all rows of the output that
 // read them. Where the stride is 1, two adjacent outputs use the same four
-// pixels, with their weights in other places.
+// pixels, with their weights in other places. Most 3x3 filters on ARM are
+// computed without that copy (quantized_columns.h).
 
 #ifndef MACE_KERNELS_CPU_DWCONV_QUANTIZED_DWCONV_H_
 #define MACE_KERNELS_CPU_DWCONV_QUANTIZED_DWCONV_H_

@@ -1,6 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "mace/kernels/cpu/dwconv/quantized_columns.h"
 #include "mace/kernels/cpu/dwconv/quantized_dwconv.h"
 #include "mace/kernels/cpu/dwconv/quantized_filter.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
@@ -302,7 +303,10 @@ using Strip = decltype(&RunStrip<1, 0>);
 
 Strip StripFor(const conv::Shape &s, const QuantizedFilter &filter) {
   const bool three = s.kernel_h == 3 && filter.fours == 1;
-  if (filter.outputs == 2) return three ? &RunStrip<2, 3> : &RunStrip<2, 0>;
+#if defined(__SSE4_1__)
+  if (filter.outputs == 2 && three) return &RunStrip<2, 3>;
+#endif
+  if (filter.outputs == 2) return &RunStrip<2, 0>;
   return three ? &RunStrip<1, 3> : &RunStrip<1, 0>;
 }
 
@@ -312,6 +316,12 @@ void Run(const QuantizedArgs &args,
          void *scratch) {
   const conv::Shape &s = args.shape;
   const QuantizedFilter filter = FilterOf(s, kBlock);
+#if !defined(__SSE4_1__)
+  if (filter.by_columns) {
+    columns::Run(args, filter, begin, end, static_cast<uint8_t *>(scratch));
+    return;
+  }
+#endif
   const Strip run = StripFor(s, filter);
   const ptrdiff_t step = filter.outputs * filter.pixels;
   uint8_t outside[kBlock];

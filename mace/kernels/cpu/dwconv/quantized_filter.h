@@ -12,6 +12,11 @@
 // on. Four pixels at a time, `fours`, with zeros where the filter has no
 // weights. The order of channels in the vectors is that of DotColumnOf
 // (simd_dot.h).
+//
+// `by_columns` (quantized_columns.h) has four pixels of a column instead, and
+// `outputs` are those of neighbouring rows:
+//
+//   int8 [kernel_w][outputs][4 vectors][block / 4][4]
 
 #ifndef MACE_KERNELS_CPU_DWCONV_QUANTIZED_FILTER_H_
 #define MACE_KERNELS_CPU_DWCONV_QUANTIZED_FILTER_H_
@@ -20,10 +25,12 @@
 #include <cstdint>
 
 #include "mace/kernels/cpu/conv/conv.h"
+#include "mace/kernels/cpu/gemm/quantized_gemm.h"
 
 namespace mace::dwconv {
 
 struct QuantizedFilter {
+  bool by_columns;
   ptrdiff_t blocks;
   ptrdiff_t pixels;
   ptrdiff_t outputs;
@@ -31,7 +38,7 @@ struct QuantizedFilter {
   ptrdiff_t block_bytes;
   // Of the scratch memory: `head_bytes` of StagedRow, then window + 1 rows of
   // the image, of `slot_bytes`, as products of `groups` groups of outputs read
-  // them.
+  // them. `by_columns`: only a row of padding, as wide as the image.
   ptrdiff_t window;
   ptrdiff_t groups;
   ptrdiff_t head_bytes;
@@ -51,6 +58,9 @@ static inline QuantizedFilter FilterOf(const conv::Shape &s, ptrdiff_t block) {
   const bool shares = s.stride_w == 1 && s.dilation_w == 1 && f.pixels == 1;
   f.outputs = shares ? 2 : 1;
   f.fours = (s.kernel_w + f.outputs - 1 + 3) / 4;
+  f.by_columns = !gemm::kRowsUnsigned && s.in_c >= block && s.kernel_h == 3 &&
+                 s.kernel_w == 3 && s.dilation_h == 1 && s.dilation_w == 1 &&
+                 s.stride_h == s.stride_w && s.stride_w <= 2;
   f.block_bytes = s.kernel_h * f.outputs * f.fours * 4 * block;
 
   // The rows under one row of the output stay in a cache of 32 KB.
