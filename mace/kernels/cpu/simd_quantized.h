@@ -219,6 +219,47 @@ MACE_SIMD_INLINE void SumOfTwo(VDotBytes a,
 #endif
 }
 
+// What is added before a shift to the right by `shift`, for it to round.
+MACE_SIMD_INLINE int32_t HalfOf(int shift) {
+  return shift == 0 ? 0 : int32_t{1} << (shift - 1);
+}
+
+// floor(((a - a_zero) * a_factor + (b - b_zero) * b_factor) / 2^shift + 1/2).
+// `p` has zero points, factors and shift.
+template <typename Params>
+MACE_SIMD_INLINE void ScaledSumOfTwo(VDotBytes a,
+                                     VDotBytes b,
+                                     const Params &p,
+                                     VI (&to)[4]) {
+#if defined(__SSE4_1__)
+  const int32_t start =
+      HalfOf(p.shift) - p.a_zero * p.a_factor - p.b_zero * p.b_factor;
+  SumOfTwo(a, b, p.a_factor, p.b_factor, start, to);
+  for (VI &sum : to) sum = sum >> p.shift;
+#else
+  const auto x = (int8x16_t)a;
+  const auto y = (int8x16_t)b;
+  const int8x8_t x_zero = vdup_n_s8(static_cast<int8_t>(p.a_zero));
+  const int8x8_t y_zero = vdup_n_s8(static_cast<int8_t>(p.b_zero));
+  const int32x4_t left = vdupq_n_s32(-p.shift);
+  const int16x8_t x16[2] = {vsubl_s8(vget_low_s8(x), x_zero),
+                            vsubl_s8(vget_high_s8(x), x_zero)};
+  const int16x8_t y16[2] = {vsubl_s8(vget_low_s8(y), y_zero),
+                            vsubl_s8(vget_high_s8(y), y_zero)};
+  for (int h = 0; h < 2; ++h) {
+    const int32x4_t x32[2] = {vmovl_s16(vget_low_s16(x16[h])),
+                              vmovl_s16(vget_high_s16(x16[h]))};
+    const int32x4_t y32[2] = {vmovl_s16(vget_low_s16(y16[h])),
+                              vmovl_s16(vget_high_s16(y16[h]))};
+    for (int i = 0; i < 2; ++i) {
+      const int32x4_t sum =
+          vmlaq_n_s32(vmulq_n_s32(x32[i], p.a_factor), y32[i], p.b_factor);
+      to[2 * h + i] = (VI)vrshlq_s32(sum, left);
+    }
+  }
+#endif
+}
+
 // (a - a_zero) * (b - b_zero).
 MACE_SIMD_INLINE void ProductOfTwo(
     VDotBytes a, VDotBytes b, int32_t a_zero, int32_t b_zero, VI (&to)[4]) {

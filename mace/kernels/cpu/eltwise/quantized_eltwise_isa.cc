@@ -23,42 +23,51 @@ struct Operand {
 };
 
 template <QuantizedMode kMode>
-MACE_SIMD_INLINE void RunRow(const QuantizedParams &p,
+MACE_SIMD_INLINE sv::VDotBytes Combine(const QuantizedParams &p,
+                                       const sv::Requantizer &to,
+                                       sv::VDotBytes u,
+                                       sv::VDotBytes v) {
+  sv::VI results[4];
+  if constexpr (kMode == QuantizedMode::kProduct) {
+    const sv::V scale = sv::Set(p.scale);
+    sv::ProductOfTwo(u, v, p.a_zero, p.b_zero, results);
+    for (sv::VI &result : results) result = sv::StepsOf(result, scale);
+  } else if constexpr (kMode == QuantizedMode::kSum) {
+    sv::ScaledSumOfTwo(u, v, p, results);
+  } else {
+    const int32_t half = sv::HalfOf(p.shift);
+    sv::VI others[4];
+    sv::SumOfTwo(u, v, p.a_factor, 0, half - p.a_zero * p.a_factor, results);
+    sv::SumOfTwo(u, v, 0, p.b_factor, half - p.b_zero * p.b_factor, others);
+    for (int k = 0; k < 4; ++k) {
+      const sv::VI larger = results[k] > others[k];
+      const bool max = kMode == QuantizedMode::kMax;
+      results[k] = sv::SelectInt(larger, max ? results[k] : others[k],
+                                 max ? others[k] : results[k]) >>
+                   p.shift;
+    }
+  }
+  return sv::PackSteps(to, results);
+}
+
+// `p`: a copy, which results cannot overwrite.
+template <QuantizedMode kMode>
+MACE_SIMD_INLINE void RunRow(const QuantizedParams p,
                              const Operand &a,
                              const Operand &b,
                              size_t columns,
                              uint8_t *y) {
   const sv::Requantizer to = sv::MakeRequantizer(p);
-  const sv::V scale = sv::Set(p.scale);
-  const int32_t half = p.shift == 0 ? 0 : int32_t{1} << (p.shift - 1);
-  const int32_t a_start = -p.a_zero * p.a_factor;
-  const int32_t b_start = -p.b_zero * p.b_factor;
-  for (size_t i = 0; i < columns; i += sv::kDotColumns) {
-    const size_t count = columns - i;
-    const sv::VDotBytes u = a.At(i, count);
-    const sv::VDotBytes v = b.At(i, count);
-    sv::VI results[4];
-    if constexpr (kMode == QuantizedMode::kProduct) {
-      sv::ProductOfTwo(u, v, p.a_zero, p.b_zero, results);
-      for (sv::VI &result : results) result = sv::StepsOf(result, scale);
-    } else if constexpr (kMode == QuantizedMode::kSum) {
-      sv::SumOfTwo(u, v, p.a_factor, p.b_factor, half + a_start + b_start,
-                   results);
-      for (sv::VI &result : results) result = result >> p.shift;
-    } else {
-      sv::VI others[4];
-      sv::SumOfTwo(u, v, p.a_factor, 0, half + a_start, results);
-      sv::SumOfTwo(u, v, 0, p.b_factor, half + b_start, others);
-      for (int k = 0; k < 4; ++k) {
-        const sv::VI larger = results[k] > others[k];
-        const bool max = kMode == QuantizedMode::kMax;
-        results[k] = sv::SelectInt(larger, max ? results[k] : others[k],
-                                   max ? others[k] : results[k]) >>
-                     p.shift;
-      }
-    }
-    sv::StoreElements(y + i, sv::PackSteps(to, results), count, p.y_mask);
+  const auto step = [&](size_t i, size_t count) __attribute__((always_inline)) {
+    const sv::VDotBytes bytes =
+        Combine<kMode>(p, to, a.At(i, count), b.At(i, count));
+    sv::StoreElements(y + i, bytes, count, p.y_mask);
+  };
+  size_t i = 0;
+  for (; i + sv::kDotColumns <= columns; i += sv::kDotColumns) {
+    step(i, sv::kDotColumns);
   }
+  if (i < columns) step(i, columns - i);
 }
 
 template <QuantizedMode kMode>
