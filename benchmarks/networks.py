@@ -18,6 +18,8 @@ from mace.python.tools.convert.requests import export_options
 from mace.python.tools.export.export import ExportOptions, export_model
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.onnx import import_model
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.passes.integer_types import choose_integer_type
 from mace.python.tools.passes.manager import optimize
 from test.conformance.models.built import BUILT_MODELS, make_built_model
 from test.conformance.models.light import LIGHT_MODELS, make_light_model, smooth_input
@@ -145,9 +147,16 @@ def make_network(
     return network
 
 
-def convert_network(network: Network, winograd: int | None = None) -> None:
-    """Makes the MACE model of a network, in fp32; `winograd` as above."""
-    _convert(network, network.mace, _options("fp32_fp32", winograd))
+def convert_network(
+    network: Network, winograd: int | None = None, integers: DataType | None = None
+) -> None:
+    """Makes the MACE model of a network, in fp32; `winograd` as above.
+
+    Args:
+        integers: of a quantized network, the type of 8-bit tensors in the model; None:
+            as the file has them.
+    """
+    _convert(network, network.mace, _options("fp32_fp32", winograd), integers)
 
 
 def make_variant(
@@ -177,7 +186,12 @@ def _options(data_type: str, winograd: int | None) -> ExportOptions:
     return replace(options, hints=hints, inputs={}, outputs={})
 
 
-def _convert(network: Network, path: Path, options: ExportOptions) -> None:
+def _convert(
+    network: Network,
+    path: Path,
+    options: ExportOptions,
+    integers: DataType | None = None,
+) -> None:
     shape = channels_last(network.input_shape)
     graph = import_model(
         ImportRequest(
@@ -188,6 +202,8 @@ def _convert(network: Network, path: Path, options: ExportOptions) -> None:
         )
     )
     optimize(graph)
+    if integers is not None:
+        choose_integer_type(graph, integers)
     with atomic_write(path.with_suffix(".data")) as stream:
         exported = export_model(graph, options, stream)
     with atomic_write(path.with_suffix(".pb")) as file:

@@ -8,23 +8,31 @@ import json
 import re
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import onnx
 import onnxruntime
 from numpy.typing import NDArray
 
 from benchmarks.arm.counts import Block, Counts
 from benchmarks.arm.emulator import CPUS, EmulationError, Run, execute
-from benchmarks.networks import DIRECTORY, ROOT, Network, make_variant
+from benchmarks.networks import (
+    DIRECTORY,
+    ROOT,
+    Network,
+    convert_network,
+    make_variant,
+)
 from benchmarks.peers.formats import make_model
+from benchmarks.quantized import quantized
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.validate import Metrics, compute_metrics
 
 Array = NDArray[np.float32]
 PEERS_ROOT = ROOT / "build/arm-peers"
-# The file format of each engine. Engines with fp16 arithmetic are compared only with
-# each other.
+# The file format of each engine.
 PEERS = {
     "onnxruntime": "onnx",
     "litert": "tflite",
@@ -32,9 +40,15 @@ PEERS = {
     "mnn": "mnn",
     "ncnn_fp16": "ncnn",
     "mnn_fp16": "mnn",
+    "litert_int8": "tflite_int8",
+    "onnxruntime_s8s8": "onnx_s8s8",
+    "onnxruntime_u8s8": "onnx",
+    "ncnn_int8": "ncnn_int8",
 }
 # `data_type` in MACE's rows.
-MACE = {"mace": "fp32_fp32", "mace_fp16": "fp16_fp16"}
+MACE = {"mace": "fp32_fp32", "mace_fp16": "fp16_fp16", "mace_int8": "fp32_fp32"}
+# Engines are compared only with those of the same arithmetic.
+ARITHMETICS = ("fp32", "fp16", "int8")
 # On these processors, they compute in single precision.
 LACKS_FP16 = ("cortex-a53", "cortex-a15")
 _RUNS = 1
@@ -79,7 +93,27 @@ _GUESTS = {
     ),
 }
 # The engines with packages for each ABI.
-_PACKAGED = {"arm64": tuple(PEERS), "armhf": ("ncnn",)}
+_PACKAGED = {"arm64": tuple(PEERS), "armhf": ("ncnn", "ncnn_int8")}
+
+
+def arithmetic(engine: str) -> str:
+    """One of ARITHMETICS."""
+    suffix = engine.rpartition("_")[2]
+    return {"fp16": "fp16", "int8": "int8", "s8s8": "int8", "u8s8": "int8"}.get(
+        suffix, "fp32"
+    )
+
+
+def network_for(engine: str, network: Network) -> Network:
+    """The network as an engine computes it: for engines in int8, the quantized one,
+    with MACE's model for ARM.
+    """
+    if arithmetic(engine) != "int8":
+        return network
+    made = quantized(network)
+    made = replace(made, mace=made.mace.with_name(f"{made.mace.name}-arm"))
+    convert_network(made, integers=DataType.INT8)
+    return made
 
 
 def is_packaged(engine: str, cpu: str) -> bool:
@@ -124,6 +158,14 @@ def reference_output(network: Network) -> Array:
     feed = {network.input_name: network.image()}
     (output,) = session.run([network.output_name], feed)
     return np.asarray(output, np.float32).ravel()
+
+
+def output_step(network: Network) -> float:
+    """The difference between neighbouring outputs of a quantized network."""
+    graph = onnx.load(str(network.onnx)).graph
+    (last,) = (node for node in graph.node if network.output_name in node.output)
+    scales = {tensor.name: tensor for tensor in graph.initializer}
+    return float(onnx.numpy_helper.to_array(scales[last.input[1]]))
 
 
 def measure_mace(

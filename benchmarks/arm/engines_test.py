@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import pytest
 
 from benchmarks.arm import engines
+from benchmarks.networks import Network
 
 
 @pytest.fixture(autouse=True)
@@ -56,3 +58,32 @@ def test_a_guest_sees_its_processor(
     value = int((view / register).read_text(), 16)
     assert value >> 24 == 0x41 and value >> 4 & 0xFFF == midr
     assert (view / "usr").is_symlink() and not (view / "proc").is_symlink()
+
+
+def test_engines_have_one_arithmetic() -> None:
+    kinds = {engine: engines.arithmetic(engine) for engine in engines.PEERS}
+    assert {engine for engine, kind in kinds.items() if kind == "int8"} == {
+        "litert_int8",
+        "ncnn_int8",
+        "onnxruntime_s8s8",
+        "onnxruntime_u8s8",
+    }
+    assert kinds["ncnn_fp16"] == "fp16" and kinds["mnn"] == "fp32"
+    assert set(kinds.values()) == set(engines.ARITHMETICS)
+    assert engines.arithmetic("mace_int8") == "int8"
+
+
+def test_an_output_step_is_the_scale_of_the_last_node(tmp_path: Path) -> None:
+    helper = onnx.helper
+    node = helper.make_node("DequantizeLinear", ["q", "scale"], ["y"])
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("q", onnx.TensorProto.UINT8, [1])],
+        [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1])],
+        [helper.make_tensor("scale", onnx.TensorProto.FLOAT, [], [0.25])],
+    )
+    path = tmp_path / "network.onnx"
+    onnx.save(helper.make_model(graph), str(path))
+    network = Network("n", path, tmp_path / "n", "q", "y", (1,))
+    assert engines.output_step(network) == 0.25

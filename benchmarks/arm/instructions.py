@@ -30,10 +30,13 @@ from benchmarks.arm.engines import (
     PEERS,
     Array,
     Measurement,
+    arithmetic,
     is_packaged,
     measure_mace,
     measure_peer,
     missing_packages,
+    network_for,
+    output_step,
     reference_output,
 )
 from benchmarks.arm.verdict import failure
@@ -77,12 +80,16 @@ def main() -> None:
         _require(missing_packages(programs))
     cases = []
     for name in options.network:
+        known: dict[bool, tuple[Network, Array]] = {}  # by whether it is quantized
         network = make_network(name)
-        expected = reference_output(network)
-        for cpu, program in programs.items():
-            for engine in options.engine:
+        for engine in options.engine:
+            kind = arithmetic(engine) == "int8"
+            if kind not in known:
+                own = network_for(engine, network)
+                known[kind] = own, reference_output(own)
+            for cpu, program in programs.items():
                 if _runs_on(engine, cpu):
-                    cases.append(_Case(engine, cpu, network, expected, program))
+                    cases.append(_Case(engine, cpu, *known[kind], program))
     kept = _Kept(_RESULTS)
     with ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(kept.measure, cases))
@@ -107,6 +114,9 @@ class _Case:
             files += [self.network.mace.with_suffix(".pb"), self.program]
         else:
             files.append(_LIST)
+            made = self.network.files.get(PEERS[self.engine])
+            if made is not None:
+                files.append(made if made.suffix else made.with_suffix(".bin"))
         digest = hashlib.sha256(f"{self.engine} {self.cpu}".encode())
         for file in files:
             digest.update(file.read_bytes())
@@ -149,7 +159,11 @@ class _Kept:
 
 
 def _measure(case: _Case) -> dict[str, Any]:
-    row = {"cpu": case.cpu, "engine": case.engine, "network": case.network.name}
+    row: dict[str, Any] = {
+        "cpu": case.cpu,
+        "engine": case.engine,
+        "network": case.network.name,
+    }
     arguments = (case.cpu, case.network, case.expected)
     try:
         if case.engine in MACE:
@@ -159,7 +173,11 @@ def _measure(case: _Case) -> dict[str, Any]:
             measured = measure_peer(case.engine, *arguments)
     except (EmulationError, FormatError) as error:
         return {**row, "failed": str(error)}
-    return {**row, **_report(measured)}
+    row |= _report(measured)
+    if arithmetic(case.engine) == "int8":
+        step = output_step(case.network)
+        row["steps"] = round(measured.agreement.max_abs_error / step, 2)
+    return row
 
 
 def _runs_on(engine: str, cpu: str) -> bool:
@@ -175,7 +193,7 @@ def _versions(engines: list[str]) -> dict[str, str]:
         for line in _LIST.read_text(encoding="utf-8").splitlines()
         if "==" in line
     )
-    used = {engine.removesuffix("_fp16") for engine in engines}
+    used = {engine.partition("_")[0] for engine in engines}
     return {
         _PRODUCTS[name]: pinned[package]
         for name, package in _PACKAGES.items()
@@ -200,7 +218,7 @@ def _parse() -> argparse.Namespace:
         "--engine",
         nargs="+",
         choices=(*MACE, *PEERS),
-        default=list(MACE),
+        default=["mace", "mace_fp16"],
         help="default: MACE in fp32 and fp16",
     )
     parser.add_argument(

@@ -25,7 +25,12 @@ from typing import Any
 
 from benchmarks.arm.counts import Block
 from benchmarks.arm.emulator import EmulationError, missing_tools
-from benchmarks.arm.engines import MACE, measure_mace, reference_output
+from benchmarks.arm.engines import (
+    MACE,
+    measure_mace,
+    network_for,
+    reference_output,
+)
 from benchmarks.networks import NAMES, make_network
 from benchmarks.record import add_arguments, recorder
 from benchmarks.tables import Table
@@ -133,7 +138,7 @@ def _disassemble(words: tuple[int, ...]) -> str:
         "llvm-mc",
         "--disassemble",
         "--triple=aarch64",
-        "--mattr=+v8.2a,+fullfp16",
+        "--mattr=+v8.2a,+fullfp16,+dotprod",
     ]
     return _run(command, " ".join(f"{byte:#04x}" for byte in data))
 
@@ -179,7 +184,7 @@ def short_name(demangled: str) -> str:
 
 
 def _measure(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
-    network = make_network(name)
+    network = network_for(options.engine, make_network(name))
     expected = reference_output(network)
     measured = measure_mace(
         options.mace_run,
@@ -211,7 +216,7 @@ def main() -> None:
     parser.add_argument("--mace_run", type=Path, required=True, help="built for arm64")
     parser.add_argument("--network", nargs="+", choices=NAMES, default=["mobilenet_v1"])
     parser.add_argument(
-        "--engine", choices=MACE, default="mace", help="arithmetic of fp32 or fp16"
+        "--engine", choices=MACE, default="mace", help="arithmetic: fp32, fp16 or int8"
     )
     parser.add_argument("--loops", type=int, default=5, help="rows of a table")
     add_arguments(parser)

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.arm.engines import ARITHMETICS, MACE, arithmetic
 from benchmarks.tables import Table
 
 Row = dict[str, Any]
-# Names of engines in tables, in order. Engines with fp16 arithmetic are compared only
-# with each other.
+# Names of engines in tables, in order; MACE's first in each arithmetic.
 _LABELS = {
     "mace": "MACE",
     "ncnn": "ncnn",
@@ -20,8 +20,12 @@ _LABELS = {
     "mace_fp16": "MACE, fp16",
     "ncnn_fp16": "ncnn, fp16",
     "mnn_fp16": "MNN, fp16",
+    "mace_int8": "MACE, int8",
+    "litert_int8": "LiteRT, int8",
+    "onnxruntime_s8s8": "ONNX Runtime, int8",
+    "onnxruntime_u8s8": "ONNX Runtime, uint8",
+    "ncnn_int8": "ncnn, int8",
 }
-_OURS = ("mace", "mace_fp16")
 _NONE = "-"
 
 
@@ -43,13 +47,13 @@ def _table(cpu: str, rows: list[Row]) -> Table:
     engines = [engine for engine in _LABELS if any(engine == e for e, _ in cells)]
     title = f"{cpu}: million instructions per inference (multiply-adds)"
     table = Table(cpu.replace("-", "_"), title, ("engine", *networks))
-    for ours in _OURS:
-        group = [e for e in engines if e.endswith("_fp16") == ours.endswith("_fp16")]
+    for kind in ARITHMETICS:
+        group = [engine for engine in engines if arithmetic(engine) == kind]
         for engine in group:
             found = (cells.get((engine, network)) for network in networks)
             table.add(_LABELS[engine], *map(_cell, found))
-        others = [engine for engine in group if engine != ours]
-        if ours in group and others:
+        ours, *others = group or [""]
+        if ours in MACE and others:
             ratios = (_ratio(cells, ours, others, network) for network in networks)
             table.add(f"{_LABELS[ours]} / least of the others", *ratios)
     return table

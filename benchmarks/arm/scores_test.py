@@ -19,6 +19,9 @@ def test_engines_are_compared_within_their_arithmetic() -> None:
         _row("mnn_fp16", "a", 50, multiply_add_share=0),
         _row("mace", "a", 90),
         _row("mnn", "a", 120),
+        _row("mace_int8", "a", 20),
+        _row("litert_int8", "a", 30),
+        _row("onnxruntime_u8s8", "a", 25),
         _row("mace", "b", 10),
         {"cpu": "cortex-a76", "engine": "ncnn", "network": "b", "failed": "why"},
     ]
@@ -33,6 +36,10 @@ def test_engines_are_compared_within_their_arithmetic() -> None:
         ("MACE, fp16", "40.0 (50%)", "-"),
         ("MNN, fp16", "50.0", "-"),
         ("MACE, fp16 / least of the others", "0.800", "-"),
+        ("MACE, int8", "20.0 (50%)", "-"),
+        ("LiteRT, int8", "30.0 (50%)", "-"),
+        ("ONNX Runtime, uint8", "25.0 (50%)", "-"),
+        ("MACE, int8 / least of the others", "0.800", "-"),
     ]
 
 

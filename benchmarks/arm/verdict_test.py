@@ -22,6 +22,9 @@ def _row(engine: str, **more: Any) -> dict[str, Any]:
         # With rounded operands, single elements are wrong but the whole is right.
         _row("mace_fp16", error=0.05, similarity=0.9951),
         _row("ncnn_fp16", error=0.3, similarity=0.9),
+        _row("mace_int8", error=0.05, similarity=0.981, steps=9.0),
+        _row("mace_int8", error=1.0, similarity=0.9, steps=1.0),
+        _row("litert_int8", similarity=0.5, steps=99.0),
     ],
 )
 def test_right_outputs_pass(row: dict[str, Any]) -> None:
@@ -35,6 +38,8 @@ def test_right_outputs_pass(row: dict[str, Any]) -> None:
         (_row("mace", error=math.nan), "off by nan"),
         (_row("mace_fp16", similarity=0.994), "similarity 0.994000 is below 0.995"),
         (_row("mace_fp16", similarity=math.nan), "similarity nan is below"),
+        (_row("mace_int8", similarity=0.979, steps=2.0), "0.979000 is below 0.98"),
+        (_row("mace_int8", similarity=math.nan, steps=math.nan), "similarity nan"),
         (_row("mace_fp16", failed="killed"), "killed"),
     ],
 )
