@@ -59,6 +59,15 @@ at_most() {
   [[ $bytes -le $((limit * 1000)) ]]
 }
 
+# "Larger than the other by no more than", in KB of 1000 bytes.
+at_most_more() {
+  local file=$1 other=$2 limit=$3 bytes
+  bytes=$(($(stat -c %s "$file") - $(stat -c %s "$other")))
+  printf '%s: %d bytes more than %s, %d KB allowed\n' "$file" "$bytes" "$other" \
+    "$limit"
+  [[ $bytes -le $((limit * 1000)) ]]
+}
+
 # "No more than so many hundredths of the other": the GPU's share. On armhf, the library
 # for the CPU alone is smaller, because it has no code for 16-bit activations.
 declare -A gpu_share=([host]=160 [arm64]=160 [armhf]=170)
@@ -239,5 +248,16 @@ for abi in $abis; do
     at_most "build/lib/$abi/cpu/libmace.so" "$(limit_of "$abi-all")"
   expect "$abi MobileNet's operators" \
     at_most "$lib/libmace.so" "$(limit_of "$abi-fp32_fp32")"
+done
+
+# All operators and kernels, but the operators in floats alone.
+in_floats=$(registrations_in_sources CPU |
+  sed -E 's/mace_registration_(\w+)_CPU/\1/' | paste -sd,)
+bash tools/build-standalone-lib.sh "-abi=${abis// /,}" \
+  "-ops=$in_floats,FiveWide,Int8Weights,Winograd"
+for abi in $abis; do
+  [[ $abi != host ]] || continue
+  expect "$abi what operators in integers add" at_most_more \
+    "build/lib/$abi/cpu/libmace.so" "build/lib/$abi/cpu-selection/libmace.so" 150
 done
 finish
