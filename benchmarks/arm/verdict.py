@@ -18,9 +18,9 @@ def failure(row: dict[str, Any]) -> str:
     Sums in single precision differ only by their order, so their error must be small
     relative to the largest output. 16-bit arithmetic rounds every operand, and the
     errors add up in a deep network: it is judged like in `converter.py run --validate`,
-    and so is int8, where ONNX Runtime rounds at other places. If the largest output is
-    a few steps of an integer, a difference of one step makes them dissimilar, but is none
-    that could be avoided.
+    and so is int8, where ONNX Runtime rounds at other places. Where outputs are a few
+    steps of an integer, a difference of one step makes them dissimilar, but cannot be
+    avoided.
     """
     if row["engine"] not in MACE:
         return ""
