@@ -10,6 +10,7 @@
 #include "mace/kernels/cpu/conv/direct_scratch.h"
 #include "mace/kernels/cpu/conv/image_rows.h"
 #include "mace/kernels/cpu/conv/tap_runs.h"
+#include "mace/kernels/cpu/gemm/dynamic_gemm.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 
 namespace mace::conv {
@@ -51,6 +52,7 @@ struct Target {
   char *output;
   gemm::Epilogue epilogue;
   gemm::Requantization requantization;  // if the epilogue has one
+  gemm::Dequantization dequantization;  // likewise
 };
 
 Target TargetOf(const DirectPlan &plan, const Args &args, Index task) {
@@ -84,6 +86,15 @@ Target TargetOf(const DirectPlan &plan, const Args &args, Index task) {
     target.requantization = *target.epilogue.requantization;
     target.requantization.bias += first;
     target.requantization.scale += first;
+  }
+  // Only of matrices, which are one group.
+  if (target.epilogue.dequantization != nullptr) {
+    target.dequantization = *target.epilogue.dequantization;
+    target.dequantization.row_scales += row;
+    target.dequantization.row_zeros += row;
+    if (target.dequantization.row_sums != nullptr) {
+      target.dequantization.row_sums += row;
+    }
   }
   if (target.epilogue.residual != nullptr) {
     target.epilogue.residual =
@@ -153,6 +164,9 @@ void RunBlock(const DirectPlan &plan,
   block.epilogue = target.epilogue;
   if (target.epilogue.requantization != nullptr) {
     block.epilogue.requantization = &target.requantization;
+  }
+  if (target.epilogue.dequantization != nullptr) {
+    block.epilogue.dequantization = &target.dequantization;
   }
   block.scratch = reinterpret_cast<float *>(scratch + layout.widened);
   block.tap_runs =

@@ -32,6 +32,8 @@ const Arithmetic *ArithmeticFor(ArithmeticKind kind, CpuIsa isa) {
       return FindLinked<ArithmeticKind::kInt8>(isa);
     case ArithmeticKind::kQuantized:
       return FindLinked<ArithmeticKind::kQuantized>(isa);
+    case ArithmeticKind::kDynamic:
+      return FindLinked<ArithmeticKind::kDynamic>(isa);
     case ArithmeticKind::kFloat:
       break;
   }

@@ -49,6 +49,8 @@
 //           and columns; no bias, residual or clamp.
 //   quantized  rows of 8-bit integers in place, weights kI8Fours, results of
 //           8 bits; see quantized_gemm.h.
+//   dynamic  the same rows and weights, a scale for each row, results of float;
+//           see dynamic_gemm.h.
 //
 // The order does not depend on the tile, block or thread count: dividing the
 // work differently never changes a bit of the result. It may depend on the ISA
@@ -127,6 +129,7 @@ struct IntegerColumns {
 };
 
 struct Requantization;  // quantized_gemm.h
+struct Dequantization;  // dynamic_gemm.h
 
 // What happens to a sum before it is stored.
 struct Epilogue {
@@ -139,6 +142,7 @@ struct Epilogue {
   float high = 0.0f;
   const IntegerColumns *integers = nullptr;        // not null: int8
   const Requantization *requantization = nullptr;  // not null: quantized
+  const Dequantization *dequantization = nullptr;  // not null: dynamic
 };
 
 // Rows [begin, end) of a block, and the taps that they read: bit t is tap t.
@@ -285,6 +289,7 @@ enum class ArithmeticKind {
   kFp16,         // weights kF16
   kInt8,         // weights kI8Fours; every ISA has it
   kQuantized,    // weights kI8Fours; every ISA has it
+  kDynamic,      // weights kI8Fours; every ISA has it
 };
 
 // All kinds except float can be left out of the library (optional_kernels.h).

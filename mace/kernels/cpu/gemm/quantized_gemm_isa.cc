@@ -6,6 +6,9 @@
 #include "mace/kernels/cpu/gemm/dot_tiles.h"
 #include "mace/kernels/cpu/gemm/quantized_tile.h"
 #include "mace/kernels/cpu/simd_quantized.h"
+#if defined(MACE_FLOAT_RESULTS)
+#include "mace/kernels/cpu/gemm/float_results.h"
+#endif
 
 namespace mace::gemm::MACE_ISA {
 namespace {
@@ -220,6 +223,26 @@ MACE_SIMD_INLINE void AddTaps(const Block &b,
 
 #endif
 
+#if defined(MACE_FLOAT_RESULTS)
+// Results of float (dynamic_gemm.h): this file is compiled a second time.
+template <int kRows, int kVectors>
+MACE_SIMD_INLINE void Begin(const Block & /*b*/,
+                            const DotTile & /*t*/,
+                            sv::DotSum (&acc)[kRows][kVectors]) {
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      acc[r][v] = sv::SetDotSum(sv::VI{});
+    }
+  }
+}
+
+template <bool kBounded, int kRows, int kVectors>
+MACE_SIMD_INLINE void Finish(const Block &b,
+                             const DotTile &t,
+                             const sv::DotSum (&acc)[kRows][kVectors]) {
+  FinishFloats<kRows, kVectors>(b, t, acc);
+}
+#else
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE void Begin(const Block &b,
                             const DotTile &t,
@@ -295,6 +318,7 @@ MACE_SIMD_INLINE void Finish(const Block &b,
     StorePart(rows, kRows, columns, c, b.c_stride);
   }
 }
+#endif
 
 // kFast: see IsFast.
 template <bool kFast>
@@ -308,13 +332,27 @@ struct Kernel {
   }
 };
 
-bool IsFast(const Requantization &to) {
+#if defined(MACE_FLOAT_RESULTS)
+[[maybe_unused]] bool IsBounded(const Block & /*b*/) { return true; }
+[[maybe_unused]] int32_t LeastWeight(const Block &b) {
+  return b.epilogue.dequantization->least_weight;
+}
+#else
+[[maybe_unused]] bool IsBounded(const Block &b) {
+  return b.epilogue.requantization->bounded;
+}
+[[maybe_unused]] int32_t LeastWeight(const Block &b) {
+  return b.epilogue.requantization->least_weight;
+}
+#endif
+
+bool IsFast(const Block &b) {
 #if defined(__SSE4_1__)
-  return to.bounded;
+  return IsBounded(b);
 #elif defined(__ARM_FEATURE_DOTPROD)
   return true;
 #else
-  return to.least_weight > INT8_MIN;
+  return LeastWeight(b) > INT8_MIN;
 #endif
 }
 // Rows of a tile where IsFast is false: so rare on x86 that little code is
@@ -328,13 +366,18 @@ constexpr int kSlowRows = kTileRows;
 void Run(const Block &block) {
   // Copies, which results cannot overwrite: they need not be read again for
   // each tile.
-  const Requantization requantization = *block.epilogue.requantization;
   Block b = block;
+#if defined(MACE_FLOAT_RESULTS)
+  const Dequantization dequantization = *block.epilogue.dequantization;
+  b.epilogue.dequantization = &dequantization;
+#else
+  const Requantization requantization = *block.epilogue.requantization;
   b.epilogue.requantization = &requantization;
+#endif
   constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / sv::kLanes;
   const size_t end = b.panel_end * kPanelColumns;
   DotTile t = {0, b.panel_begin * kPanelColumns};
-  if (!IsFast(*b.epilogue.requantization)) {
+  if (!IsFast(b)) {
     RunDotColumns < Kernel<false>, kSlowRows,
         kTileVectors<kPanelVectors ? kTileVectors : kPanelVectors>(b, end, &t);
     return;
@@ -351,17 +394,25 @@ void Run(const Block &block) {
 
 }  // namespace
 
-#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
-#define MACE_QUANTIZED_NAME "quantized by vnni"
-#elif defined(__ARM_FEATURE_DOTPROD)
-#define MACE_QUANTIZED_NAME "quantized by dotprod"
+#if defined(MACE_FLOAT_RESULTS)
+#define MACE_QUANTIZED_ARITHMETIC kDynamicArithmetic
+#define MACE_QUANTIZED_KIND "dynamic"
 #else
-#define MACE_QUANTIZED_NAME "quantized"
+#define MACE_QUANTIZED_ARITHMETIC kQuantizedArithmetic
+#define MACE_QUANTIZED_KIND "quantized"
+#endif
+
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+#define MACE_QUANTIZED_NAME MACE_QUANTIZED_KIND " by vnni"
+#elif defined(__ARM_FEATURE_DOTPROD)
+#define MACE_QUANTIZED_NAME MACE_QUANTIZED_KIND " by dotprod"
+#else
+#define MACE_QUANTIZED_NAME MACE_QUANTIZED_KIND
 #endif
 
 // All of K is one K-block.
-extern const Arithmetic kQuantizedArithmetic;
-const Arithmetic kQuantizedArithmetic = {
+extern const Arithmetic MACE_QUANTIZED_ARITHMETIC;
+const Arithmetic MACE_QUANTIZED_ARITHMETIC = {
     MACE_QUANTIZED_NAME,      Element::kI8, &Run,
     /*run_vector=*/nullptr,
     /*widen=*/nullptr,        kTileRows,

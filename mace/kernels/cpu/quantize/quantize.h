@@ -35,7 +35,15 @@ struct Functions {
   Function<From, To> each;
 };
 
+// The least and the greatest of `count` numbers and 0. If one of them is not
+// finite, both are NaN.
+struct Range {
+  float low;
+  float high;
+};
+
 struct Kernels {
+  Range (*range)(const float *from, size_t count);
   Functions<float, uint8_t> to_u8;
   Functions<float, int8_t> to_i8;
   Functions<uint8_t, float> from_u8;

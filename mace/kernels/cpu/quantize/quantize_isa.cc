@@ -113,10 +113,57 @@ void Dequantize(const From *from,
           });
 }
 
+// Four chains: one would wait for its own results.
+struct Extremes {
+  sv::V low = sv::Zero();
+  sv::V high = sv::Zero();
+  sv::VI bits{};  // the greatest, without signs
+};
+
+MACE_SIMD_INLINE Extremes Join(const Extremes &a, const Extremes &b) {
+  return {sv::Min(a.low, b.low), sv::Max(a.high, b.high),
+          sv::SelectInt(a.bits > b.bits, a.bits, b.bits)};
+}
+MACE_SIMD_INLINE Extremes Add(const Extremes &e, sv::V x) {
+  return Join(e, {x, x, sv::AsInt(x) & INT32_MAX});
+}
+
+Range FindRange(const float *from, size_t count) {
+  constexpr size_t kChains = 4;
+  Extremes chains[kChains];
+  size_t i = 0;
+  for (; i + kChains * sv::kLanes <= count; i += kChains * sv::kLanes) {
+    for (size_t c = 0; c < kChains; ++c) {
+      sv::V x;
+      Load(from + i + c * sv::kLanes, sv::kLanes, &x);
+      chains[c] = Add(chains[c], x);
+    }
+  }
+  for (; i < count; i += sv::kLanes) {
+    sv::V x{};
+    if (i + sv::kLanes <= count) {
+      Load(from + i, sv::kLanes, &x);
+    } else {
+      Load(from + i, count - i, &x);
+    }
+    chains[0] = Add(chains[0], x);
+  }
+  const Extremes all =
+      Join(Join(chains[0], chains[1]), Join(chains[2], chains[3]));
+  constexpr int32_t kInfinity = 0x7f800000;
+  for (int lane = 0; lane < sv::kLanes; ++lane) {
+    if (all.bits[lane] >= kInfinity) {
+      return {__builtin_nanf(""), __builtin_nanf("")};
+    }
+  }
+  return {sv::ReduceMin(all.low), sv::ReduceMax(all.high)};
+}
+
 }  // namespace
 
 extern const Kernels kKernels;
 const Kernels kKernels = {
+    &FindRange,
     {&Quantize<uint8_t, false>, &Quantize<uint8_t, true>},
     {&Quantize<int8_t, false>, &Quantize<int8_t, true>},
     {&Dequantize<uint8_t, false>, &Dequantize<uint8_t, true>},
