@@ -261,11 +261,17 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
           shape = {outputs, side, random->Int(1, 3), common.back()};
         }
       }
-      if (port.constant && !filter && random->Int(0, 2) != 0) {
+      const bool matrices = !filter && (port.layouts & ~kPlainLayout) != 0;
+      const bool constants = port.constant && matrices;
+      if (constants && random->Int(0, 2) != 0) {
+        outputs = random->Int(1, many_axes ? 40 : 4);
+        shape = {common.back(), outputs};
+      }
+      if (port.constant && !filter && !matrices && random->Int(0, 2) != 0) {
         shape = {outputs > 0 ? outputs : common.back()};
         if (many_axes) shape = {1, 2, common.back(), 1};  // a depthwise filter
       }
-      if (port.constant && (port.data_types & ~kByteTypes) == 0 &&
+      if (port.constant && !matrices && (port.data_types & ~kByteTypes) == 0 &&
           random->Int(0, 2) != 0) {
         shape = {256};  // a table, or one for each channel
         if (many_axes) shape = {common.back(), 256};
@@ -285,11 +291,11 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
         } else {
           op_case.Packed(random->Floats(plain), 1, type);
         }
+      } else if (matrices && shape.rank() >= 2 && shape.Elements() > 0 &&
+                 (random->Int(0, 2) == 0 || constants)) {
+        op_case.PackedMatrices(RandomValue(type, shape, random));
       } else if (port.constant) {
         op_case.Constant(RandomValue(type, shape, random));
-      } else if ((port.layouts & ~kPlainLayout) != 0 && shape.rank() >= 2 &&
-                 shape.Elements() > 0 && random->Int(0, 2) == 0) {
-        op_case.PackedMatrices(RandomValue(type, shape, random));
       } else if (random->Int(0, 2) == 0) {
         op_case.Known(RandomValue(type, shape, random));
       } else {
