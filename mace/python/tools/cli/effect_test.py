@@ -118,6 +118,7 @@ def test_keys_without_effect_are_told(
         "limit_opencl_kernel_time: 0",
         "opencl_queue_window_size: 0",
         "quantize: 0",
+        "quantize_dynamic: 0",
         "quantize_large_weights: 0",
         "change_concat_ranges: 0",
         "graph_optimize_options: [fold_constants]",
@@ -201,6 +202,17 @@ def test_everything_is_refused_at_once(caplog: pytest.LogCaptureFixture) -> None
     ):
         assert part in told[Verdict.REFUSED]
     assert not told[Verdict.NO_EFFECT]
+
+
+def test_a_model_is_quantized_in_one_way(caplog: pytest.LogCaptureFixture) -> None:
+    found = _check(
+        caplog, ConvertOptions(), model="quantize: 1\n    quantize_dynamic: 1"
+    )
+    told = found[Verdict.REFUSED]
+    assert "models.net.quantize_dynamic: quantizes products in each run" in told
+    assert "remove one of both keys" in told
+    found = _check(caplog, ConvertOptions(), model="quantize_dynamic: 1")
+    assert not any(found.values())
 
 
 @pytest.mark.parametrize(

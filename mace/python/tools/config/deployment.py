@@ -253,7 +253,7 @@ class SubgraphConfig(_Computation):
     validation_threshold: Optional[v.Thresholds] = key(
         "Least cosine similarity that passes, per device (if absent 0.999; 0.995 "
         "for 16-bit arithmetic and for large weights in 8 bits), and on every device "
-        "for models that compute in 8 bits (`quantize`, 0.98).",
+        "for models that compute in 8 bits (`quantize`, `quantize_dynamic`, 0.98).",
         _VALIDATION,
     )
     accuracy_validation_script: Optional[v.Many[v.Location]] = key(
@@ -516,6 +516,14 @@ class ModelConfig(_Computation):
         "Convert to a model whose operators compute in integers of 8 bits, where they "
         "can.",
         "how operators compute",
+        default=False,
+    )
+    quantize_dynamic: v.Flag = key(
+        "Multiply by large constant matrices in integers of 8 bits, without samples: "
+        "weights are stored in 8 bits, and each run quantizes what they are multiplied "
+        "by.",
+        "how fully connected layers compute",
+        refused(limits.quantized_already, "with `quantize`"),
         default=False,
     )
     quantize_range_file: Optional[v.Location] = key(

@@ -101,6 +101,15 @@ def not_quantized(asked: Asked) -> str:
     return "is for quantize: 1, which is not given"
 
 
+def quantized_already(asked: Asked) -> str:
+    if not any(model.quantize for model in asked.models):
+        return ""
+    return (
+        "quantizes products in each run, `quantize` by ranges that are known before; "
+        "remove one of both keys (the command `quantize` sets `quantize`)"
+    )
+
+
 def other_schema(asked: Asked) -> str:
     if asked.value in (QuantizeSchema.UINT8, QuantizeSchema.INT8):
         return ""

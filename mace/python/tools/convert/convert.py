@@ -40,6 +40,7 @@ from mace.python.tools.export.graph_page import graph_page
 from mace.python.tools.export.graph_text import graph_text
 from mace.python.tools.ir import DataType
 from mace.python.tools.passes.manager import all_passes
+from mace.python.tools.quantize.dynamic import quantize_dynamically
 from mace.python.tools.quantize.quantizer import Quantizer
 
 _LOG = logging.getLogger(__name__)
@@ -184,6 +185,13 @@ def _convert(
     )
     if quantizer is not None:
         _LOG.info(quantizer.summary())
+    dynamic = quantize_dynamically(graph) if model.quantize_dynamic else None
+    if dynamic is not None and not dynamic.names:
+        _LOG.warning(
+            "%s: quantize_dynamic: this model has no fully connected layer that is "
+            "large enough",
+            model.name,
+        )
     with data_path.open("wb") as stream:
         how = export_options(
             model,
@@ -210,6 +218,7 @@ def _convert(
         peak_bytes=peak_memory(),
         memory=memory_bound(graph, model),
         eight_bit=exported.eight_bit,
+        dynamic=dynamic,
     )
     return _Converted(result, LinkedModel(model.name, places.model, message))
 

@@ -264,6 +264,51 @@ def test_eight_bits_that_change_less_than_expected(
     assert "these layers compute in float32" in caplog.text
 
 
+def _write_product(path: Path, depth: int, outputs: int) -> None:
+    rng = np.random.default_rng(0)
+    weights = (rng.standard_normal((depth, outputs)) / 8).astype(np.float32)
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [6, 5, depth])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [6, 5, outputs])],
+        [numpy_helper.from_array(weights, "w")],
+    )
+    opset = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+
+
+def _product(**changes: Any) -> str:
+    model = _model("net", "product.onnx", output_shapes="6,5,72", **changes)
+    return model.replace("input_shapes: 1,6,5,3", "input_shapes: 6,5,64")
+
+
+def test_products_that_each_run_quantizes(
+    place: _Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    _write_product(place.root / "product.onnx", 64, 72)
+    found, sizes = {}, {}
+    for flag in (0, 1):
+        model = place.convert(_product(quantize_dynamic=flag)).models[0]
+        image = np.random.default_rng(3).standard_normal((6, 5, 64))
+        graph = read_model(model.graph_path.read_bytes(), model.data_path.read_bytes())
+        found[flag] = run_graph(graph, {"x": image.astype(np.float32)})["y"]
+        sizes[flag] = model.data_path.stat().st_size
+    assert model.dynamic is not None and len(model.dynamic.names) == 1
+    assert "1 of 1 fully connected layers quantize their input" in model.summary()
+    # Weights in a byte each, their sums and scales in four.
+    assert (sizes[0], sizes[1]) == (64 * 80 * 4, 64 * 80 + 4 * 80 + 4 * 72)
+    np.testing.assert_allclose(found[1], found[0], atol=0.02 * found[0].max())
+    assert "quantize_dynamic" not in caplog.text
+
+
+def test_no_product_is_large_enough(
+    place: _Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    place.convert(_model("net", "m.onnx", quantize_dynamic=1))
+    assert "this model has no fully connected layer that is large" in caplog.text
+
+
 def test_full_disk_is_told(place: _Place, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> None:
         raise OSError(28, os.strerror(28))

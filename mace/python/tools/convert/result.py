@@ -12,6 +12,7 @@ from pathlib import Path
 
 from mace.python.tools.convert.memory import MemoryBound
 from mace.python.tools.export.eight_bit import StoredInEightBits
+from mace.python.tools.quantize.dynamic import DynamicallyQuantized
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class ModelResult:
         ops_before, ops_after: operators as imported and as written.
         weight_bytes: size of the data file.
         eight_bit: the weights stored in 8 bits, if there are any.
+        dynamic: the products that each run quantizes, if that was asked for.
         seconds: from reading to the last byte written.
         peak_bytes: most memory that the process had in use until then.
         memory: what a run takes, as far as the graph tells.
@@ -44,6 +46,7 @@ class ModelResult:
     peak_bytes: int
     memory: MemoryBound
     eight_bit: StoredInEightBits | None = None
+    dynamic: DynamicallyQuantized | None = None
 
     def summary(self) -> str:
         """For people: what it was, the 8-bit weights if any, the memory of a run."""
@@ -55,6 +58,8 @@ class ModelResult:
         ]
         if self.eight_bit is not None:
             lines.append(self.eight_bit.summary())
+        if self.dynamic is not None:
+            lines.append(self.dynamic.summary())
         lines.append(self.memory.summary(self.weight_bytes))
         return "\n".join(f"{self.name}: {line}" for line in lines)
 

@@ -131,7 +131,7 @@ def least_similarity(
     """The least cosine similarity with which a tensor of the model passes."""
     subgraph = model.whole
     # `converter.py quantize` does not need the key.
-    quantized = model.quantize or model_file.is_quantized
+    quantized = model.quantize or model.quantize_dynamic or model_file.is_quantized
     return similarity_threshold(
         runtime,
         subgraph.validation_threshold or {},
