@@ -17,6 +17,8 @@ from benchmarks.networks import ROOT
 # tool for statistics.
 _SAMPLES, _RANGE_FILE = "samples", "range_file"
 METHODS = (_SAMPLES, _RANGE_FILE)
+# `quantize_dynamic: 1`, without samples.
+DYNAMIC = "dynamic"
 _STATISTICS = "mace/python/tools/quantization/quantize_stat.py"
 _DEPLOYMENT = """\
 library_name: {name}
@@ -52,7 +54,7 @@ def quantize(source: Path, method: str, samples: Path, folder: Path) -> Path:
 
     Args:
         source: in float32, with the input `image` and the output `logits`.
-        method: of METHODS.
+        method: of METHODS, or DYNAMIC.
         samples: the folder of `write_samples`.
         folder: for all that is written.
 
@@ -66,7 +68,10 @@ def quantize(source: Path, method: str, samples: Path, folder: Path) -> Path:
     build = f"--build_dir={folder / 'build'}"
     config = folder / f"{name}.yml"
     text = _DEPLOYMENT.format(name=name, model=source)
-    if method == _RANGE_FILE:
+    if method == DYNAMIC:
+        config.write_text(text + "    quantize_dynamic: 1\n", encoding="utf-8")
+        _call("tools/converter.py", "convert", f"--config={config}", build)
+    elif method == _RANGE_FILE:
         config.write_text(text, encoding="utf-8")
         _call("tools/converter.py", "convert", f"--config={config}", build)
         ranges = folder / f"{name}.ranges"

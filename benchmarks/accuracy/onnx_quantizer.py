@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from pathlib import Path
+
+from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from benchmarks.accuracy.engines import Pixels
 from test.conformance.onnx import quantizer
@@ -35,3 +38,14 @@ def quantize(source: Path, method: str, samples: Pixels, target: Path) -> None:
         prepared = Path(folder) / "prepared.onnx"
         quantizer.prepare(source, prepared)
         quantizer.quantize(prepared, target, "image", batches, method=METHODS[method])
+
+
+def quantize_products(source: Path, target: Path) -> None:
+    """Writes a network whose products each run quantizes: weights int8 with a scale for
+    each output, and one scale for the whole of what they are multiplied by.
+    """
+    logging.disable(logging.WARNING)
+    try:
+        quantize_dynamic(source, target, weight_type=QuantType.QInt8, per_channel=True)
+    finally:
+        logging.disable(logging.NOTSET)

@@ -44,6 +44,8 @@ NETWORKS = {
 }
 # LiteRT's converter reads networks of images alone (peers/tflite.py).
 _NOT_BY_LITERT = ("transformer",)
+# Whose time is that of products, which can be quantized in each run.
+_OF_PRODUCTS = ("transformer",)
 _COLUMNS = {
     "float": "float: MACE",
     "float_onnxruntime": "ONNX Runtime",
@@ -53,11 +55,13 @@ _COLUMNS = {
     "ptq_onnxruntime_percentile": "percentile",
     "ptq_onnxruntime_entropy": "entropy",
     "ptq_litert": "LiteRT",
+    "dynamic_mace": "dynamic: MACE",
+    "dynamic_onnxruntime": "ONNX Runtime",
     "qat_mace": "QAT: MACE",
     "qat_onnxruntime": "ONNX Runtime",
 }
 # The most that MACE may lose, in points.
-_GOALS = {"ptq_mace_samples": 0.5, "qat_mace": 0.2}
+_GOALS = {"ptq_mace_samples": 0.5, "dynamic_mace": 0.2, "qat_mace": 0.2}
 # Differences of fewer points, five images, say nothing: 50 to 110 of the images are not
 # recognised, and chance alone moves that by seven or more.
 _NOISE = 0.1
@@ -131,6 +135,16 @@ def score(name: str, held: _Images, library: Library) -> dict[str, float]:
         onnx_quantizer.quantize(plain, method, held.calibration, target)
         return by_onnxruntime(target)
 
+    def dynamic() -> Digits:
+        samples, method = _FOLDER / "samples", mace_quantizer.DYNAMIC
+        model = mace_quantizer.quantize(plain, method, samples, _FOLDER)
+        return engines.by_mace(model, held.test, library)
+
+    def dynamic_onnxruntime() -> Digits:
+        target = _FOLDER / f"{name}_dynamic.onnx"
+        onnx_quantizer.quantize_products(plain, target)
+        return by_onnxruntime(target)
+
     def litert() -> Digits:
         from benchmarks.peers import tflite
 
@@ -148,6 +162,9 @@ def score(name: str, held: _Images, library: Library) -> dict[str, float]:
         ways[f"ptq_onnxruntime_{method}"] = lambda m=method: quantized(m)  # type: ignore[misc]
     if name not in _NOT_BY_LITERT:
         ways["ptq_litert"] = litert
+    if name in _OF_PRODUCTS:
+        ways["dynamic_mace"] = dynamic
+        ways["dynamic_onnxruntime"] = dynamic_onnxruntime
     if trained.exists():
         ways["qat_mace"] = lambda: by_mace(trained)
         ways["qat_onnxruntime"] = lambda: by_onnxruntime(trained)
