@@ -67,6 +67,10 @@ MACE_SIMD_INLINE DotSum Dot4(DotSum sum, DotX x, DotWeights w) {
   return reinterpret_cast<VI>(MACE_DPBUSD(sum, x, w));
 }
 MACE_SIMD_INLINE DotSum SetDotSum(VI x) { return x; }
+MACE_SIMD_INLINE DotSum AddToDotSum(DotSum sum, VI x) {
+  return reinterpret_cast<VI>(reinterpret_cast<VU>(sum) +
+                              reinterpret_cast<VU>(x));
+}
 MACE_SIMD_INLINE VI DotLanes(DotSum sum) { return sum; }
 
 #elif defined(__SSE4_1__)
@@ -110,6 +114,10 @@ MACE_SIMD_INLINE DotSum Dot4(DotSum sum, DotX x, const DotWeights &w) {
   return reinterpret_cast<VI>(reinterpret_cast<VU>(sum) + even + odd);
 }
 MACE_SIMD_INLINE DotSum SetDotSum(VI x) { return x; }
+MACE_SIMD_INLINE DotSum AddToDotSum(DotSum sum, VI x) {
+  return reinterpret_cast<VI>(reinterpret_cast<VU>(sum) +
+                              reinterpret_cast<VU>(x));
+}
 MACE_SIMD_INLINE VI DotLanes(DotSum sum) { return sum; }
 
 #else
@@ -137,6 +145,10 @@ MACE_SIMD_INLINE DotSum Dot4(DotSum sum, DotX x, DotWeights w) {
       vdotq_s32(reinterpret_cast<int32x4_t>(sum), w, x));
 }
 MACE_SIMD_INLINE DotSum SetDotSum(VI x) { return x; }
+MACE_SIMD_INLINE DotSum AddToDotSum(DotSum sum, VI x) {
+  return reinterpret_cast<VI>(reinterpret_cast<VU>(sum) +
+                              reinterpret_cast<VU>(x));
+}
 MACE_SIMD_INLINE VI DotLanes(DotSum sum) { return sum; }
 
 #else
@@ -177,6 +189,10 @@ MACE_SIMD_INLINE DotSum DotTwice(DotSum sum,
 MACE_SIMD_INLINE DotSum SetDotSum(VI x) {
   const int32x4x2_t pairs = vzipq_s32((int32x4_t)x, vdupq_n_s32(0));
   return {pairs.val[0], pairs.val[1]};
+}
+MACE_SIMD_INLINE DotSum AddToDotSum(DotSum sum, VI x) {
+  const DotSum other = SetDotSum(x);
+  return {vaddq_s32(sum.low, other.low), vaddq_s32(sum.high, other.high)};
 }
 MACE_SIMD_INLINE VI DotLanes(DotSum sum) {
 #if defined(__aarch64__)

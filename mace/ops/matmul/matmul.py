@@ -4,15 +4,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
 from mace.python.tools.ir.op_rules.matrices import product_shape
+from mace.python.tools.ir.quantization import Quantization
+from mace.python.tools.ir.quantized_ops import (
+    integers_of,
+    requantized,
+    scale_of,
+    zero_of,
+)
 
 
 class MatMul(OpRules):
@@ -23,8 +31,34 @@ class MatMul(OpRules):
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         a, b = (np.asarray(i, np.float64) for i in inputs[:2])
-        if op.attr("transpose_a"):
-            a = a.swapaxes(-1, -2)
-        if op.attr("transpose_b"):
-            b = b.swapaxes(-1, -2)
-        return [a @ b]
+        return [_product(op, a, b)]
+
+    def quantized_constants(
+        self, op: Op, quantization: Quantization | None
+    ) -> Mapping[int, tuple[Constant, Quantization]] | None:
+        made = {}
+        for index, value in enumerate(op.inputs):
+            if value is not None and value.is_constant:
+                integers = integers_of(value)
+                if integers is None:
+                    return None
+                made[index] = integers
+        return made
+
+    def evaluate_quantized(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        a, b = (
+            np.asarray(array, np.int64) - zero_of(op.input(index))
+            for index, array in enumerate(inputs)
+        )
+        # Modulo 2^32.
+        sums = _product(op, a, b).astype(np.int32)
+        factor = scale_of(op.input(0)) * scale_of(op.input(1)) / scale_of(op.output)
+        return [requantized(op, sums, np.asarray(factor))]
+
+
+def _product(op: Op, a: Array, b: Array) -> Array:
+    if op.attr("transpose_a"):
+        a = a.swapaxes(-1, -2)
+    if op.attr("transpose_b"):
+        b = b.swapaxes(-1, -2)
+    return np.asarray(a @ b)

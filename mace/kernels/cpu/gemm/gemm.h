@@ -184,6 +184,8 @@ struct Block {
   // packed numbers.
   const uint32_t *row_sums = nullptr;
   const uint32_t *row_zeros = nullptr;
+  // Of quantized: added to the sums of each row; null: 0.
+  const int32_t *row_bias = nullptr;
   size_t rows = 0;
   size_t taps = 1;
   size_t depth = 0;

@@ -4,6 +4,7 @@
 #include "mace/kernels/cpu/gemm/int8_gemm.h"
 
 #include "mace/kernels/cpu/gemm/dot_tiles.h"
+#include "mace/kernels/cpu/gemm/panel_rows.h"
 
 namespace mace::gemm::MACE_ISA {
 namespace {
@@ -137,29 +138,8 @@ void PackRows(const uint8_t *from,
   }
 }
 
-// A row of a panel.
-typedef uint8_t Row __attribute__((vector_size(kPanelColumns)));
 typedef int8_t SignedRow __attribute__((vector_size(kPanelColumns)));
 typedef int32_t Sums __attribute__((vector_size(kPanelColumns * 4)));
-
-MACE_SIMD_INLINE Row LoadRow(const uint8_t *from,
-                             size_t columns,
-                             uint8_t flip) {
-  Row row = {};
-  if (columns == kPanelColumns) {
-    __builtin_memcpy(&row, from, sizeof(row));
-    return row ^ flip;
-  }
-  for (size_t n = 0; n < columns; ++n) row[n] = from[n] ^ flip;
-  return row;
-}
-
-// a[0] b[0] a[1] b[1] ...: of the first or the last eight elements.
-#define MACE_INT8_ZIP(a, b, x)                                             \
-  __builtin_shufflevector(a, b, (x), 16 + (x), (x) + 1, 17 + (x), (x) + 2, \
-                          18 + (x), (x) + 3, 19 + (x), (x) + 4, 20 + (x),  \
-                          (x) + 5, 21 + (x), (x) + 6, 22 + (x), (x) + 7,   \
-                          23 + (x))
 
 void PackPanel(const uint8_t *from,
                size_t stride,
@@ -176,18 +156,10 @@ void PackPanel(const uint8_t *from,
       total +=
           __builtin_convertvector(reinterpret_cast<SignedRow>(rows[i]), Sums);
     }
-    const Row low02 = MACE_INT8_ZIP(rows[0], rows[2], 0);
-    const Row low13 = MACE_INT8_ZIP(rows[1], rows[3], 0);
-    const Row high02 = MACE_INT8_ZIP(rows[0], rows[2], 8);
-    const Row high13 = MACE_INT8_ZIP(rows[1], rows[3], 8);
-    const Row fours[] = {
-        MACE_INT8_ZIP(low02, low13, 0), MACE_INT8_ZIP(low02, low13, 8),
-        MACE_INT8_ZIP(high02, high13, 0), MACE_INT8_ZIP(high02, high13, 8)};
-    __builtin_memcpy(to, fours, sizeof(fours));
+    StoreFours(rows, to);
   }
   __builtin_memcpy(sums, &total, sizeof(total));
 }
-#undef MACE_INT8_ZIP
 
 }  // namespace
 

@@ -262,6 +262,14 @@ MACE_SIMD_INLINE void Begin(const Block &b,
     MACE_UNROLL for (int r = 0; r < kRows; ++r) acc[r][v] = sum;
   }
 #endif
+  if (b.row_bias == nullptr) return;
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    const sv::VI of_row =
+        sv::SetInt(b.row_bias[t.row + static_cast<size_t>(r)]);
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      acc[r][v] = sv::AddToDotSum(acc[r][v], of_row);
+    }
+  }
 }
 
 // The first `columns` elements of each row. A call of another function in

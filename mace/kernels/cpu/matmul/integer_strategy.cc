@@ -9,6 +9,7 @@
 
 #include "mace/kernels/cpu/gemm/int8_gemm.h"
 #include "mace/kernels/cpu/matmul/matmul.h"
+#include "mace/kernels/cpu/matmul/task_split.h"
 
 namespace mace::matmul {
 namespace {
@@ -115,16 +116,8 @@ class IntegerPlan final : public Plan {
         b_(sizes.b_matrices, sizes.depth, sizes.columns),
         batches_(sizes.batches),
         rows_(sizes.rows),
-        all_rows_(sizes.a_matrices * sizes.rows) {
-    // If all batches use one B, the batches of A are additional rows.
-    calls_ = batches_.count;
-    call_rows_ = rows_;
-    if (batches_.b_shared && all_rows_ == calls_ * rows_) {
-      call_rows_ = all_rows_;
-      calls_ = 1;
-    }
-    Split(threads);
-  }
+        all_rows_(sizes.a_matrices * sizes.rows),
+        split_(SplitTasks(sizes, RowBytes(), arithmetic.row_tile, threads)) {}
 
   std::string Name() const override { return arithmetic_.name; }
   size_t ScratchBytes(int /*threads*/) const override {
@@ -206,64 +199,25 @@ class IntegerPlan final : public Plan {
                       });
   }
 
-  // A task has as many rows as stay in L2 while they are multiplied by the
-  // columns; fewer rows, and fewer columns, if threads would be idle otherwise.
-  void Split(int threads) {
-    constexpr int64_t kRowsInCache = 256 * 1024;
-    constexpr int64_t kPartsPerThread = 4;
-    const auto tile = static_cast<int64_t>(arithmetic_.row_tile);
-    const int64_t fit = kRowsInCache / static_cast<int64_t>(RowBytes());
-    task_rows_ =
-        std::max<int64_t>(1, std::min(DivideUp(call_rows_, tile), fit / tile)) *
-        tile;
-    task_panels_ = b_.panels;
-    if (threads <= 1) return;
-    // The least number of multiply-adds for which using another thread is
-    // worthwhile.
-    constexpr int64_t kWorthwhile = 256 * 1024;
-    const int64_t wanted = threads * kPartsPerThread;
-    const int64_t row_tasks = calls_ * DivideUp(call_rows_, task_rows_);
-    // Pairs of panels: no kernel's tile is wider.
-    const int64_t pair_work = task_rows_ * b_.depth * 2 * kColumns;
-    const int64_t pairs =
-        std::max({int64_t{1},
-                  DivideUp(DivideUp(b_.panels, 2), DivideUp(wanted, row_tasks)),
-                  DivideUp(kWorthwhile, pair_work)});
-    task_panels_ = std::min(b_.panels, pairs * 2);
-    const int64_t tasks = row_tasks * DivideUp(b_.panels, task_panels_);
-    if (tasks >= wanted) return;
-    const int64_t parts = DivideUp(wanted, tasks);
-    const int64_t row_work =
-        tile * b_.depth * std::min(b_.panels, task_panels_) * kColumns;
-    const int64_t tiles =
-        std::max({int64_t{1}, DivideUp(DivideUp(task_rows_, tile), parts),
-                  DivideUp(kWorthwhile, row_work)});
-    task_rows_ = std::min(task_rows_, tiles * tile);
-  }
-
   void Multiply(const Scratch &s,
                 const PackedB &packed,
                 int32_t *c,
                 ThreadPool *pool) const {
-    const int64_t row_tasks = DivideUp(call_rows_, task_rows_);
-    const int64_t panel_tasks = DivideUp(b_.panels, task_panels_);
     pool->ParallelFor(
-        calls_ * row_tasks * panel_tasks, 1,
+        split_.Tasks(b_.panels), 1,
         [&](int64_t begin, int64_t end, int /*thread*/) {
           for (int64_t task = begin; task < end; ++task) {
-            const int64_t call = task / (row_tasks * panel_tasks);
-            const int64_t row = task / panel_tasks % row_tasks * task_rows_;
-            const int64_t panel = task % panel_tasks * task_panels_;
+            const TaskPart part = PartOfTask(split_, b_.panels, task);
             const int64_t a_row =
-                MatrixOfBatch(batches_, batches_.a_step, call) * rows_ + row;
+                MatrixOfBatch(batches_, batches_.a_step, part.call) * rows_ +
+                part.row;
             const int64_t b_panel =
-                MatrixOfBatch(batches_, batches_.b_step, call) * b_.panels;
+                MatrixOfBatch(batches_, batches_.b_step, part.call) * b_.panels;
             gemm::Block block;
             block.packed = s.a + static_cast<size_t>(a_row) * RowBytes();
             block.row_sums = s.row_sums + a_row;
             block.row_zeros = s.row_zeros + a_row;
-            block.rows =
-                static_cast<size_t>(std::min(task_rows_, call_rows_ - row));
+            block.rows = static_cast<size_t>(part.rows);
             block.depth = static_cast<size_t>(b_.depth);
             block.w =
                 packed.panels + static_cast<size_t>(b_panel) * b_.PanelBytes();
@@ -272,10 +226,10 @@ class IntegerPlan final : public Plan {
                 s.column_sums + b_panel * kColumns, s.column_zeros};
             block.epilogue.integers = &columns;
             block.columns = static_cast<size_t>(b_.columns);
-            block.panel_begin = static_cast<size_t>(panel);
-            block.panel_end =
-                static_cast<size_t>(std::min(b_.panels, panel + task_panels_));
-            block.c = c + (call * call_rows_ + row) * b_.columns;
+            block.panel_begin = static_cast<size_t>(part.panel_begin);
+            block.panel_end = static_cast<size_t>(part.panel_end);
+            block.c =
+                c + (part.call * split_.call_rows + part.row) * b_.columns;
             block.c_type = gemm::Element::kI32;
             block.c_stride = static_cast<size_t>(b_.columns);
             arithmetic_.run(block);
@@ -289,10 +243,7 @@ class IntegerPlan final : public Plan {
   const MatrixBatches batches_;
   const int64_t rows_;      // of a matrix
   const int64_t all_rows_;  // of A
-  int64_t calls_ = 0;       // products to run,
-  int64_t call_rows_ = 0;   // of so many rows each
-  int64_t task_rows_ = 0;
-  int64_t task_panels_ = 0;
+  const TaskSplit split_;
 };
 
 class Integer final : public Strategy {
