@@ -234,6 +234,25 @@ def test_inverted_residuals(activations: str, tmp_path: Path) -> None:
     _check(graph, path, "y", ABIS)
 
 
+@pytest.mark.parametrize("per_channel", [False, True])
+@pytest.mark.parametrize("activations", ["QUInt8", "QInt8"])
+def test_several_outputs_for_each_channel(
+    activations: str, per_channel: bool, tmp_path: Path
+) -> None:
+    network = _Network()
+    network.conv("x", "a", (6, 1, 3, 3), stride=2, groups=3, activation="Relu")
+    network.conv("a", "b", (24, 1, 3, 3), groups=6, activation="Clip")
+    network.conv("b", "c", (72, 1, 5, 5), groups=24)
+    network.conv("c", "y", (10, 72, 1, 1))
+    path, graph = _quantized(network, tmp_path, activations, per_channel)
+    _assert_integers(graph)
+    groups = [op.attr("groups") for op in graph.ops if op.type == "Conv2D"]
+    assert groups == [3, 6, 24, 1]
+    for abi in ABIS:
+        require_emulator(abi)
+    _check(graph, path, "y", ABIS)
+
+
 def test_pooling(tmp_path: Path) -> None:
     network = _Network()
     network.conv("x", "a", (24, 3, 3, 3), activation="Relu")

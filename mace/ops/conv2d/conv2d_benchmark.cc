@@ -96,7 +96,29 @@ constexpr Layer kLayers[] = {
     {16, 2048, 3, 3, 1, 256, "float", 0, 1, 12},
     {16, 2048, 3, 3, 1, 256, "float", 0, 1, 24},
     {16, 2048, 3, 3, 1, 256, "bf16", 0, 1, 12},
+    // Quantized; one channel in each group: depthwise
+    {14, 256, 3, 3, 1, 256, "uint8"},
+    {112, 32, 3, 3, 1, 32, "uint8", 0, 32},
+    {112, 32, 3, 3, 1, 64, "uint8", 0, 32},
+    {28, 192, 3, 3, 1, 384, "uint8", 0, 192},
 };
+
+OpCase QuantizedCase(const Layer &layer, const Shape &input, Random *random) {
+  const Shape filter{layer.filters, layer.kernel_h, layer.kernel_w,
+                     layer.channels / layer.groups};
+  OpCase op_case("Conv2D");
+  op_case
+      .Input(Value::Bytes(DataType::kUint8, input,
+                          random->Ints(input, 0, 255).ints()))
+      .Quantized({{0.02f}, {121}, 0})
+      .Constant(Value::Bytes(DataType::kInt8, filter,
+                             random->Ints(filter, -127, 127).ints()))
+      .Quantized({{0.01f}, {}, 0})
+      .Constant(random->Ints({layer.filters}, -1000, 1000))
+      .Quantized({{0.02f * 0.01f}, {}, 0})
+      .QuantizedOutput(DataType::kUint8, 0.2f, 0);
+  return op_case;
+}
 
 const bool registered = [] {
   for (const Layer &layer : kLayers) {
@@ -110,13 +132,17 @@ const bool registered = [] {
         benchmark::OpName("CONV_2D", input, details, layer.type),
         [layer, input](Random *random) {
           OpCase op_case("Conv2D");
-          op_case.Input(random->Floats(input));
-          const Value filter =
-              random->Floats({layer.filters, layer.kernel_h, layer.kernel_w,
-                              layer.channels / layer.groups});
-          benchmark::AddWeights(layer.type, filter, layer.groups, &op_case);
-          return op_case.Constant(random->Floats({layer.filters}))
-              .Ints("strides", {layer.stride, layer.stride})
+          if (std::string(layer.type) == "uint8") {
+            op_case = QuantizedCase(layer, input, random);
+          } else {
+            op_case.Input(random->Floats(input));
+            const Value filter =
+                random->Floats({layer.filters, layer.kernel_h, layer.kernel_w,
+                                layer.channels / layer.groups});
+            benchmark::AddWeights(layer.type, filter, layer.groups, &op_case);
+            op_case.Constant(random->Floats({layer.filters}));
+          }
+          return op_case.Ints("strides", {layer.stride, layer.stride})
               .Ints("dilations", {layer.dilation, layer.dilation})
               .String("padding", "SAME")
               .Int("groups", layer.groups)

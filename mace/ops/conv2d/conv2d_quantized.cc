@@ -20,9 +20,13 @@ class QuantizedConv2DOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     attributes_ = context->AttributesAs<Conv2DAttributes>();
+    const Shape &filter = context->constant(kConv2DFilterInput)->shape;
+    const bool depthwise =
+        attributes_.groups > 1 && filter.rank() == 4 && filter[3] == 1;
     return AtOperator(context->def(),
                       conv_.Init(*context, ActivationParams(attributes_),
-                                 conv::MakeQuantizedDirect()));
+                                 depthwise ? conv::MakeQuantizedDepthwise(isa())
+                                           : conv::MakeQuantizedDirect()));
   }
 
   MaceStatus Plan(PlanContext *context) override {

@@ -35,12 +35,13 @@ struct Layer {
   bool bias = true;
   bool packed = false;
   std::string activation = "NONE";
+  int64_t rows = 7;
+  int64_t columns = 6;
+
+  int64_t OutRows() const { return rows / 2; }
+  int64_t OutColumns() const { return columns / 2; }
 };
 
-constexpr int64_t kRows = 7;
-constexpr int64_t kColumns = 6;
-constexpr int64_t kOutRows = 3;
-constexpr int64_t kOutColumns = 3;
 constexpr float kInputScale = 0.02f;
 constexpr float kOutputScale = 0.11f;
 constexpr float kLimit = 6.0f;
@@ -55,7 +56,9 @@ class QuantizedLayer {
     Random random(17, Random::Quiet());
     const int64_t depth = layer.channels / layer.groups;
     const int32_t low = LeastByte(layer.from);
-    image_ = random.Ints({1, kRows, kColumns, layer.channels}, low, low + 255)
+    image_ = random
+                 .Ints({1, layer.rows, layer.columns, layer.channels}, low,
+                       low + 255)
                  .ints();
     filter_ = random.Ints({layer.outputs, 3, 3, depth}, -127, 127).ints();
     for (int64_t o = 0; o < layer.outputs; ++o) {
@@ -67,7 +70,8 @@ class QuantizedLayer {
   OpCase Case() const {
     const int64_t depth = layer_.channels / layer_.groups;
     OpCase op("Conv2D");
-    op.Input(Value::Bytes(layer_.from, {1, kRows, kColumns, layer_.channels},
+    op.Input(Value::Bytes(layer_.from,
+                          {1, layer_.rows, layer_.columns, layer_.channels},
                           image_))
         .Quantized({{kInputScale}, {ZeroOf(layer_.from, -7)}, 0});
     const Value filter =
@@ -97,15 +101,16 @@ class QuantizedLayer {
 
   Value Wanted() const {
     std::vector<int32_t> wanted;
-    for (int64_t y = 0; y < kOutRows; ++y) {
-      for (int64_t x = 0; x < kOutColumns; ++x) {
+    for (int64_t y = 0; y < layer_.OutRows(); ++y) {
+      for (int64_t x = 0; x < layer_.OutColumns(); ++x) {
         for (int64_t o = 0; o < layer_.outputs; ++o) {
           wanted.push_back(At(y, x, o));
         }
       }
     }
-    return Value::Bytes(layer_.to, {1, kOutRows, kOutColumns, layer_.outputs},
-                        wanted);
+    return Value::Bytes(
+        layer_.to, {1, layer_.OutRows(), layer_.OutColumns(), layer_.outputs},
+        wanted);
   }
 
  private:
@@ -117,9 +122,9 @@ class QuantizedLayer {
       for (int64_t j = 0; j < 3; ++j) {
         const int64_t h = 2 * y - 1 + i;
         const int64_t w = 2 * x - 1 + j;
-        if (h < 0 || w < 0 || h >= kRows || w >= kColumns) continue;
+        if (h < 0 || w < 0 || h >= layer_.rows || w >= layer_.columns) continue;
         for (int64_t k = 0; k < depth; ++k) {
-          const int64_t pixel = (h * kColumns + w) * layer_.channels;
+          const int64_t pixel = (h * layer_.columns + w) * layer_.channels;
           sum +=
               (image_[static_cast<size_t>(pixel + first + k)] -
                static_cast<int32_t>(ZeroOf(layer_.from, -7))) *
@@ -198,6 +203,27 @@ TEST(QuantizedConv2DTest, FiltersInFours) {
   layer.channels = 20;
   layer.outputs = 33;
   Check(layer);
+}
+
+// One channel in each group: depthwise, with several outputs for each.
+TEST(QuantizedConv2DTest, GroupsOfOneChannel) {
+  for (int64_t channels : {2, 5, 32, 70}) {
+    for (int64_t times : {1, 2, 3, 4, 7}) {
+      Layer layer;
+      layer.channels = layer.groups = channels;
+      layer.outputs = channels * times;
+      Check(layer);
+      layer.from = DataType::kInt8;
+      layer.activation = "RELU";
+      Check(layer);
+    }
+  }
+  // Large enough for several threads.
+  Layer large;
+  large.channels = large.groups = 300;
+  large.outputs = 600;
+  large.rows = large.columns = 24;
+  Check(large);
 }
 
 TEST(QuantizedConv2DTest, Errors) {

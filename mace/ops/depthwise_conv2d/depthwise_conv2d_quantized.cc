@@ -30,6 +30,12 @@ class QuantizedDepthwiseConv2dOp final : public CpuOp {
     const Shape &input = context->input(kDepthwiseConv2dInputInput)->shape;
     const Shape &filter = context->input(kDepthwiseConv2dFilterInput)->shape;
     const Shape &output = context->output(kDepthwiseConv2dOutputOutput)->shape;
+    if (filter[3] != 1) {
+      return NotSupported("quantized, it has one output for each channel, not ",
+                          filter[3],
+                          "; convert the model again, which makes a Conv2D of "
+                          "it with as many groups as channels");
+    }
     MACE_ASSIGN_OR_RETURN(const WindowGeometry window,
                           DepthwiseConv2dWindow(attributes_, input, filter));
     QuantizedConv::Geometry geometry;

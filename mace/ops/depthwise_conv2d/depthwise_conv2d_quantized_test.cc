@@ -216,7 +216,8 @@ TEST(QuantizedDepthwiseTest, SeveralOutputsForEachChannel) {
       .Quantized({{1.0f}, {}, 0})
       .QuantizedOutput(DataType::kUint8, 1.0f, 0)
       .OnCpuOnly();
-  ExpectError(op, MaceStatus::MACE_UNSUPPORTED, "not 2");
+  ExpectError(op, MaceStatus::MACE_UNSUPPORTED,
+              "one output for each channel, not 2; convert the model again");
 }
 
 }  // namespace

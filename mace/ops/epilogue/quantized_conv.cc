@@ -228,8 +228,8 @@ MaceStatus QuantizedConv::Plan(const Geometry &geometry, PlanContext *context) {
   request.threads = threads;
   std::unique_ptr<conv::Plan> strategy = strategy_->MakePlan(request);
   if (strategy == nullptr) {
-    return Unsupported("quantized, it has one output for each channel, not ",
-                       geometry.shape.out_c / geometry.shape.groups);
+    return Unsupported("quantized, it has groups of one channel, not ",
+                       geometry.shape.in_c / geometry.shape.groups);
   }
   if (strategy->PreparedBytes() > 0) {
     conv::Plan *taker = strategy.get();

@@ -133,19 +133,30 @@ class QuantizedDirect final : public Strategy {
   std::deque<Panels> panels_;
 };
 
+// A channel with several outputs is repeated, so that the kernels have as many
+// channels as outputs.
 class PlanOfDepthwise final : public Plan, private RowPlan {
  public:
   PlanOfDepthwise(const Request &request,
                   const dwconv::QuantizedKernels *kernels,
                   void **packed)
-      : shape_(request.shape),
-        filter_(static_cast<const int8_t *>(request.filter)),
+      : shape_(OnePerChannel(request.shape)),
+        times_(request.shape.out_c / request.shape.in_c),
         kernels_(kernels),
-        packed_(packed) {}
+        packed_(packed) {
+    const bool taps_first = request.layout == FilterLayout::kTaps;
+    filter_.weights = static_cast<const int8_t *>(request.filter);
+    filter_.tap_stride = taps_first ? shape_.out_c : 1;
+    filter_.channel_stride = taps_first ? 1 : shape_.kernel_h * shape_.kernel_w;
+  }
 
-  std::string Name() const override { return kernels_->name; }
+  std::string Name() const override {
+    return times_ == 1 ? kernels_->name
+                       : std::string("repeat, ") + kernels_->name;
+  }
   size_t ScratchBytes(int threads) const override {
-    return static_cast<size_t>(threads) * ThreadBytes();
+    return RepeatedBytes(shape_.batch * shape_.in_h) +
+           static_cast<size_t>(threads) * ThreadBytes();
   }
   bool ResidualMayBeOutput() const override { return false; }
   size_t PreparedBytes() const override {
@@ -161,8 +172,14 @@ class PlanOfDepthwise final : public Plan, private RowPlan {
   void Run(const Args &args,
            const OutputActivation * /*activation*/,
            ThreadPool *pool,
-           void *scratch) const override {
-    const dwconv::QuantizedArgs own = KernelArgs(args, shape_);
+           void *memory) const override {
+    dwconv::QuantizedArgs own = KernelArgs(args, shape_);
+    auto *scratch = static_cast<uint8_t *>(memory);
+    if (times_ > 1) {
+      RepeatImage(own.input, scratch, pool);
+      own.input = scratch;
+      scratch += RepeatedBytes(shape_.batch * shape_.in_h);
+    }
     const ptrdiff_t rows = shape_.batch * shape_.out_h;
     const ptrdiff_t products =
         shape_.out_w * shape_.out_c * shape_.kernel_h * shape_.kernel_w;
@@ -174,28 +191,61 @@ class PlanOfDepthwise final : public Plan, private RowPlan {
     pool->ParallelFor(rows, grain, [&](int64_t begin, int64_t end, int thread) {
       kernels_->run(own, static_cast<ptrdiff_t>(begin),
                     static_cast<ptrdiff_t>(end),
-                    static_cast<char *>(scratch) +
-                        static_cast<size_t>(thread) * ThreadBytes());
+                    scratch + static_cast<size_t>(thread) * ThreadBytes());
     });
   }
   const RowPlan *rows() const override { return this; }
-  size_t RowScratchBytes(ptrdiff_t /*out_rows*/) const override {
-    return ThreadBytes();
+  size_t RowScratchBytes(ptrdiff_t out_rows) const override {
+    const ptrdiff_t under = (out_rows - 1) * shape_.stride_h +
+                            (shape_.kernel_h - 1) * shape_.dilation_h + 1;
+    return RepeatedBytes(std::min(under, shape_.in_h)) + ThreadBytes();
   }
   void RunRows(const ImageRows &rows,
                const Args &args,
                const OutputActivation * /*activation*/,
-               void *scratch) const override {
+               void *memory) const override {
     Shape some = shape_;
     some.batch = 1;
     some.in_h = rows.in_rows;
     some.out_h = rows.out_rows;
     some.pad_top = rows.pad_top;
-    kernels_->run(KernelArgs(args, some), 0, rows.out_rows, scratch);
+    dwconv::QuantizedArgs own = KernelArgs(args, some);
+    auto *scratch = static_cast<uint8_t *>(memory);
+    if (times_ > 1) {
+      dwconv::RepeatElements(own.input, rows.in_rows * RowElements(), times_,
+                             scratch);
+      own.input = scratch;
+      scratch += RepeatedBytes(rows.in_rows);
+    }
+    kernels_->run(own, 0, rows.out_rows, scratch);
   }
 
  private:
-  // Starting another thread takes about as long as so many.
+  static Shape OnePerChannel(Shape shape) {
+    shape.in_c = shape.groups = shape.out_c;
+    return shape;
+  }
+  // Of the image as it is given.
+  ptrdiff_t RowElements() const { return shape_.in_w * shape_.in_c / times_; }
+  // Of rows whose channels are repeated, if that is necessary.
+  size_t RepeatedBytes(ptrdiff_t rows) const {
+    const auto bytes = static_cast<size_t>(rows * shape_.in_w * shape_.in_c);
+    return times_ == 1 ? 0 : (bytes + 63) / 64 * 64;
+  }
+  void RepeatImage(const uint8_t *from, uint8_t *to, ThreadPool *pool) const {
+    // Starting another thread takes about as long as copying so many.
+    constexpr ptrdiff_t kGrainElements = 1 << 15;
+    const ptrdiff_t elements = RowElements();
+    pool->ParallelFor(
+        shape_.batch * shape_.in_h, kGrainElements / elements + 1,
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          const auto first = static_cast<ptrdiff_t>(begin) * elements;
+          dwconv::RepeatElements(from + first,
+                                 static_cast<ptrdiff_t>(end - begin) * elements,
+                                 times_, to + first * times_);
+        });
+  }
+
   static constexpr ptrdiff_t kGrainProducts = 1 << 17;
 
   size_t ThreadBytes() const {
@@ -216,8 +266,9 @@ class PlanOfDepthwise final : public Plan, private RowPlan {
     return own;
   }
 
-  const Shape shape_;
-  const int8_t *const filter_;
+  const Shape shape_;      // as the kernels compute it
+  const ptrdiff_t times_;  // outputs of each channel
+  dwconv::DepthwiseFilter filter_;
   const dwconv::QuantizedKernels *const kernels_;
   void **const packed_;
 };
@@ -229,8 +280,8 @@ class QuantizedDepthwise final : public Strategy {
 
   std::unique_ptr<Plan> MakePlan(const Request &request) override {
     const Shape &s = request.shape;
-    if (request.layout != FilterLayout::kTaps || s.groups != s.in_c ||
-        s.out_c != s.in_c || kernels_ == nullptr) {
+    if (request.layout == FilterLayout::kFours || s.groups != s.in_c ||
+        kernels_ == nullptr) {
       return nullptr;
     }
     return std::make_unique<PlanOfDepthwise>(request, kernels_, &packed_);

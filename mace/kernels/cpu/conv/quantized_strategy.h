@@ -18,7 +18,7 @@ namespace mace::conv {
 
 // FilterLayout::kPanels: a product of image rows that are read in place.
 std::unique_ptr<Strategy> MakeQuantizedDirect();
-// FilterLayout::kTaps, with one output for each channel.
+// For groups of one channel, with filters of FilterLayout::kPanels or kTaps.
 std::unique_ptr<Strategy> MakeQuantizedDepthwise(CpuIsa isa);
 
 }  // namespace mace::conv

@@ -7,6 +7,18 @@
 #include "mace/kernels/cpu/isa_table.h"
 
 namespace mace::dwconv {
+namespace {
+
+template <ptrdiff_t kTimes>
+void Repeat(const uint8_t *__restrict from,
+            ptrdiff_t count,
+            uint8_t *__restrict to) {
+  for (ptrdiff_t i = 0; i < count; ++i) {
+    for (ptrdiff_t j = 0; j < kTimes; ++j) to[i * kTimes + j] = from[i];
+  }
+}
+
+}  // namespace
 
 MACE_DECLARE_TABLES(INT8_OR_BASE, QuantizedKernels, kQuantizedKernels)
 
@@ -26,7 +38,7 @@ size_t QuantizedScratchBytes(const conv::Shape &shape, ptrdiff_t block) {
 }
 
 void PackQuantizedFilter(const conv::Shape &shape,
-                         const int8_t *filter,
+                         const DepthwiseFilter &filter,
                          ptrdiff_t block,
                          int8_t *to) {
   const QuantizedFilter f = FilterOf(shape, block);
@@ -49,12 +61,32 @@ void PackQuantizedFilter(const conv::Shape &shape,
                   kx >= 0 && kx < shape.kernel_w && c < shape.in_c;
               const ptrdiff_t tap = f.by_columns ? kx * shape.kernel_w + ky
                                                  : ky * shape.kernel_w + kx;
-              *to++ = exists ? filter[tap * shape.in_c + c] : int8_t{0};
+              *to++ = exists ? filter.weights[tap * filter.tap_stride +
+                                              c * filter.channel_stride]
+                             : int8_t{0};
             }
           }
         }
       }
     }
+  }
+}
+
+void RepeatElements(const uint8_t *from,
+                    ptrdiff_t count,
+                    ptrdiff_t times,
+                    uint8_t *to) {
+  switch (times) {
+    case 2:
+      return Repeat<2>(from, count, to);
+    case 3:
+      return Repeat<3>(from, count, to);
+    case 4:
+      return Repeat<4>(from, count, to);
+    default:
+      for (ptrdiff_t i = 0; i < count; ++i, to += times) {
+        for (ptrdiff_t j = 0; j < times; ++j) to[j] = from[i];
+      }
   }
 }
 

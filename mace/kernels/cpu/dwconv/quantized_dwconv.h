@@ -50,11 +50,24 @@ const QuantizedKernels *QuantizedKernelsFor(CpuIsa isa);
 size_t QuantizedScratchBytes(const conv::Shape &shape, ptrdiff_t block);
 // Of a filter for such a shape.
 size_t PackedFilterBytes(const conv::Shape &shape, ptrdiff_t block);
-// `filter`: [kernel_h][kernel_w][in_c].
+// Element (tap, channel) of the filter is at
+// weights[tap * tap_stride + channel * channel_stride]; taps by row.
+struct DepthwiseFilter {
+  const int8_t *weights = nullptr;
+  ptrdiff_t tap_stride = 0;
+  ptrdiff_t channel_stride = 0;
+};
 void PackQuantizedFilter(const conv::Shape &shape,
-                         const int8_t *filter,
+                         const DepthwiseFilter &filter,
                          ptrdiff_t block,
                          int8_t *to);
+
+// Writes each of `count` elements `times` times: a channel for each of its
+// outputs.
+void RepeatElements(const uint8_t *from,
+                    ptrdiff_t count,
+                    ptrdiff_t times,
+                    uint8_t *to);
 
 }  // namespace mace::dwconv
 

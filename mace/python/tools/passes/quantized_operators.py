@@ -32,7 +32,7 @@ class QuantizedOperators(Pass):
     """
 
     name = "quantized_operators"
-    requires = ("extend_quantization",)
+    requires = ("extend_quantization", "grouped_depthwise")
     last = True
 
     def run(self, graph: Graph) -> int:

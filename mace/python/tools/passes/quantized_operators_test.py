@@ -241,3 +241,83 @@ def test_the_same_scale_again_is_nothing() -> None:
         b.output(_dequantized(b, y, _X_SCALE, 130), "y")
 
     assert types(rewrite(build)) == {"Quantize": 1, "Dequantize": 1}
+
+
+_Shape = tuple[int, ...]
+
+
+def _product_of_two(
+    b: GraphBuilder, a_shape: _Shape, b_shape: _Shape, **attrs: bool
+) -> None:
+    """Both operands are computed and have scales of their own."""
+    operands = []
+    for name, shape, scale, zero in (
+        ("a", a_shape, 0.02, 130),
+        ("c", b_shape, 0.03, 90),
+    ):
+        x = b.input(name, DataType.FLOAT32, shape)
+        q = _quantized(b, x, scale, zero, f"{name}/q")
+        operands.append(_dequantized(b, q, scale, zero))
+    product = b.one("MatMul", operands, None, attrs, "product")
+    y = _quantized(b, product, 0.2, 120, "y")
+    b.output(_dequantized(b, y, 0.2, 120), "z")
+
+
+@pytest.mark.parametrize(
+    ("a_shape", "b_shape", "attrs"),
+    [
+        ((2, 5, 7), (2, 7, 4), {}),
+        ((3, 5, 7), (4, 7), {"transpose_b": True}),
+        ((7, 5), (2, 7, 4), {"transpose_a": True}),
+    ],
+)
+def test_products_of_two_computed_tensors(
+    a_shape: _Shape, b_shape: _Shape, attrs: dict[str, bool]
+) -> None:
+    graph = rewrite(lambda b, rng: _product_of_two(b, a_shape, b_shape, **attrs))
+    assert types(graph) == {"Quantize": 2, "MatMul": 1, "Dequantize": 1}
+    (product,) = (op for op in graph.ops if op.type == "MatMul")
+    assert {v.dtype for v in product.inputs if v} == {DataType.UINT8}
+    assert product.output.dtype is DataType.UINT8
+
+
+@pytest.mark.parametrize("multiplier", [1, 3])
+@pytest.mark.parametrize("activation", ["RELUX", "TANH"])
+def test_depthwise_with_several_outputs(multiplier: int, activation: str) -> None:
+    outputs = 6 * multiplier
+    scales = np.linspace(0.004, 0.009, outputs, dtype=np.float32)
+
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b)
+        numbers = rng.integers(-100, 101, (outputs, 3, 3, 1)).astype(np.int8)
+        given = [b.constant("w", numbers), b.constant("ws", scales)]
+        w = b.one("Dequantize", given, None, {"axis": 0}, "weights")
+        parts = [
+            b.constant("i", rng.integers(-500, 500, outputs).astype(np.int32)),
+            b.constant("is", np.float32(_X_SCALE) * scales),
+        ]
+        bias = b.one("Dequantize", parts, None, {"axis": 0}, "bias")
+        b.graph.sort()
+        for value in (w, bias):
+            if value.producer is not None:
+                fold(b, value)
+        attrs = {
+            "padding": "SAME",
+            "groups": 6,
+            "activation": activation,
+            "activation_limit": 1.5,
+        }
+        y = b.one("Conv2D", [x, w, bias], None, attrs, "conv")
+        y = _quantized(b, y, 0.02, 120, "y")
+        b.output(_dequantized(b, y, 0.02, 120), "z")
+
+    graph = rewrite(build)
+    (conv,) = (op for op in graph.ops if "Conv" in op.type)
+    limited = activation == "RELUX"
+    grouped = limited and multiplier > 1
+    assert conv.type == ("Conv2D" if grouped else "DepthwiseConv2d")
+    assert conv.output.dtype is (DataType.UINT8 if limited else DataType.FLOAT32)
+    if grouped:
+        assert conv.attr("groups") == 6
+        weights = conv.input(1).quantization
+        assert weights is not None and weights.scales == tuple(scales.tolist())

@@ -60,17 +60,26 @@ def round_constants(
 
 
 def _weights(op: Op, constant: Constant, input_scale: float) -> Constant:
-    rules = rules_of(op.type)
-    axis = rules.output_axis if isinstance(rules, WeightedSums) else 0
     weights = constant.numpy()
+    first, last = _output_axes(op)
+    outputs = weights.shape[first:last]
     bias = op.get_input(_BIAS)
     known = bias.numpy() if bias is not None and bias.is_constant else None
-    rows = np.moveaxis(weights, axis, 0)
+    rows = np.moveaxis(weights, range(first, last), range(last - first))
+    rows = rows.reshape(int(np.prod(outputs)), -1)
     fits = known is not None and known.shape == rows.shape[:1]
     scales = ranges.weight_scales(rows, known if fits else None, input_scale)
-    shape = [-1 if i == axis else 1 for i in range(weights.ndim)]
-    by_output = scales.reshape(shape)
+    by_output = scales.reshape((1,) * first + outputs + (1,) * (weights.ndim - last))
     return _dequantized(ranges.quantized_weights(weights, by_output), by_output, 0)
+
+
+def _output_axes(op: Op) -> tuple[int, int]:
+    """The axes of the weights that are together that of the outputs: first and end."""
+    if op.type == "DepthwiseConv2d":
+        return 2, 4
+    rules = rules_of(op.type)
+    axis = rules.output_axis if isinstance(rules, WeightedSums) else 0
+    return axis, axis + 1
 
 
 def _correct_bias(graph: Graph, op: Op, rounded: Constant, means: Array) -> None:
@@ -92,8 +101,8 @@ def _mean_products(op: Op, weights: Array, means: Array) -> Array | None:
     """The mean of each output, without padding; None for other operators."""
     if op.type == "DepthwiseConv2d":
         by_channel = weights.sum(axis=(0, 1))
-        fits = by_channel.shape == (*means.shape, 1)
-        return np.asarray(by_channel[:, 0] * means) if fits else None
+        fits = by_channel.shape[:1] == means.shape
+        return np.asarray(by_channel * means[:, None]).reshape(-1) if fits else None
     if op.type == "FullyConnected":
         fits = weights.shape[1:] == means.shape
         return np.asarray(weights @ means) if fits else None

@@ -14,6 +14,7 @@ from mace.python.tools.ir import DataType, Graph, GraphBuilder
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.ir.quantized_ops import is_quantized
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.passes.testing import random, types
 from mace.python.tools.quantize import insert
@@ -211,7 +212,8 @@ def test_a_large_bias_keeps_its_channel_in_integers() -> None:
     assert _sqnr_db(expected["y"], found["y"]) > 35
 
 
-def test_biases_make_up_for_the_rounding_of_weights() -> None:
+@pytest.mark.parametrize("multiplier", [1, 3])
+def test_biases_make_up_for_the_rounding_of_weights(multiplier: int) -> None:
     rng = np.random.default_rng(5)
     x = (rng.standard_normal((1, 9, 9, 16)) * 0.1 + 3).astype(np.float32)
 
@@ -219,7 +221,7 @@ def test_biases_make_up_for_the_rounding_of_weights() -> None:
         value = b.input("x", DataType.FLOAT32, x.shape)
         w = b.constant("w", random(rng, 8, 3, 3, 4))
         y = b.one("Conv2D", [value, w], "c", {"groups": 4})
-        w = b.constant("dw", random(rng, 3, 3, 8, 1))
+        w = b.constant("dw", random(rng, 3, 3, 8, multiplier))
         b.output(b.one("DepthwiseConv2d", [y, w], "d"), "y")
 
     floats = _graph(build)
@@ -234,6 +236,10 @@ def test_biases_make_up_for_the_rounding_of_weights() -> None:
             graph, ranges, options, insert.plan(graph, options).quantized, known
         )
         optimize(graph)
+        assert [op.type for op in graph.ops if not is_quantized(op)] == [
+            "Quantize",
+            "Dequantize",
+        ]
         found = run_graph(graph, {"x": x})["y"]
         offsets.append(np.abs((found - seen["y"]).mean(axis=(0, 1, 2))).max())
     assert offsets[1] < offsets[0] / 3
