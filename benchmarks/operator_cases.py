@@ -97,6 +97,33 @@ def _int8_matmul(rows: int, depth: int, columns: int) -> Case:
     )
 
 
+def _int8_heads(name: str, a: Shape, b: Shape, transposed: bool) -> Case:
+    """Two tensors of floats to uint8, their product of 8 bits, and that to floats."""
+    constants = {
+        "scale": np.array(4 / 255, np.float32),
+        "zero": np.array(128, np.uint8),
+        "y_scale": np.array(0.25, np.float32),
+    }
+    quantized = [
+        helper.make_node("QuantizeLinear", [x, "scale", "zero"], [f"{x}_q"])
+        for x in ("a", "b")
+    ]
+    turned = helper.make_node("Transpose", ["b_q"], ["b_t"], perm=[0, 2, 1])
+    second = "b_t" if transposed else "b_q"
+    operands = ["a_q", "scale", "zero", second, "scale", "zero", "y_scale", "zero"]
+    return Case(
+        name,
+        [
+            *quantized,
+            *([turned] if transposed else []),
+            helper.make_node("QLinearMatMul", operands, ["y_q"]),
+            helper.make_node("DequantizeLinear", ["y_q", "y_scale", "zero"], ["y"]),
+        ],
+        {"a": a, "b": b},
+        tensors(constants),
+    )
+
+
 def _products() -> list[Case]:
     heads = (12, 128, 64)
     turned = Case(
@@ -115,6 +142,8 @@ def _products() -> list[Case]:
         turned,
         *(_int8_matmul(m, 768, 768) for m in (1, 128)),
         one("matmul, 12 heads", "MatMul", (12, 128, 128), heads),
+        _int8_heads("matmul of 8 bits, 12 heads, B transposed", heads, heads, True),
+        _int8_heads("matmul of 8 bits, 12 heads", (12, 128, 128), heads, False),
         one("gemm 128x768x768, A transposed", "Gemm", (768, 128), (768, 768), transA=1),
         *(
             one(

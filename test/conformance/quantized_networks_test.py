@@ -17,17 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
 
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.onnx import import_model
-from mace.python.tools.ir import Graph, Value
+from mace.python.tools.ir import Graph
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import DataFormat
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
-from mace.python.tools.passes.lookup_tables import BYTES
 from mace.python.tools.passes.manager import optimize
 from test.conformance.models import LIGHT_MODELS, make_light_model
 from test.conformance.models.built import BUILT_MODELS, make_built_model
@@ -36,6 +33,7 @@ from test.conformance.models.onnx_builder import INPUT, OUTPUT
 from test.conformance.native import native
 from test.conformance.onnx.quantizer import prepare, quantize
 from test.conformance.onnx.reference import run_onnxruntime
+from test.conformance.quantized_layers import cut, rounded_by_onnxruntime
 
 _SEED = 20
 _MODELS = Path(__file__).resolve().parents[2] / "build/conformance/models"
@@ -143,8 +141,9 @@ def test_every_layer(name: str, activations: str, tmp_path: Path) -> None:
         if op.output.dtype is DataType.FLOAT32 and op.type != "Dequantize"
     }
     assert floats == _IN_FLOATS.get(name, set())
-    known = _rounded_by_onnxruntime(network, tmp_path)
-    feeds, wanted = _cut(graph, known)
+    image = {network.input_name: network.image}
+    known = rounded_by_onnxruntime(network.path, image, tmp_path)
+    feeds, wanted = cut(graph, known)
     # What is merged with its neighbours is not compared.
     assert len(wanted) > len(known) / 2
     feeds[network.input_name] = network.image
@@ -160,51 +159,6 @@ def test_every_layer(name: str, activations: str, tmp_path: Path) -> None:
     print({kind: (close[kind], size) for kind, size in sizes.items()})
     for kind, size in sizes.items():
         assert close[kind] <= _CLOSE.get(kind, _CLOSE_PRODUCTS) * size, kind
-
-
-def _rounded_by_onnxruntime(network: _Network, folder: Path) -> dict[str, Array]:
-    """The results of all QuantizeLinear."""
-    model = onnx.load(network.path)
-    nodes = [n for n in model.graph.node if n.op_type == "QuantizeLinear"]
-    names = [node.output[0] for node in nodes]
-    for name in names:
-        model.graph.output.append(onnx.helper.make_empty_tensor_value_info(name))
-    path = folder / "all.onnx"
-    onnx.save(model, path)
-    return run_onnxruntime(path, names, {network.input_name: network.image})
-
-
-def _cut(
-    graph: Graph, known: dict[str, Array]
-) -> tuple[dict[str, Array], dict[Value, Array]]:
-    """Makes each value that is known an input, for its readers, and an output.
-
-    Returns:
-        The feeds of the inputs, and the results of the outputs.
-    """
-    feeds, wanted = {}, {}
-    graph.outputs.clear()
-    for value in [value for op in graph.ops for value in op.outputs]:
-        name = value.name.removesuffix("/nhwc")
-        if name not in known or value.dtype not in BYTES:
-            continue
-        numbers = known[name]
-        if value.name != name:
-            numbers = np.ascontiguousarray(numbers.transpose(NCHW_TO_NHWC))
-        assert value.dtype is DataType.of(numbers.dtype)
-        if value.uses:
-            given = graph.add_value(
-                graph.unique_name(f"{value.name}/given"), value.dtype, value.shape
-            )
-            given.quantization = value.quantization
-            graph.replace_uses(value, given)
-            graph.inputs.append(given)
-            graph.formats[given.name] = DataFormat.NONE
-            feeds[given.name] = numbers
-        graph.outputs.append(value)
-        graph.formats[value.name] = DataFormat.NONE
-        wanted[value] = numbers
-    return feeds, wanted
 
 
 @pytest.mark.parametrize("name", _STABLE)

@@ -126,6 +126,20 @@ def test_matmul(dtype: Any, tmp_path: Path) -> None:
     model.check(tmp_path)
 
 
+# ONNX Runtime does not multiply int8 by uint8.
+@pytest.mark.parametrize(
+    ("a_type", "b_type"),
+    [(np.uint8, np.uint8), (np.uint8, np.int8), (np.int8, np.int8)],
+)
+def test_matmul_of_two_computed(a_type: Any, b_type: Any, tmp_path: Path) -> None:
+    model = _Model("QLinearMatMul").input(_bytes(a_type, 2, 3, 5, 12))
+    model.constant(_scale(0.02), _bytes(a_type).reshape(()))
+    model.input(_bytes(b_type, 3, 12, 7) // 2)
+    model.constant(_scale(0.03), _bytes(b_type).reshape(()))
+    model.constant(_scale(0.4), _bytes(a_type).reshape(()))
+    model.check(tmp_path)
+
+
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize("quantized", [False, True])
 def test_gemm(transposed: bool, quantized: bool, tmp_path: Path) -> None:
