@@ -70,6 +70,7 @@ enum class IDataType {
   IDT_BFLOAT16 = 6,
   IDT_INT8 = 7,
   IDT_BOOL = 8,
+  IDT_INT16 = 9,
 };
 
 // Where the elements of an input or output are: in the memory of the process,

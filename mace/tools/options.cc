@@ -52,6 +52,7 @@ bool ParseDataType(const std::string &text, IDataType *type) {
       {"int8", IDataType::IDT_INT8},
       {"uint8", IDataType::IDT_UINT8},
       {"bool", IDataType::IDT_BOOL},
+      {"int16", IDataType::IDT_INT16},
   };
   const auto found = types.find(text);
   if (found == types.end()) return false;

@@ -82,6 +82,8 @@ double ValueAt(const void *data, IDataType type, int64_t i) {
       return BfloatToFloat(static_cast<const uint16_t *>(data)[i]);
     case IDataType::IDT_INT32:
       return static_cast<const int32_t *>(data)[i];
+    case IDataType::IDT_INT16:
+      return static_cast<const int16_t *>(data)[i];
     case IDataType::IDT_INT8:
       return static_cast<const int8_t *>(data)[i];
     case IDataType::IDT_UINT8:
@@ -117,6 +119,7 @@ size_t ElementSize(IDataType type) {
       return 1;
     case IDataType::IDT_FLOAT16:
     case IDataType::IDT_BFLOAT16:
+    case IDataType::IDT_INT16:
       return 2;
     default:
       return 4;
@@ -137,6 +140,8 @@ const char *DataTypeName(IDataType type) {
       return "int8";
     case IDataType::IDT_BOOL:
       return "bool";
+    case IDataType::IDT_INT16:
+      return "int16";
     default:
       return "float32";
   }

@@ -146,6 +146,8 @@ DataType FromPublicType(IDataType type) {
       return DataType::kInt8;
     case IDataType::IDT_BOOL:
       return DataType::kBool;
+    case IDataType::IDT_INT16:
+      return DataType::kInt16;
     case IDataType::IDT_NOT_SET:
       break;
   }

@@ -3,7 +3,9 @@
 
 // Convolutions of ResNet-50, MobileNetV2, InceptionV3 and DeepLabV3.
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "mace/core/base/status.h"
 #include "mace/ops/testing/benchmark.h"
@@ -75,6 +77,15 @@ constexpr Layer kLayers[] = {
     {14, 256, 3, 3, 1, 256, "fp16"},
     {14, 256, 1, 1, 1, 1024, "fp16"},
     {7, 960, 1, 1, 1, 160, "fp16"},
+    // Quantized: activations of 8 and 16 bits, weights of 8
+    {224, 3, 7, 7, 2, 64, "q8"},
+    {224, 3, 7, 7, 2, 64, "q16"},
+    {56, 64, 3, 3, 1, 64, "q8"},
+    {56, 64, 3, 3, 1, 64, "q16"},
+    {14, 256, 3, 3, 1, 256, "q8"},
+    {14, 256, 3, 3, 1, 256, "q16"},
+    {7, 960, 1, 1, 1, 160, "q8"},
+    {7, 960, 1, 1, 1, 160, "q16"},
     // Winograd's method for some of the layers above
     {56, 64, 3, 3, 1, 64, "float", 2},
     {56, 64, 3, 3, 1, 64, "float", 4},
@@ -120,6 +131,29 @@ OpCase QuantizedCase(const Layer &layer, const Shape &input, Random *random) {
   return op_case;
 }
 
+OpCase Quantized(const Layer &layer, const Shape &input, Random *random) {
+  const bool wide = std::string(layer.type) == "q16";
+  const int64_t zero = wide ? 0 : 128;
+  const int32_t most = wide ? INT16_MAX : INT8_MAX;
+  const std::vector<int32_t> image =
+      random->Ints(input, wide ? -most : 0, wide ? most : 2 * most).ints();
+  const Shape filter = {layer.filters, layer.kernel_h, layer.kernel_w,
+                        layer.channels / layer.groups};
+  const float scale = 4.0f / static_cast<float>(most);
+  OpCase op_case("Conv2D");
+  op_case
+      .Input(wide ? Value::Shorts(input, image)
+                  : Value::Bytes(DataType::kUint8, input, image))
+      .Quantized({{scale}, {zero}, 0})
+      .Constant(Value::Bytes(DataType::kInt8, filter,
+                             random->Ints(filter, -127, 127).ints()))
+      .Quantized({{0.001f}, {}, 0})
+      .QuantizedOutput(wide ? DataType::kInt16 : DataType::kUint8, 4 * scale,
+                       zero)
+      .OnCpuOnly();
+  return op_case;
+}
+
 const bool registered = [] {
   for (const Layer &layer : kLayers) {
     const Shape input{1, layer.size, layer.size, layer.channels};
@@ -131,6 +165,11 @@ const bool registered = [] {
     benchmark::RegisterOp(
         benchmark::OpName("CONV_2D", input, details, layer.type),
         [layer, input](Random *random) {
+          if (layer.type[0] == 'q') {
+            return Quantized(layer, input, random)
+                .Ints("strides", {layer.stride, layer.stride})
+                .String("padding", "SAME");
+          }
           OpCase op_case("Conv2D");
           if (std::string(layer.type) == "uint8") {
             op_case = QuantizedCase(layer, input, random);

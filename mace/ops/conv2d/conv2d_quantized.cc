@@ -23,10 +23,12 @@ class QuantizedConv2DOp final : public CpuOp {
     const Shape &filter = context->constant(kConv2DFilterInput)->shape;
     const bool depthwise =
         attributes_.groups > 1 && filter.rank() == 4 && filter[3] == 1;
-    return AtOperator(context->def(),
-                      conv_.Init(*context, ActivationParams(attributes_),
-                                 depthwise ? conv::MakeQuantizedDepthwise(isa())
-                                           : conv::MakeQuantizedDirect()));
+    return AtOperator(
+        context->def(),
+        conv_.Init(*context, ActivationParams(attributes_),
+                   QuantizedConv::IsInt16(*context) ? conv::MakeInt16Direct()
+                   : depthwise ? conv::MakeQuantizedDepthwise(isa())
+                               : conv::MakeQuantizedDirect()));
   }
 
   MaceStatus Plan(PlanContext *context) override {

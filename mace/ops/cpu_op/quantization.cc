@@ -28,6 +28,8 @@ void QuantizationLoop::Widen(const Tensor *zero, int32_t *to) const {
       to[i] = zero->As<uint8_t>()[i];
     } else if (zero->data_type == DataType::kInt8) {
       to[i] = int32_t{zero->As<int8_t>()[i]};
+    } else if (zero->data_type == DataType::kInt16) {
+      to[i] = int32_t{zero->As<int16_t>()[i]};
     } else {
       to[i] = zero->As<int32_t>()[i];
     }

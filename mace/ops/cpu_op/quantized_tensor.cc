@@ -26,14 +26,32 @@ void Flip(const uint8_t *from, uint8_t *to, int64_t count) {
 QuantizedSide KernelSide(const Tensor &tensor) {
   const bool is_unsigned = tensor.data_type == DataType::kUint8;
   QuantizedSide side;
-  side.flipped = is_unsigned != gemm::kRowsUnsigned;
   const Quantization &q = *tensor.quantization;
   side.zero =
       q.zero_points.empty() ? 0 : static_cast<int32_t>(q.zero_points[0]);
+  if (IsInt16(tensor)) {
+    side.least = INT16_MIN;
+    side.most = INT16_MAX;
+    return side;
+  }
+  side.flipped = is_unsigned != gemm::kRowsUnsigned;
   if (side.flipped) side.zero += is_unsigned ? -kHalfRange : kHalfRange;
   side.least = gemm::kRowsUnsigned ? 0 : -kHalfRange;
   side.most = side.least + 2 * kHalfRange - 1;
   return side;
+}
+
+MaceStatus CheckWidths(std::initializer_list<const Tensor *> tensors) {
+  const Tensor &first = **tensors.begin();
+  for (const Tensor *tensor : tensors) {
+    if (IsInt16(*tensor) != IsInt16(first)) {
+      return InvalidArgs("quantized, its tensors have 8 bits or 16, but '",
+                         first.name, "' is ", DataTypeName(first.data_type),
+                         " and '", tensor->name, "' ",
+                         DataTypeName(tensor->data_type));
+    }
+  }
+  return MaceStatus();
 }
 
 double RoundToEven(double x) {

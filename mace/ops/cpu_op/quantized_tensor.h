@@ -1,16 +1,18 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Quantized tensors of one scale, as kernels of the arithmetic "quantized"
-// (quantized_gemm.h) see them: uint8 on x86 and int8 elsewhere. A tensor of the
-// other type has the same numbers with another zero point, once the highest bit
-// of each element is changed.
+// Quantized tensors of one scale, as kernels see them. Those of 8 bits are
+// uint8 on x86 and int8 elsewhere (quantized_gemm.h): a tensor of the other
+// type has the same numbers with another zero point, once the highest bit of
+// each element is changed. Those of 16 bits are int16.
 
 #ifndef MACE_OPS_CPU_OP_QUANTIZED_TENSOR_H_
 #define MACE_OPS_CPU_OP_QUANTIZED_TENSOR_H_
 
 #include <cstdint>
+#include <initializer_list>
 
+#include "mace/core/base/status.h"
 #include "mace/core/base/thread_pool.h"
 #include "mace/core/model/tensor.h"
 #include "mace/kernels/cpu/activation/activation.h"
@@ -27,8 +29,15 @@ struct QuantizedSide {
   int32_t most = 0;
 };
 
-// `tensor` is uint8 or int8, with one scale.
+// `tensor` is uint8, int8 or int16, with one scale.
 QuantizedSide KernelSide(const Tensor &tensor);
+
+// Whether an operator computes in 16 bits, which its declaration allows. All
+// its computed tensors do, or none: INVALID_ARGS names one that differs.
+inline bool IsInt16(const Tensor &tensor) {
+  return tensor.data_type == DataType::kInt16;
+}
+MaceStatus CheckWidths(std::initializer_list<const Tensor *> tensors);
 
 // To the nearest, ties to even; beyond 2^51, x may stay as it is. Not every
 // Android is known to have the C library's functions for it.

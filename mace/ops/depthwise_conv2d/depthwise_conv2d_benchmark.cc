@@ -3,7 +3,9 @@
 
 // Depthwise convolutions of MobileNetV1 and V2.
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "mace/core/base/status.h"
 #include "mace/ops/testing/benchmark.h"
@@ -45,7 +47,35 @@ constexpr Layer kLayers[] = {
     {56, 144, 3, 1, 1, "bfloat16"},
     {56, 144, 3, 1, 1, "fp16"},
     {7, 960, 3, 1, 1, "fp16"},
+    // Quantized: activations of 8 and 16 bits, weights of 8
+    {56, 144, 3, 1, 1, "q8"},
+    {56, 144, 3, 1, 1, "q16"},
+    {14, 480, 5, 1, 1, "q8"},
+    {14, 480, 5, 1, 1, "q16"},
 };
+
+OpCase Quantized(const Layer &layer, const Shape &input, Random *random) {
+  const bool wide = std::string(layer.type) == "q16";
+  const int64_t zero = wide ? 0 : 128;
+  const int32_t most = wide ? INT16_MAX : INT8_MAX;
+  const std::vector<int32_t> image =
+      random->Ints(input, wide ? -most : 0, wide ? most : 2 * most).ints();
+  const Shape filter = {layer.kernel, layer.kernel, layer.channels, 1};
+  const float scale = 4.0f / static_cast<float>(most);
+  OpCase op_case("DepthwiseConv2d");
+  op_case
+      .Input(wide ? Value::Shorts(input, image)
+                  : Value::Bytes(DataType::kUint8, input, image))
+      .Quantized({{scale}, {zero}, 0})
+      .Constant(Value::Bytes(DataType::kInt8, filter,
+                             random->Ints(filter, -127, 127).ints()))
+      .Quantized({{0.01f}, {}, 0})
+      .Ints("strides", {layer.stride, layer.stride})
+      .String("padding", "SAME")
+      .QuantizedOutput(wide ? DataType::kInt16 : DataType::kUint8, scale, zero)
+      .OnCpuOnly();
+  return op_case;
+}
 
 const bool registered = [] {
   for (const Layer &layer : kLayers) {
@@ -58,6 +88,9 @@ const bool registered = [] {
             layer.type),
         [layer, input](Random *random) {
           const std::string type = layer.type;
+          if (type == "q8" || type == "q16") {
+            return Quantized(layer, input, random);
+          }
           Value filter = random->Floats(
               {layer.kernel, layer.kernel, layer.channels, layer.multiplier});
           OpCase op_case("DepthwiseConv2d");

@@ -22,7 +22,9 @@ class QuantizedDepthwiseConv2dOp final : public CpuOp {
     attributes_ = context->AttributesAs<DepthwiseConv2dAttributes>();
     return AtOperator(context->def(),
                       conv_.Init(*context, ActivationParams(attributes_),
-                                 conv::MakeQuantizedDepthwise(isa()),
+                                 QuantizedConv::IsInt16(*context)
+                                     ? conv::MakeInt16Depthwise(isa())
+                                     : conv::MakeQuantizedDepthwise(isa()),
                                  conv::FilterLayout::kTaps));
   }
 

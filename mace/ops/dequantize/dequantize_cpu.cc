@@ -30,6 +30,9 @@ class DequantizeOp final : public CpuOp {
       case DataType::kInt8:
         RunAs(kernels.from_i8, context);
         break;
+      case DataType::kInt16:
+        RunAs(kernels.from_i16, context);
+        break;
       default:  // the schema allows no other type
         RunAs(kernels.from_i32, context);
         break;

@@ -70,6 +70,7 @@ void CheckType(DataType type) {
 
 TEST(DequantizeTest, Uint8) { CheckType<uint8_t>(DataType::kUint8); }
 TEST(DequantizeTest, Int8) { CheckType<int8_t>(DataType::kInt8); }
+TEST(DequantizeTest, Int16) { CheckType<int16_t>(DataType::kInt16); }
 TEST(DequantizeTest, Int32) { CheckType<int32_t>(DataType::kInt32); }
 
 TEST(DequantizeTest, LargeOnes) {

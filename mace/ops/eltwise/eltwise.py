@@ -23,6 +23,7 @@ from mace.python.tools.ir.quantized_ops import (
     is_quantized,
     limited,
     requantized,
+    rounded,
     scale_of,
     zero_of,
 )
@@ -78,6 +79,7 @@ _OF_DIMENSIONS: dict[str, Callable[[int, int], int]] = {
 # Of the factors of quantized sums.
 _FACTOR_BITS = 21
 _MOST_SHIFT = 30
+_INT16_FACTOR_BITS = 31
 
 
 class Eltwise(OpRules):
@@ -139,6 +141,8 @@ class Eltwise(OpRules):
         if op.attr("mode") == "MUL":
             return [requantized(op, a * b, np.asarray(a_scale * b_scale / scale))]
         factors = [float(a_scale / scale), float(b_scale / scale)]
+        if op.output.dtype is DataType.INT16:
+            return [limited(op, _exact_sum(op, (a, b), factors))]
         shift = min(max(_FACTOR_BITS - math.frexp(max(factors))[1], 0), _MOST_SHIFT)
         largest = 2**_FACTOR_BITS - 1
         a_factor, b_factor = (
@@ -168,6 +172,17 @@ class Eltwise(OpRules):
             return b if a == neutral and mode != "SUB" else None
 
         return np.asarray(np.frompyfunc(both, 2, 1)(*arrays), object)
+
+
+def _exact_sum(op: Op, operands: Sequence[Array], factors: Sequence[float]) -> Array:
+    """The steps of a sum of int16, or of another mode whose operands have factors."""
+    shift = _INT16_FACTOR_BITS - math.frexp(max(factors))[1]
+    products = [
+        operand * round(math.ldexp(factor, shift))
+        for operand, factor in zip(operands, factors)
+    ]
+    sums = _BINARY[op.attr("mode")](*products)
+    return rounded(np.ldexp(sums.astype(np.float64), -shift))
 
 
 def _divided(a: Array, b: Array) -> Array:

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "mace/core/model/quantization.h"
 #include "mace/core/model/quantized_checks.h"
+#include "mace/kernels/cpu/eltwise/int16_eltwise.h"
 #include "mace/kernels/cpu/eltwise/quantized_eltwise.h"
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/broadcast.h"
@@ -19,19 +21,22 @@ namespace {
 // Of sums of two: 510 * 2^kFactorBits + 2^(kLargestShift - 1) < 2^31.
 constexpr int kFactorBits = 21;
 constexpr int kLargestShift = 30;
+// With 16 bits: 2 * 65535 * 2^kInt16FactorBits < 2^53.
+constexpr int kInt16FactorBits = 31;
 
+// `Params`: those of 8 or of 16 bits.
+template <typename Params>
 class QuantizedEltwisePlan final : public OpPlan {
  public:
-  QuantizedEltwisePlan(const BroadcastPlan &loops,
-                       const eltwise::QuantizedParams &params)
+  QuantizedEltwisePlan(const BroadcastPlan &loops, const Params &params)
       : loops_(loops), params_(params) {}
 
   const BroadcastPlan &loops() const { return loops_; }
-  const eltwise::QuantizedParams &params() const { return params_; }
+  const Params &params() const { return params_; }
 
  private:
   const BroadcastPlan loops_;
-  const eltwise::QuantizedParams params_;
+  const Params params_;
 };
 
 // The largest one with which x * 2^shift is below 2^kFactorBits, within limits.
@@ -86,6 +91,7 @@ class QuantizedEltwiseOp final : public CpuOp {
       return NotSupported("quantized, it has no activation but RELU and RELUX");
     }
     kernels_ = eltwise::QuantizedKernelsFor(isa());
+    int16_kernels_ = eltwise::Int16KernelsFor(isa());
     return MaceStatus();
   }
 
@@ -93,31 +99,52 @@ class QuantizedEltwiseOp final : public CpuOp {
     const Tensor &a = *context->input(kEltwiseAInput);
     const Tensor &b = *context->input(kEltwiseBInput);
     const Tensor &output = *context->output(0);
+    MACE_RETURN_IF_ERROR(CheckWidths({&a, &b, &output}));
     for (size_t i : {kEltwiseAInput, kEltwiseBInput}) {
       const bool same = context->input(i)->elements() == output.elements();
       if (same) context->AllowInPlace(0, i);
     }
-    context->Keep(std::make_unique<QuantizedEltwisePlan>(
-        PlanBroadcast(a.shape, b.shape, output.shape),
-        ParamsFor(a, b, output)));
+    const BroadcastPlan loops = PlanBroadcast(a.shape, b.shape, output.shape);
+    if (IsInt16(output)) {
+      Keep(context, loops, Int16ParamsFor(a, b, output));
+    } else {
+      Keep(context, loops, ParamsFor(a, b, output));
+    }
     return MaceStatus();
   }
 
   MaceStatus Run(RunContext *context) const override {
-    const auto &plan = context->PlanAs<QuantizedEltwisePlan>();
-    const uint8_t *a = context->input(kEltwiseAInput)->As<uint8_t>();
-    const uint8_t *b = context->input(kEltwiseBInput)->As<uint8_t>();
-    Tensor *output = context->output(0);
-    auto *y = output->MutableAs<uint8_t>();
-    ForBroadcastRows(
-        plan.loops(), output->elements(), context->thread_pool(),
-        [&](const eltwise::Rows &rows, const BroadcastOffsets &at) {
-          kernels_->run(plan.params(), rows, a + at.a, b + at.b, y + at.output);
-        });
+    if (IsInt16(*context->output(0))) {
+      RunAs<int16_t, eltwise::Int16Params>(*int16_kernels_, context);
+    } else {
+      RunAs<uint8_t, eltwise::QuantizedParams>(*kernels_, context);
+    }
     return MaceStatus();
   }
 
  private:
+  template <typename Params>
+  static void Keep(PlanContext *context,
+                   const BroadcastPlan &loops,
+                   const Params &params) {
+    context->Keep(
+        std::make_unique<QuantizedEltwisePlan<Params>>(loops, params));
+  }
+
+  template <typename T, typename Params, typename Kernels>
+  static void RunAs(const Kernels &kernels, RunContext *context) {
+    const auto &plan = context->PlanAs<QuantizedEltwisePlan<Params>>();
+    const T *a = context->input(kEltwiseAInput)->As<T>();
+    const T *b = context->input(kEltwiseBInput)->As<T>();
+    Tensor *output = context->output(0);
+    auto *y = output->MutableAs<T>();
+    ForBroadcastRows(
+        plan.loops(), output->elements(), context->thread_pool(),
+        [&](const eltwise::Rows &rows, const BroadcastOffsets &at) {
+          kernels.run(plan.params(), rows, a + at.a, b + at.b, y + at.output);
+        });
+  }
+
   eltwise::QuantizedParams ParamsFor(const Tensor &a,
                                      const Tensor &b,
                                      const Tensor &output) const {
@@ -150,10 +177,42 @@ class QuantizedEltwiseOp final : public CpuOp {
     return p;
   }
 
+  eltwise::Int16Params Int16ParamsFor(const Tensor &a,
+                                      const Tensor &b,
+                                      const Tensor &output) const {
+    const QuantizedSide to = KernelSide(output);
+    eltwise::Int16Params p;
+    p.a_zero = KernelSide(a).zero;
+    p.b_zero = KernelSide(b).zero;
+    p.zero = to.zero;
+    const QuantizedLimits limits = LimitsOf(to, activation_, ScaleOf(output));
+    p.low = limits.low;
+    p.high = limits.high;
+    p.mode = quantized_mode_;
+    const double a_scale = ScaleOf(a);
+    const double b_scale = ScaleOf(b);
+    const double output_scale = ScaleOf(output);
+    if (mode_ == EltwiseMode::MUL) {
+      p.scale = a_scale * b_scale / output_scale;
+      return p;
+    }
+    const double a_factor = a_scale / output_scale;
+    const double b_factor = b_scale / output_scale;
+    int exponent = 0;
+    std::frexp(std::max(a_factor, b_factor), &exponent);
+    const int shift = kInt16FactorBits - exponent;
+    p.a_factor = RoundToEven(std::ldexp(a_factor, shift));
+    p.b_factor = RoundToEven(std::ldexp(b_factor, shift));
+    if (mode_ == EltwiseMode::SUB) p.b_factor = -p.b_factor;
+    p.scale = std::ldexp(1.0, -shift);
+    return p;
+  }
+
   EltwiseMode mode_ = EltwiseMode::ADD;
   eltwise::QuantizedMode quantized_mode_ = eltwise::QuantizedMode::kSum;
   activation::Params activation_;
   const eltwise::QuantizedKernels *kernels_ = nullptr;
+  const eltwise::Int16Kernels *int16_kernels_ = nullptr;
 };
 
 MACE_REGISTER_QUANTIZED_OP(Eltwise, CPU, QuantizedEltwiseOp);

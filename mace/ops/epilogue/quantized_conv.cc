@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "mace/core/model/quantization.h"
+#include "mace/kernels/cpu/gemm/int16_gemm.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 #include "mace/ops/cpu_op/quantized_tensor.h"
 #include "mace/ops/cpu_op/row_bands.h"
@@ -23,6 +24,8 @@ constexpr size_t kOutput = 0;
 // may have computed it in double.
 constexpr float kScaleError = 1e-5f;
 
+}  // namespace
+
 class QuantizedConvPlan final : public OpPlan, private RowBands {
  public:
   QuantizedConvPlan(const QuantizedConv::Geometry &geometry,
@@ -34,7 +37,20 @@ class QuantizedConvPlan final : public OpPlan, private RowBands {
         output_(KernelSide(output)),
         plan_(std::move(plan)) {}
 
-  // Of the whole operator, for whole panels.
+  // Of the whole operator with 16 bits, for whole panels.
+  void SetRequantization16(std::vector<double> bias,
+                           std::vector<double> scale,
+                           const QuantizedLimits &limits) {
+    bias16_ = std::move(bias);
+    scale16_ = std::move(scale);
+    requantization16_.bias = bias16_.data();
+    requantization16_.scale = scale16_.data();
+    requantization16_.zero = output_.zero;
+    requantization16_.low = limits.low;
+    requantization16_.high = limits.high;
+  }
+
+  // Likewise with 8 bits.
   void SetRequantization(std::vector<int32_t> bias,
                          std::vector<float> scale,
                          const QuantizedLimits &limits,
@@ -101,8 +117,15 @@ class QuantizedConvPlan final : public OpPlan, private RowBands {
     args.input = input;
     args.output = output;
     args.output_stride = static_cast<size_t>(stride);
-    args.epilogue.requantization = &requantization_;
-    args.padding = static_cast<uint8_t>(input_.zero);
+    if (requantization16_.bias != nullptr) {
+      args.epilogue.requantization16 = &requantization16_;
+      args.padding = static_cast<uint16_t>(input_.zero);
+    } else {
+      constexpr uint16_t kTwice = 0x101;
+      args.epilogue.requantization = &requantization_;
+      args.padding =
+          static_cast<uint16_t>(static_cast<uint8_t>(input_.zero) * kTwice);
+    }
     return args;
   }
 
@@ -113,7 +136,12 @@ class QuantizedConvPlan final : public OpPlan, private RowBands {
   std::vector<int32_t> bias_;
   std::vector<float> scale_;
   gemm::Requantization requantization_;
+  std::vector<double> bias16_;
+  std::vector<double> scale16_;
+  gemm::Requantization16 requantization16_;
 };
+
+namespace {
 
 MaceStatus CheckFilter(const Tensor &filter, int64_t channel_axis) {
   const Quantization &q = *filter.quantization;
@@ -176,7 +204,36 @@ float ScaleAt(const Quantization &q, size_t channel) {
   return q.scales[q.per_tensor() ? 0 : channel];
 }
 
+int32_t BiasAt(const Tensor *bias, size_t channel) {
+  return bias == nullptr ? 0 : bias->As<int32_t>()[channel];
+}
+
+// Whether its scales are those of the sums.
+MaceStatus CheckBias(const Tensor &input,
+                     const Tensor &filter,
+                     const Tensor &bias) {
+  const auto channels = static_cast<size_t>(bias.elements());
+  for (size_t n = 0; n < channels; ++n) {
+    const float product =
+        input.quantization->scales[0] * ScaleAt(*filter.quantization, n);
+    const float stated = ScaleAt(*bias.quantization, n);
+    if (!(std::fabs(stated - product) <= kScaleError * product)) {
+      return InvalidArgs("the bias of channel ", n, " has the scale ", stated,
+                         ", not that of the input times that of the filter, ",
+                         product);
+    }
+  }
+  return MaceStatus();
+}
+
 }  // namespace
+
+struct QuantizedConv::Operands {
+  const Tensor &input;
+  const Tensor &filter;
+  const Tensor *bias;  // may be null
+  const Tensor &output;
+};
 
 MaceStatus QuantizedConv::Init(const InitContext &context,
                                const activation::Params &activation,
@@ -189,7 +246,9 @@ MaceStatus QuantizedConv::Init(const InitContext &context,
   }
   activation_ = activation;
   arithmetic_ =
-      gemm::ArithmeticFor(gemm::ArithmeticKind::kQuantized, context.isa());
+      gemm::ArithmeticFor(IsInt16(context) ? gemm::ArithmeticKind::kInt16
+                                           : gemm::ArithmeticKind::kQuantized,
+                          context.isa());
   if (arithmetic_ == nullptr) {
     return Unsupported(
         "this library was built without the kernels for quantized products; "
@@ -213,11 +272,64 @@ MaceStatus QuantizedConv::Init(const InitContext &context,
   return MaceStatus();
 }
 
+void QuantizedConv::SetRequantization(const Operands &operands,
+                                      const QuantizedLimits &limits,
+                                      QuantizedConvPlan *plan) const {
+  const Quantization &filter = *operands.filter.quantization;
+  const QuantizedSide from = KernelSide(operands.input);
+  const float input_scale = operands.input.quantization->scales[0];
+  const float output_scale = operands.output.quantization->scales[0];
+  const size_t columns = sums_.size();
+  // Kernels read whole panels.
+  std::vector<int32_t> sums(columns + gemm::kPanelColumns);
+  std::vector<float> scales(columns + gemm::kPanelColumns);
+  // Of the products of one result.
+  const double most_products =
+      columns == 0
+          ? 0.0
+          : 255.0 * 128.0 * static_cast<double>(operands.filter.elements()) /
+                static_cast<double>(columns);
+  bool bounded = true;
+  for (size_t n = 0; n < columns; ++n) {
+    const float product = input_scale * ScaleAt(filter, n);
+    scales[n] = product / output_scale;
+    // Modulo 2^32, as the sums.
+    auto start = static_cast<uint32_t>(0) - static_cast<uint32_t>(from.zero) *
+                                                static_cast<uint32_t>(sums_[n]);
+    start += static_cast<uint32_t>(BiasAt(operands.bias, n));
+    sums[n] = static_cast<int32_t>(start);
+    const double most = most_products + std::fabs(static_cast<double>(sums[n]));
+    bounded = bounded && most * static_cast<double>(scales[n]) < 0x1p30;
+  }
+  plan->SetRequantization(std::move(sums), std::move(scales), limits,
+                          least_weight_, bounded);
+}
+
+void QuantizedConv::SetRequantization16(const Operands &operands,
+                                        const QuantizedLimits &limits,
+                                        QuantizedConvPlan *plan) const {
+  const Quantization &filter = *operands.filter.quantization;
+  const int64_t zero = KernelSide(operands.input).zero;
+  const double input_scale = operands.input.quantization->scales[0];
+  const double output_scale = operands.output.quantization->scales[0];
+  const size_t columns = sums_.size();
+  // Kernels read whole panels.
+  std::vector<double> sums(columns + gemm::kPanelColumns);
+  std::vector<double> scales(columns + gemm::kPanelColumns);
+  for (size_t n = 0; n < columns; ++n) {
+    scales[n] =
+        input_scale * static_cast<double>(ScaleAt(filter, n)) / output_scale;
+    sums[n] = static_cast<double>(BiasAt(operands.bias, n) - zero * sums_[n]);
+  }
+  plan->SetRequantization16(std::move(sums), std::move(scales), limits);
+}
+
 MaceStatus QuantizedConv::Plan(const Geometry &geometry, PlanContext *context) {
   const Tensor &input = *context->input(kInput);
   const Tensor &filter = *context->input(kFilter);
   const Tensor *bias = context->input(kBias);
   const Tensor &output = *context->output(kOutput);
+  MACE_RETURN_IF_ERROR(CheckWidths({&input, &output}));
   if (output.elements() == 0) return MaceStatus();
   const int threads = context->thread_pool()->thread_count();
   conv::Request request;
@@ -240,42 +352,15 @@ MaceStatus QuantizedConv::Plan(const Geometry &geometry, PlanContext *context) {
   auto plan = std::make_unique<QuantizedConvPlan>(geometry, input, output,
                                                   std::move(strategy));
 
-  const QuantizedSide from = KernelSide(input);
-  const QuantizedSide to = KernelSide(output);
-  const float input_scale = input.quantization->scales[0];
-  const float output_scale = output.quantization->scales[0];
-  const size_t columns = sums_.size();
-  // Kernels read whole panels.
-  std::vector<int32_t> sums(columns + gemm::kPanelColumns);
-  std::vector<float> scales(columns + gemm::kPanelColumns);
-  // Of the products of one result.
-  const double most_products =
-      columns == 0 ? 0.0
-                   : 255.0 * 128.0 * static_cast<double>(filter.elements()) /
-                         static_cast<double>(columns);
-  bool bounded = true;
-  for (size_t n = 0; n < columns; ++n) {
-    const float product = input_scale * ScaleAt(*filter.quantization, n);
-    scales[n] = product / output_scale;
-    // Modulo 2^32, as the sums.
-    auto start = static_cast<uint32_t>(0) - static_cast<uint32_t>(from.zero) *
-                                                static_cast<uint32_t>(sums_[n]);
-    if (bias != nullptr) {
-      const float stated = ScaleAt(*bias->quantization, n);
-      if (!(std::fabs(stated - product) <= kScaleError * product)) {
-        return InvalidArgs("the bias of channel ", n, " has the scale ", stated,
-                           ", not that of the input times that of the filter, ",
-                           product);
-      }
-      start += static_cast<uint32_t>(bias->As<int32_t>()[n]);
-    }
-    sums[n] = static_cast<int32_t>(start);
-    const double most = most_products + std::fabs(static_cast<double>(sums[n]));
-    bounded = bounded && most * static_cast<double>(scales[n]) < 0x1p30;
+  if (bias != nullptr) MACE_RETURN_IF_ERROR(CheckBias(input, filter, *bias));
+  const QuantizedLimits limits =
+      LimitsOf(KernelSide(output), activation_, output.quantization->scales[0]);
+  const Operands operands = {input, filter, bias, output};
+  if (mace::IsInt16(output)) {
+    SetRequantization16(operands, limits, plan.get());
+  } else {
+    SetRequantization(operands, limits, plan.get());
   }
-  const QuantizedLimits limits = LimitsOf(to, activation_, output_scale);
-  plan->SetRequantization(std::move(sums), std::move(scales), limits,
-                          least_weight_, bounded);
   context->RequestScratch(plan->ScratchBytes(threads, input.bytes()));
   if (geometry.images) context->AllowStridedOutput(kOutput);
   context->Keep(std::move(plan));

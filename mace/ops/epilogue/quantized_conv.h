@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What quantized operators that are a convolution share: Conv2D and others in
-// 8-bit integers. docs/reference/quantization.md specifies the arithmetic.
+// integers of 8 or 16 bits. docs/reference/quantization.md specifies the
+// arithmetic.
 
 #ifndef MACE_OPS_EPILOGUE_QUANTIZED_CONV_H_
 #define MACE_OPS_EPILOGUE_QUANTIZED_CONV_H_
@@ -20,6 +21,9 @@
 
 namespace mace {
 
+class QuantizedConvPlan;
+struct QuantizedLimits;
+
 // The filter of such an operator, for all its plans. Inputs are 0: the image,
 // 1: the filter (int8, with scales by output channel and no zero points; its
 // first axis is that of the output channels, or its third one if it has taps
@@ -30,8 +34,15 @@ class QuantizedConv {
   static constexpr size_t kFilter = 1;
   static constexpr size_t kBias = 2;
 
+  // Whether images are int16, not of 8 bits.
+  static bool IsInt16(const InitContext &context) {
+    const auto &quantization = context.def().output_quantization;
+    return !quantization.empty() &&
+           quantization[0].data_type == DataType::kInt16;
+  }
+
   // `strategy` is one of quantized_strategy.h, for filters of that layout, or
-  // kFours if that is how the constant is stored.
+  // kFours if that is how the constant is stored, and images of that type.
   // UNSUPPORTED for an activation that is no clamp, and if the library lacks
   // the kernels. INVALID_ARGS for a filter whose zero points are not 0, or
   // whose scales are not by output channel.
@@ -55,6 +66,15 @@ class QuantizedConv {
   static void Run(RunContext *context);
 
  private:
+  struct Operands;
+  // What makes results of sums.
+  void SetRequantization(const Operands &operands,
+                         const QuantizedLimits &limits,
+                         QuantizedConvPlan *plan) const;
+  void SetRequantization16(const Operands &operands,
+                           const QuantizedLimits &limits,
+                           QuantizedConvPlan *plan) const;
+
   const gemm::Arithmetic *arithmetic_ = nullptr;
   std::unique_ptr<conv::Strategy> strategy_;
   conv::FilterLayout layout_ = conv::FilterLayout::kPanels;

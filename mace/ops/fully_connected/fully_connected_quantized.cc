@@ -23,7 +23,8 @@ class QuantizedFullyConnectedOp final : public CpuOp {
         product_.Init(
             *context,
             ActivationParams(context->AttributesAs<FullyConnectedAttributes>()),
-            conv::MakeQuantizedDirect()));
+            QuantizedConv::IsInt16(*context) ? conv::MakeInt16Direct()
+                                             : conv::MakeQuantizedDirect()));
   }
 
   MaceStatus Plan(PlanContext *context) override {

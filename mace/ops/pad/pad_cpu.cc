@@ -53,6 +53,11 @@ uint32_t FillBits(DataType type, float value, const HalfActivations &half) {
     return static_cast<uint8_t>(std::clamp(whole, least, least + 255)) *
            uint32_t{0x01010101};
   }
+  if (type == DataType::kInt16) {
+    return static_cast<uint16_t>(
+               std::clamp<int32_t>(whole, INT16_MIN, INT16_MAX)) *
+           uint32_t{0x00010001};
+  }
   return static_cast<uint32_t>(whole);
 }
 

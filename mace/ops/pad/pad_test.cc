@@ -99,6 +99,16 @@ TEST(PadTest, IntegersScalarsAndNothing) {
                   .Ints("pads", {0, 1})
                   .Float("value", 1e20f),
               Value::Ints({2}, {5, INT32_MAX}));
+  ExpectValue(OpCase("Pad")
+                  .Input(Value::Shorts({3}, {5, -300, 9}))
+                  .Ints("pads", {1, 2})
+                  .Float("value", -1000),
+              Value::Shorts({6}, {-1000, 5, -300, 9, -1000, -1000}));
+  ExpectValue(OpCase("Pad")
+                  .Input(Value::Shorts({1}, {5}))
+                  .Ints("pads", {0, 1})
+                  .Float("value", 1e20f),
+              Value::Shorts({2}, {5, INT16_MAX}));
   ExpectValue(OpCase("Pad").Input(Value::Ints({}, {5})).Ints("pads", {}),
               Value::Ints({}, {5}));
   ExpectValue(

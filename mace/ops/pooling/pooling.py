@@ -54,7 +54,7 @@ class Pooling(OpRules):
         x = np.asarray(inputs[0], np.float64) - zero_of(op.input(0))
         folded, count = self._folded(op, x)
         ratio = scale_of(op.input(0)) / scale_of(op.output)
-        return [requantized(op, folded, ratio / count.astype(np.float32))]
+        return [requantized(op, folded, ratio / count.astype(ratio.dtype))]
 
     def _folded(self, op: Op, x: Array) -> tuple[Array, Array]:
         """The largest element of each window, or the sum, and what to divide it by."""

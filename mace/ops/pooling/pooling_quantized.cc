@@ -5,11 +5,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "mace/core/model/quantization.h"
 #include "mace/core/model/quantized_checks.h"
-#include "mace/kernels/cpu/pool/quantized_pool.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/pixels.h"
+#include "mace/ops/cpu_op/pooled_numbers.h"
 #include "mace/ops/cpu_op/quantized_tensor.h"
 #include "mace/ops/cpu_op/row_bands.h"
 #include "mace/ops/pooling/pooling.h"
@@ -17,38 +16,31 @@
 namespace mace {
 namespace {
 
-// So that sums of them do not exceed int32.
-constexpr int64_t kMostElements = INT32_MAX / 255;
-
-struct QuantizedSettings {
-  PoolingAttributes attributes;
-  const pool::QuantizedKernels *kernels = nullptr;
-};
-
+// `Numbers`: PooledBytes or PooledInt16.
+template <typename Numbers>
 class QuantizedPoolingPlan final : public OpPlan, private RowBands {
  public:
-  // `settings` belongs to the operator, which outlives the plan.
-  QuantizedPoolingPlan(const QuantizedSettings *settings,
+  using Element = typename Numbers::Element;
+  using Real = typename Numbers::Real;
+
+  // `attributes` belong to the operator, which outlives the plan.
+  QuantizedPoolingPlan(const PoolingAttributes *attributes,
+                       const typename Numbers::Kernels *kernels,
                        const WindowGeometry &geometry,
                        const Tensor &input,
                        const Tensor &output)
-      : settings_(*settings),
+      : attributes_(*attributes),
+        kernels_(*kernels),
         geometry_(geometry),
         input_(input.shape),
         output_(output.shape),
-        ratio_(input.quantization->scales[0] / output.quantization->scales[0]) {
-    const QuantizedSide from = KernelSide(input);
+        ratio_(RatioOfScales<Numbers>(input, output)),
+        params_(PoolParams<Numbers>(input, output)) {
     const QuantizedSide to = KernelSide(output);
-    params_.x_mask = from.mask();
-    params_.y_mask = to.mask();
-    params_.x_zero = from.zero;
-    params_.zero = to.zero;
-    params_.low = to.least;
-    params_.high = to.most;
     // The element that stands for 0, for windows without any input.
-    nothing_ = static_cast<uint8_t>(
-        static_cast<uint8_t>(std::clamp(to.zero, to.least, to.most)) ^
-        params_.y_mask);
+    nothing_ = static_cast<Element>(
+        static_cast<Element>(std::clamp(to.zero, to.least, to.most)) ^
+        to.mask());
   }
 
   void Run(RunContext *context) const {
@@ -62,11 +54,11 @@ class QuantizedPoolingPlan final : public OpPlan, private RowBands {
         [&](int64_t begin, int64_t end, int /*thread*/) {
           for (int64_t row = begin; row < end; ++row) {
             const int64_t image = row / output_[1];
-            RunRow({input.As<uint8_t>() +
+            RunRow({input.As<Element>() +
                         image * input_[1] * input_[2] * input.RowStride(),
                     input.RowStride()},
                    0, row % output_[1],
-                   {output->MutableAs<uint8_t>() +
+                   {output->MutableAs<Element>() +
                         row * output_[2] * output->RowStride(),
                     output->RowStride()});
           }
@@ -88,10 +80,10 @@ class QuantizedPoolingPlan final : public OpPlan, private RowBands {
   size_t BandScratchBytes(int64_t) const override { return 0; }
   void RunBand(const RunContext & /*context*/,
                const BandRun &run) const override {
-    Pixels<uint8_t> y = {static_cast<uint8_t *>(run.output), run.output_stride};
+    Pixels<Element> y = {static_cast<Element *>(run.output), run.output_stride};
     const int64_t first = InputRows(run.rows).begin;
     for (int64_t row = run.rows.begin; row < run.rows.end; ++row) {
-      RunRow({static_cast<const uint8_t *>(run.input), run.input_stride}, first,
+      RunRow({static_cast<const Element *>(run.input), run.input_stride}, first,
              row, y);
       y.data += output_[2] * y.stride;
     }
@@ -99,24 +91,24 @@ class QuantizedPoolingPlan final : public OpPlan, private RowBands {
 
   // Computes row `row` of an image's output at `y`, from `x`, which begins at
   // row `first` of the image.
-  void RunRow(const Pixels<const uint8_t> &x,
+  void RunRow(const Pixels<const Element> &x,
               int64_t first,
               int64_t row,
-              const Pixels<uint8_t> &y) const {
+              const Pixels<Element> &y) const {
     const WindowAxis &down = geometry_.axis[0];
     const WindowAxis &across = geometry_.axis[1];
     const int64_t line = input_[2] * x.stride;
     const WindowTaps v = TapsOf(down, row);
     const auto channels = static_cast<size_t>(output_[3]);
-    const bool largest = settings_.attributes.mode == PoolingMode::MAX;
+    const bool largest = attributes_.mode == PoolingMode::MAX;
     pool::Window window;
     window.rows = static_cast<size_t>(v.inside);
     window.row_stride = static_cast<ptrdiff_t>(down.dilation * line);
     window.column_stride = static_cast<ptrdiff_t>(across.dilation * x.stride);
-    pool::QuantizedParams params = params_;
+    typename Numbers::Params params = params_;
     for (int64_t column = 0; column < output_[2]; ++column) {
       const WindowTaps h = TapsOf(across, column);
-      uint8_t *out = y.data + column * y.stride;
+      Element *out = y.data + column * y.stride;
       if (v.inside == 0 || h.inside == 0) {
         std::fill(out, out + channels, nothing_);  // all padding
         continue;
@@ -124,55 +116,68 @@ class QuantizedPoolingPlan final : public OpPlan, private RowBands {
       window.columns = static_cast<size_t>(h.inside);
       window.first = x.data + (v.first - first) * line + h.first * x.stride;
       const int64_t divisor = largest ? 1
-                              : settings_.attributes.count_include_pad
+                              : attributes_.count_include_pad
                                   ? v.padded * h.padded
                                   : v.inside * h.inside;
-      params.scale = ratio_ / static_cast<float>(divisor);
-      (largest ? settings_.kernels->max : settings_.kernels->sum)(
-          params, window, channels, out);
+      params.scale = ratio_ / static_cast<Real>(divisor);
+      (largest ? kernels_.max : kernels_.sum)(params, window, channels, out);
     }
   }
 
-  const QuantizedSettings &settings_;
+  const PoolingAttributes &attributes_;
+  const typename Numbers::Kernels &kernels_;
   const WindowGeometry geometry_;
   const Shape input_;
   const Shape output_;
-  const float ratio_;
-  pool::QuantizedParams params_;
-  uint8_t nothing_ = 0;
+  const Real ratio_;
+  const typename Numbers::Params params_;
+  Element nothing_ = 0;
 };
 
 class QuantizedPoolingOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
-    settings_.attributes = context->AttributesAs<PoolingAttributes>();
-    settings_.kernels = pool::QuantizedKernelsFor(isa());
+    attributes_ = context->AttributesAs<PoolingAttributes>();
     return MaceStatus();
   }
 
   MaceStatus Plan(PlanContext *context) override {
     const Tensor &input = *context->input(kPoolingInputInput);
-    MACE_ASSIGN_OR_RETURN(const WindowGeometry geometry,
-                          PoolingWindow(settings_.attributes, input.shape));
-    const int64_t elements = geometry.axis[0].kernel * geometry.axis[1].kernel;
-    if (elements > kMostElements) {
-      return NotSupported("quantized, its window has at most ", kMostElements,
-                          " elements, not ", elements);
-    }
-    context->AllowStridedInput(kPoolingInputInput);
-    context->AllowStridedOutput(0);
-    context->Keep(std::make_unique<QuantizedPoolingPlan>(
-        &settings_, geometry, input, *context->output(0)));
-    return MaceStatus();
+    const Tensor &output = *context->output(0);
+    MACE_RETURN_IF_ERROR(CheckWidths({&input, &output}));
+    return IsInt16(input) ? PlanAs<PooledInt16>(context)
+                          : PlanAs<PooledBytes>(context);
   }
 
   MaceStatus Run(RunContext *context) const override {
-    context->PlanAs<QuantizedPoolingPlan>().Run(context);
+    if (IsInt16(*context->output(0))) {
+      context->PlanAs<QuantizedPoolingPlan<PooledInt16>>().Run(context);
+    } else {
+      context->PlanAs<QuantizedPoolingPlan<PooledBytes>>().Run(context);
+    }
     return MaceStatus();
   }
 
  private:
-  QuantizedSettings settings_;
+  template <typename Numbers>
+  MaceStatus PlanAs(PlanContext *context) const {
+    const Tensor &input = *context->input(kPoolingInputInput);
+    MACE_ASSIGN_OR_RETURN(const WindowGeometry geometry,
+                          PoolingWindow(attributes_, input.shape));
+    const int64_t elements = geometry.axis[0].kernel * geometry.axis[1].kernel;
+    if (elements > Numbers::kMostElements) {
+      return NotSupported("quantized, its window has at most ",
+                          Numbers::kMostElements, " elements, not ", elements);
+    }
+    context->AllowStridedInput(kPoolingInputInput);
+    context->AllowStridedOutput(0);
+    context->Keep(std::make_unique<QuantizedPoolingPlan<Numbers>>(
+        &attributes_, Numbers::KernelsFor(isa()), geometry, input,
+        *context->output(0)));
+    return MaceStatus();
+  }
+
+  PoolingAttributes attributes_;
 };
 
 MACE_REGISTER_QUANTIZED_OP(Pooling, CPU, QuantizedPoolingOp);

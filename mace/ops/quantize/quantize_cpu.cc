@@ -27,14 +27,21 @@ class QuantizeOp final : public CpuOp {
     const float *x = context->input(kQuantizeInputInput)->As<float>();
     const float *scales = context->input(kQuantizeScaleInput)->As<float>();
     Tensor *output = context->output(0);
-    if (attributes_.to == QuantizeTo::UINT8) {
-      quantization.Run(kernels.to_u8, x, output->MutableAs<uint8_t>(), scales,
+    const auto run = [&](const auto &functions, auto *y) {
+      quantization.Run(functions, x, y, scales,
                        context->input(kQuantizeZeroPointInput),
                        context->scratch(), context->thread_pool());
-    } else {
-      quantization.Run(kernels.to_i8, x, output->MutableAs<int8_t>(), scales,
-                       context->input(kQuantizeZeroPointInput),
-                       context->scratch(), context->thread_pool());
+    };
+    switch (attributes_.to) {
+      case QuantizeTo::UINT8:
+        run(kernels.to_u8, output->MutableAs<uint8_t>());
+        break;
+      case QuantizeTo::INT8:
+        run(kernels.to_i8, output->MutableAs<int8_t>());
+        break;
+      case QuantizeTo::INT16:
+        run(kernels.to_i16, output->MutableAs<int16_t>());
+        break;
     }
     return MaceStatus();
   }

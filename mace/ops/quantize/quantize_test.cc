@@ -100,6 +100,44 @@ TEST(QuantizeTest, EveryAxis) {
   }
 }
 
+TEST(QuantizeTest, SixteenBits) {
+  const Value x =
+      Value::Floats({9}, {0, 1, 3, -3, 65534, 65537, -65536, -1e30f, kNan});
+  ExpectValue(
+      OpCase("Quantize").Input(x).Input(One(2)).String("to", "INT16"),
+      Value::Shorts({9}, {0, 0, 2, -2, 32767, 32767, -32768, -32768, 0}));
+  ExpectValue(OpCase("Quantize")
+                  .Input(x)
+                  .Input(One(2))
+                  .Input(Value::Shorts(Shape{}, {-30000}))
+                  .String("to", "INT16"),
+              Value::Shorts({9}, {-30000, -30000, -29998, -30002, 2767, 2768,
+                                  -32768, -32768, -30000}));
+  // Every element of a vector, and scales of an axis.
+  Random random(4);
+  const Value many = random.Floats({3, 37}, -40.0f, 40.0f);
+  const Value scale = random.Floats({37}, 0.0005f, 0.003f);
+  std::vector<int32_t> zeros;
+  for (int i = 0; i < 37; ++i) {
+    zeros.push_back(static_cast<int32_t>(random.Int(-32768, 32767)));
+  }
+  std::vector<int32_t> want;
+  for (size_t i = 0; i < many.floats().size(); ++i) {
+    const float steps =
+        std::nearbyint(many.floats()[i] / scale.floats()[i % 37]);
+    want.push_back(static_cast<int32_t>(
+        std::min(std::max(steps + static_cast<float>(zeros[i % 37]), -32768.0f),
+                 32767.0f)));
+  }
+  ExpectValue(OpCase("Quantize")
+                  .Input(many)
+                  .Input(scale)
+                  .Input(Value::Shorts({37}, zeros))
+                  .String("to", "INT16")
+                  .Int("axis", 1),
+              Value::Shorts({3, 37}, want));
+}
+
 TEST(QuantizeTest, LargeOnesAndEmptyOnes) {
   Random random(2);
   const Value x = random.Floats({100003}, -3.0f, 3.0f);

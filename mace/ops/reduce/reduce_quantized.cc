@@ -5,18 +5,15 @@
 #include <cstdint>
 #include <memory>
 
-#include "mace/core/model/quantization.h"
 #include "mace/core/model/quantized_checks.h"
-#include "mace/kernels/cpu/pool/quantized_pool.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/pooled_numbers.h"
 #include "mace/ops/cpu_op/quantized_tensor.h"
 #include "mace/ops/reduce/reduce.h"
 
 namespace mace {
 namespace {
 
-// So that sums of them do not exceed int32.
-constexpr int64_t kMostElements = INT32_MAX / 255;
 // Results of a task, in adjacent elements: whole vectors on every ISA.
 constexpr int64_t kBlock = 64;
 
@@ -50,17 +47,19 @@ bool FindView(const Shape &shape,
   return true;
 }
 
+// `Params`: those of 8 or of 16 bits.
+template <typename Params>
 class QuantizedReducePlan final : public OpPlan {
  public:
-  QuantizedReducePlan(const View &view, const pool::QuantizedParams &params)
+  QuantizedReducePlan(const View &view, const Params &params)
       : view_(view), params_(params) {}
 
   const View &view() const { return view_; }
-  const pool::QuantizedParams &params() const { return params_; }
+  const Params &params() const { return params_; }
 
  private:
   const View view_;
-  const pool::QuantizedParams params_;
+  const Params params_;
 };
 
 class QuantizedReduceOp final : public CpuOp {
@@ -72,13 +71,13 @@ class QuantizedReduceOp final : public CpuOp {
         attributes_.mode != ReduceMode::MAX) {
       return NotSupported("quantized, it has no mode but MEAN, SUM and MAX");
     }
-    kernels_ = pool::QuantizedKernelsFor(isa());
     return MaceStatus();
   }
 
   MaceStatus Plan(PlanContext *context) override {
     const Tensor &input = *context->input(kReduceInputInput);
     const Tensor &output = *context->output(0);
+    MACE_RETURN_IF_ERROR(CheckWidths({&input, &output}));
     bool folds[Shape::kMaxRank];
     MACE_RETURN_IF_ERROR(FindFolds(attributes_, input.shape, folds));
     View view;
@@ -88,37 +87,53 @@ class QuantizedReduceOp final : public CpuOp {
           "input of shape ",
           input.shape.ToString());
     }
-    if (view.window_elements() > kMostElements) {
-      return NotSupported("quantized, it reduces at most ", kMostElements,
-                          " elements to one, not ", view.window_elements());
-    }
-    const QuantizedSide from = KernelSide(input);
-    const QuantizedSide to = KernelSide(output);
-    pool::QuantizedParams params;
-    params.x_mask = from.mask();
-    params.y_mask = to.mask();
-    params.x_zero = from.zero;
-    params.scale =
-        input.quantization->scales[0] / output.quantization->scales[0];
-    if (attributes_.mode == ReduceMode::MEAN) {
-      params.scale /= static_cast<float>(view.window_elements());
-    }
-    params.zero = to.zero;
-    params.low = to.least;
-    params.high = to.most;
-    context->Keep(std::make_unique<QuantizedReducePlan>(view, params));
-    return MaceStatus();
+    return IsInt16(input) ? PlanAs<PooledInt16>(view, context)
+                          : PlanAs<PooledBytes>(view, context);
   }
 
   MaceStatus Run(RunContext *context) const override {
-    const auto &plan = context->PlanAs<QuantizedReducePlan>();
+    if (context->output(0)->elements() == 0) return MaceStatus();
+    if (IsInt16(*context->output(0))) {
+      RunAs<PooledInt16>(context);
+    } else {
+      RunAs<PooledBytes>(context);
+    }
+    return MaceStatus();
+  }
+
+ private:
+  // `Numbers`: PooledBytes or PooledInt16.
+  template <typename Numbers>
+  MaceStatus PlanAs(const View &view, PlanContext *context) const {
+    using Params = typename Numbers::Params;
+    const Tensor &input = *context->input(kReduceInputInput);
+    const Tensor &output = *context->output(0);
+    if (view.window_elements() > Numbers::kMostElements) {
+      return NotSupported("quantized, it reduces at most ",
+                          Numbers::kMostElements, " elements to one, not ",
+                          view.window_elements());
+    }
+    Params params = PoolParams<Numbers>(input, output);
+    params.scale = RatioOfScales<Numbers>(input, output);
+    if (attributes_.mode == ReduceMode::MEAN) {
+      params.scale /=
+          static_cast<typename Numbers::Real>(view.window_elements());
+    }
+    context->Keep(std::make_unique<QuantizedReducePlan<Params>>(view, params));
+    return MaceStatus();
+  }
+
+  template <typename Numbers>
+  void RunAs(RunContext *context) const {
+    using Element = typename Numbers::Element;
+    const auto &plan =
+        context->PlanAs<QuantizedReducePlan<typename Numbers::Params>>();
     const View &v = plan.view();
-    Tensor *output = context->output(0);
-    if (output->elements() == 0) return MaceStatus();
-    const uint8_t *x = context->input(kReduceInputInput)->As<uint8_t>();
-    auto *y = output->MutableAs<uint8_t>();
+    const auto *x = context->input(kReduceInputInput)->As<Element>();
+    auto *y = context->output(0)->template MutableAs<Element>();
+    const auto &kernels = *Numbers::KernelsFor(isa());
     const auto run =
-        attributes_.mode == ReduceMode::MAX ? kernels_->max : kernels_->sum;
+        attributes_.mode == ReduceMode::MAX ? kernels.max : kernels.sum;
     const int64_t blocks = (v.inner + kBlock - 1) / kBlock;
     context->thread_pool()->ParallelFor(
         v.windows() * blocks, RowGrain(v.window_elements() * kBlock),
@@ -140,12 +155,9 @@ class QuantizedReduceOp final : public CpuOp {
                 y + at * v.inner + first);
           }
         });
-    return MaceStatus();
   }
 
- private:
   ReduceAttributes attributes_;
-  const pool::QuantizedKernels *kernels_ = nullptr;
 };
 
 MACE_REGISTER_QUANTIZED_OP(Reduce, CPU, QuantizedReduceOp);

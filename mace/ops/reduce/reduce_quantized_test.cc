@@ -112,6 +112,52 @@ TEST(QuantizedReduceTest, Axes) {
   }
 }
 
+// The same of int16, whose sums are multiplied in double precision.
+void CheckInt16(const std::string &mode,
+                const Shape &shape,
+                float output_scale) {
+  constexpr int32_t kInputZero = -321;
+  constexpr int32_t kOutputZero = 77;
+  Random random(3, Random::Quiet());
+  const std::vector<int32_t> x =
+      random.Ints(shape, INT16_MIN, INT16_MAX).ints();
+  const int64_t channels = shape[3];
+  const int64_t pixels = shape[1] * shape[2];
+  double scale = double{kInputScale} / double{output_scale};
+  if (mode == "MEAN") scale /= static_cast<double>(pixels);
+  std::vector<int32_t> wanted;
+  for (int64_t i = 0; i < shape[0] * channels; ++i) {
+    int64_t sum = 0;
+    int64_t most = INT32_MIN;
+    for (int64_t p = 0; p < pixels; ++p) {
+      const int64_t at = (i / channels * pixels + p) * channels + i % channels;
+      const int64_t q = x[static_cast<size_t>(at)] - kInputZero;
+      sum += q;
+      most = std::max(most, q);
+    }
+    const auto folded = static_cast<double>(mode == "MAX" ? most : sum);
+    wanted.push_back(static_cast<int32_t>(std::clamp<int64_t>(
+        std::llrint(folded * scale) + kOutputZero, INT16_MIN, INT16_MAX)));
+  }
+  OpCase op("Reduce");
+  op.Input(Value::Shorts(shape, x))
+      .Quantized({{kInputScale}, {kInputZero}, 0})
+      .String("mode", mode)
+      .Ints("axes", {1, 2})
+      .QuantizedOutput(DataType::kInt16, output_scale, kOutputZero)
+      .OnCpuOnly();
+  ExpectValue(op, Value::Shorts({shape[0], 1, 1, channels}, wanted));
+}
+
+TEST(QuantizedReduceTest, Int16) {
+  for (int64_t channels : {1, 16, 70}) {
+    CheckInt16("MEAN", {2, 7, 5, channels}, 0.01f);
+    CheckInt16("MAX", {2, 7, 5, channels}, 0.06f);
+    CheckInt16("SUM", {2, 7, 5, channels}, 0.4f);
+  }
+  CheckInt16("MEAN", {1, 250, 250, 2}, 0.001f);
+}
+
 TEST(QuantizedReduceTest, AxesMayBeDropped) {
   ExpectValue(Case({"SUM", kU8, kU8, kInputScale},
                    Value::Bytes(kU8, {2, 2}, {101, 103, 90, 100}))

@@ -47,6 +47,11 @@ struct Value {
     for (int32_t x : v) bytes.push_back(static_cast<uint8_t>(x));
     return Of(type, shape, bytes);
   }
+  // Numbers of int16.
+  static Value Shorts(const Shape &shape, const std::vector<int32_t> &v) {
+    return Of(DataType::kInt16, shape,
+              std::vector<int16_t>(v.begin(), v.end()));
+  }
   static Value Bools(const Shape &shape, const std::vector<uint8_t> &v) {
     return Of(DataType::kBool, shape, v);
   }

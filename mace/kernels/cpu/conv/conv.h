@@ -50,7 +50,9 @@ struct Args {
   void *output = nullptr;
   size_t output_stride = 0;  // elements from pixel to pixel, >= out_c
   gemm::Epilogue epilogue;   // bias: [out_c]
-  uint8_t padding = 0;  // each byte outside the image: a zero point of 8 bits
+  // What is outside an image of integers: a zero point of 16 bits, or twice
+  // one of 8.
+  uint16_t padding = 0;
   // For direct products: DirectPlan::staged_bytes, 64-byte aligned.
   void *staged = nullptr;
 };

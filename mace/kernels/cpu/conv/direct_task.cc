@@ -4,13 +4,13 @@
 // Tasks of direct convolutions: blocks of rows and panels.
 
 #include <algorithm>
-#include <cstring>
 
 #include "mace/kernels/cpu/conv/direct.h"
 #include "mace/kernels/cpu/conv/direct_scratch.h"
 #include "mace/kernels/cpu/conv/image_rows.h"
 #include "mace/kernels/cpu/conv/tap_runs.h"
 #include "mace/kernels/cpu/gemm/dynamic_gemm.h"
+#include "mace/kernels/cpu/gemm/int16_gemm.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 
 namespace mace::conv {
@@ -51,8 +51,9 @@ struct Target {
   size_t panel_end;
   char *output;
   gemm::Epilogue epilogue;
-  gemm::Requantization requantization;  // if the epilogue has one
-  gemm::Dequantization dequantization;  // likewise
+  gemm::Requantization requantization;      // if the epilogue has one
+  gemm::Dequantization dequantization;      // likewise
+  gemm::Requantization16 requantization16;  // likewise
 };
 
 Target TargetOf(const DirectPlan &plan, const Args &args, Index task) {
@@ -96,6 +97,11 @@ Target TargetOf(const DirectPlan &plan, const Args &args, Index task) {
       target.dequantization.row_sums += row;
     }
   }
+  if (target.epilogue.requantization16 != nullptr) {
+    target.requantization16 = *target.epilogue.requantization16;
+    target.requantization16.bias += first;
+    target.requantization16.scale += first;
+  }
   if (target.epilogue.residual != nullptr) {
     target.epilogue.residual =
         Advance(target.epilogue.residual, plan.results,
@@ -119,7 +125,7 @@ const void *ImageOf(const DirectPlan &plan, const Args &args, Index group) {
 // Writes the row pointers of a task to its scratch memory.
 const void **MakeRows(const DirectPlan &plan,
                       const void *image,
-                      uint8_t padding,
+                      uint16_t padding,
                       const Region &region,
                       const Scratch &layout,
                       char *scratch) {
@@ -132,15 +138,15 @@ const void **MakeRows(const DirectPlan &plan,
   rows.zeros = scratch + layout.zeros;
   rows.edges = scratch + layout.edges;
   rows.padding = padding;
-  std::memset(scratch + layout.zeros, padding,
-              static_cast<size_t>(plan.depth) * rows.element_bytes);
+  FillPadding(scratch + layout.zeros,
+              static_cast<size_t>(plan.depth) * rows.element_bytes, padding);
   PointAtRows(plan, rows);
   return rows.pointers;
 }
 
 void RunBlock(const DirectPlan &plan,
               const void *image,
-              uint8_t padding,
+              uint16_t padding,
               const Region &region,
               const Target &target,
               size_t output_stride,
@@ -167,6 +173,9 @@ void RunBlock(const DirectPlan &plan,
   }
   if (target.epilogue.dequantization != nullptr) {
     block.epilogue.dequantization = &target.dequantization;
+  }
+  if (target.epilogue.requantization16 != nullptr) {
+    block.epilogue.requantization16 = &target.requantization16;
   }
   block.scratch = reinterpret_cast<float *>(scratch + layout.widened);
   block.tap_runs =

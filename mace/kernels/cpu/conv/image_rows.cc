@@ -134,7 +134,7 @@ void PointAtPixelRows(const DirectPlan &p, const RowsTask &task) {
         const Index right = std::clamp<Index>(s.in_w - w0, left, s.kernel_w);
         to[w] = task.zeros;
         if (left == right) return;
-        std::memset(edge, task.padding, static_cast<size_t>(edge_bytes));
+        FillPadding(edge, static_cast<size_t>(edge_bytes), task.padding);
         std::memcpy(edge + left * image.pixel, row + (w0 + left) * image.pixel,
                     static_cast<size_t>((right - left) * image.pixel));
         to[w] = edge;
@@ -162,6 +162,19 @@ void PointAtPatches(const DirectPlan &p, const RowsTask &task) {
 }
 
 }  // namespace
+
+void FillPadding(void *to, size_t bytes, uint16_t padding) {
+  constexpr int kByte = 8;
+  const auto low = static_cast<uint8_t>(padding);
+  if (low == padding >> kByte) {
+    std::memset(to, low, bytes);
+    return;
+  }
+  auto *at = static_cast<char *>(to);
+  for (size_t i = 0; i < bytes; i += sizeof(padding)) {
+    std::memcpy(at + i, &padding, sizeof(padding));
+  }
+}
 
 void PointAtRows(const DirectPlan &plan, const RowsTask &task) {
   switch (plan.tap_kind) {

@@ -20,10 +20,14 @@ struct RowsTask {
   ptrdiff_t row_begin;
   ptrdiff_t rows;
   const void *zeros;  // plan.depth of them, or of another padding
-  uint8_t padding;    // each of their bytes
+  uint16_t padding;   // two of their bytes (Args::padding)
   void *edges;        // rows * taps * depth, with Taps::kRow alone
   const void **pointers;
 };
+
+// Writes a padding (Args::padding) to `bytes` bytes; to an even number of them,
+// if it is no byte twice.
+void FillPadding(void *to, size_t bytes, uint16_t padding);
 
 // Fills pointers[tap * rows + row]. Pointers outside the image point to zeros;
 // a row of pixels that is partly outside is copied to `edges`.

@@ -79,7 +79,7 @@ class Convolution {
     args.output = result.data();
     args.output_stride = static_cast<size_t>(s_.out_c);
     args.epilogue.requantization = &to;
-    args.padding = static_cast<uint8_t>(kInputZero);
+    args.padding = static_cast<uint16_t>(kInputZero & 0xff) * 0x101;
     std::unique_ptr<void, decltype(&std::free)> scratch(
         std::aligned_alloc(64, plan.scratch_bytes / 64 * 64 + 64), &std::free);
     for (ptrdiff_t task = 0; task < plan.tasks; ++task) {

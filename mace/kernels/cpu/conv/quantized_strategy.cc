@@ -8,6 +8,7 @@
 #include <deque>
 
 #include "mace/kernels/cpu/conv/plan_of_direct.h"
+#include "mace/kernels/cpu/dwconv/int16_dwconv.h"
 #include "mace/kernels/cpu/dwconv/quantized_dwconv.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 
@@ -107,10 +108,13 @@ class PlanOfQuantized final : public PlanOfDirect {
 
 class QuantizedDirect final : public Strategy {
  public:
+  // `element`: of images and results.
+  explicit QuantizedDirect(Element element) : element_(element) {}
+
   std::unique_ptr<Plan> MakePlan(const Request &request) override {
     Request own = request;
     own.weights = WeightType::kI8Fours;
-    own.image = own.results = Element::kI8;
+    own.image = own.results = element_;
     auto plan = std::make_unique<PlanOfQuantized>(own);
     Panels *panels = PanelsFor(plan->depth());
     // The same for taps of any number of pixels.
@@ -129,6 +133,7 @@ class QuantizedDirect final : public Strategy {
     return &panels_.back();
   }
 
+  const Element element_;
   // Their addresses stay the same.
   std::deque<Panels> panels_;
 };
@@ -262,7 +267,7 @@ class PlanOfDepthwise final : public Plan, private RowPlan {
     own.output = static_cast<uint8_t *>(args.output);
     own.output_stride = static_cast<ptrdiff_t>(args.output_stride);
     own.requantization = args.epilogue.requantization;
-    own.padding = args.padding;
+    own.padding = static_cast<uint8_t>(args.padding);
     return own;
   }
 
@@ -293,14 +298,102 @@ class QuantizedDepthwise final : public Strategy {
   void *packed_ = nullptr;
 };
 
+class PlanOfInt16Depthwise final : public Plan, private RowPlan {
+ public:
+  PlanOfInt16Depthwise(const Request &request,
+                       const dwconv::Int16Kernels *kernels)
+      : shape_(request.shape),
+        filter_(static_cast<const int8_t *>(request.filter)),
+        kernels_(kernels) {}
+
+  std::string Name() const override { return "dwconv, int16"; }
+  size_t ScratchBytes(int /*threads*/) const override { return 0; }
+  bool ResidualMayBeOutput() const override { return false; }
+  void Run(const Args &args,
+           const OutputActivation * /*activation*/,
+           ThreadPool *pool,
+           void * /*scratch*/) const override {
+    const dwconv::Int16Args own = KernelArgs(args, shape_);
+    const ptrdiff_t products =
+        shape_.out_w * shape_.out_c * shape_.kernel_h * shape_.kernel_w;
+    pool->ParallelFor(shape_.batch * shape_.out_h,
+                      kGrainProducts / products + 1,
+                      [&](int64_t begin, int64_t end, int /*thread*/) {
+                        kernels_->run(own, static_cast<ptrdiff_t>(begin),
+                                      static_cast<ptrdiff_t>(end));
+                      });
+  }
+  const RowPlan *rows() const override { return this; }
+  size_t RowScratchBytes(ptrdiff_t /*out_rows*/) const override { return 0; }
+  void RunRows(const ImageRows &rows,
+               const Args &args,
+               const OutputActivation * /*activation*/,
+               void * /*scratch*/) const override {
+    Shape some = shape_;
+    some.batch = 1;
+    some.in_h = rows.in_rows;
+    some.out_h = rows.out_rows;
+    some.pad_top = rows.pad_top;
+    kernels_->run(KernelArgs(args, some), 0, rows.out_rows);
+  }
+
+ private:
+  // Starting another thread takes about as long as so many.
+  static constexpr ptrdiff_t kGrainProducts = 1 << 16;
+
+  dwconv::Int16Args KernelArgs(const Args &args, const Shape &shape) const {
+    dwconv::Int16Args own;
+    own.shape = shape;
+    own.input = static_cast<const int16_t *>(args.input);
+    own.filter = filter_;
+    own.output = static_cast<int16_t *>(args.output);
+    own.output_stride = static_cast<ptrdiff_t>(args.output_stride);
+    own.requantization = args.epilogue.requantization16;
+    own.padding = static_cast<int16_t>(args.padding);
+    return own;
+  }
+
+  const Shape shape_;
+  const int8_t *const filter_;
+  const dwconv::Int16Kernels *const kernels_;
+};
+
+bool IsDepthwise(const Request &request) {
+  const Shape &s = request.shape;
+  return request.layout == FilterLayout::kTaps && s.groups == s.in_c &&
+         s.out_c == s.in_c;
+}
+
+class Int16Depthwise final : public Strategy {
+ public:
+  explicit Int16Depthwise(CpuIsa isa)
+      : kernels_(dwconv::Int16KernelsFor(isa)) {}
+
+  std::unique_ptr<Plan> MakePlan(const Request &request) override {
+    if (!IsDepthwise(request)) return nullptr;
+    return std::make_unique<PlanOfInt16Depthwise>(request, kernels_);
+  }
+
+ private:
+  const dwconv::Int16Kernels *const kernels_;
+};
+
 }  // namespace
+
+std::unique_ptr<Strategy> MakeInt16Depthwise(CpuIsa isa) {
+  return std::make_unique<Int16Depthwise>(isa);
+}
+
+std::unique_ptr<Strategy> MakeInt16Direct() {
+  return std::make_unique<QuantizedDirect>(Element::kI16);
+}
 
 std::unique_ptr<Strategy> MakeQuantizedDepthwise(CpuIsa isa) {
   return std::make_unique<QuantizedDepthwise>(isa);
 }
 
 std::unique_ptr<Strategy> MakeQuantizedDirect() {
-  return std::make_unique<QuantizedDirect>();
+  return std::make_unique<QuantizedDirect>(Element::kI8);
 }
 
 }  // namespace mace::conv

@@ -21,6 +21,11 @@ std::unique_ptr<Strategy> MakeQuantizedDirect();
 // For groups of one channel, with filters of FilterLayout::kPanels or kTaps.
 std::unique_ptr<Strategy> MakeQuantizedDepthwise(CpuIsa isa);
 
+// The same for images and results of int16 (int16_gemm.h): with the arithmetic
+// "int16" and its requantization.
+std::unique_ptr<Strategy> MakeInt16Direct();
+std::unique_ptr<Strategy> MakeInt16Depthwise(CpuIsa isa);
+
 }  // namespace mace::conv
 
 #endif  // MACE_KERNELS_CPU_CONV_QUANTIZED_STRATEGY_H_

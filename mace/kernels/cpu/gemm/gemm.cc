@@ -34,6 +34,8 @@ const Arithmetic *ArithmeticFor(ArithmeticKind kind, CpuIsa isa) {
       return FindLinked<ArithmeticKind::kQuantized>(isa);
     case ArithmeticKind::kDynamic:
       return FindLinked<ArithmeticKind::kDynamic>(isa);
+    case ArithmeticKind::kInt16:
+      return FindLinked<ArithmeticKind::kInt16>(isa);
     case ArithmeticKind::kFloat:
       break;
   }

@@ -51,6 +51,8 @@
 //           8 bits; see quantized_gemm.h.
 //   dynamic  the same rows and weights, a scale for each row, results of float;
 //           see dynamic_gemm.h.
+//   int16   rows of int16 in place, weights kI8Fours, results of int16; see
+//           int16_gemm.h.
 //
 // The order does not depend on the tile, block or thread count: dividing the
 // work differently never changes a bit of the result. It may depend on the ISA
@@ -79,7 +81,7 @@ inline constexpr size_t kPanelColumns = 16;
 
 // Types of the numbers that are multiplied by weights, of residuals and of
 // results. kI8 means int8 or uint8.
-enum class Element { kF32, kI32, kF16, kBf16, kI8 };
+enum class Element { kF32, kI32, kF16, kBf16, kI8, kI16 };
 
 inline constexpr size_t ElementBytes(Element element) {
   if (element <= Element::kI32) return 4;
@@ -128,8 +130,9 @@ struct IntegerColumns {
   const uint32_t *zeros = nullptr;  // zero points of the packed weights
 };
 
-struct Requantization;  // quantized_gemm.h
-struct Dequantization;  // dynamic_gemm.h
+struct Requantization;    // quantized_gemm.h
+struct Dequantization;    // dynamic_gemm.h
+struct Requantization16;  // int16_gemm.h
 
 // What happens to a sum before it is stored.
 struct Epilogue {
@@ -140,9 +143,10 @@ struct Epilogue {
   bool clamp = false;
   float low = 0.0f;
   float high = 0.0f;
-  const IntegerColumns *integers = nullptr;        // not null: int8
-  const Requantization *requantization = nullptr;  // not null: quantized
-  const Dequantization *dequantization = nullptr;  // not null: dynamic
+  const IntegerColumns *integers = nullptr;            // not null: int8
+  const Requantization *requantization = nullptr;      // not null: quantized
+  const Dequantization *dequantization = nullptr;      // not null: dynamic
+  const Requantization16 *requantization16 = nullptr;  // not null: int16
 };
 
 // Rows [begin, end) of a block, and the taps that they read: bit t is tap t.
@@ -292,6 +296,7 @@ enum class ArithmeticKind {
   kInt8,         // weights kI8Fours; every ISA has it
   kQuantized,    // weights kI8Fours; every ISA has it
   kDynamic,      // weights kI8Fours; every ISA has it
+  kInt16,        // weights kI8Fours; every ISA has it
 };
 
 // All kinds except float can be left out of the library (optional_kernels.h).

@@ -46,8 +46,10 @@ struct Kernels {
   Range (*range)(const float *from, size_t count);
   Functions<float, uint8_t> to_u8;
   Functions<float, int8_t> to_i8;
+  Functions<float, int16_t> to_i16;
   Functions<uint8_t, float> from_u8;
   Functions<int8_t, float> from_i8;
+  Functions<int16_t, float> from_i16;
   Functions<int32_t, float> from_i32;
 };
 

@@ -3,6 +3,7 @@
 
 #include "mace/kernels/cpu/quantize/quantize.h"
 #include "mace/kernels/cpu/simd.h"
+#include "mace/kernels/cpu/simd_int16.h"
 
 namespace mace::quantize::MACE_ISA {
 namespace {
@@ -27,6 +28,10 @@ struct VectorOf<int8_t> {
 template <>
 struct VectorOf<uint8_t> {
   using V = sv::VU8;
+};
+template <>
+struct VectorOf<int16_t> {
+  using V = sv::VI16;
 };
 
 template <typename T>
@@ -81,8 +86,9 @@ void Quantize(const float *from,
               const float *scales,
               const int32_t *zeros) {
   constexpr bool kSigned = static_cast<To>(-1) < To(0);
-  constexpr float kLow = kSigned ? -128.0f : 0.0f;
-  constexpr float kHigh = kSigned ? 127.0f : 255.0f;
+  constexpr int kBits = 8 * sizeof(To);
+  constexpr float kLow = kSigned ? -static_cast<float>(1 << (kBits - 1)) : 0.0f;
+  constexpr float kHigh = kLow + static_cast<float>((1 << kBits) - 1);
   ForEachVector<kEach>(
       from, to, count, scales, zeros,
       [](sv::V x, const Scaling &s) __attribute__((always_inline)) {
@@ -166,8 +172,10 @@ const Kernels kKernels = {
     &FindRange,
     {&Quantize<uint8_t, false>, &Quantize<uint8_t, true>},
     {&Quantize<int8_t, false>, &Quantize<int8_t, true>},
+    {&Quantize<int16_t, false>, &Quantize<int16_t, true>},
     {&Dequantize<uint8_t, false>, &Dequantize<uint8_t, true>},
     {&Dequantize<int8_t, false>, &Dequantize<int8_t, true>},
+    {&Dequantize<int16_t, false>, &Dequantize<int16_t, true>},
     {&Dequantize<int32_t, false>, &Dequantize<int32_t, true>},
 };
 

@@ -39,9 +39,12 @@ INT8_WEIGHTS = "Int8Weights"
 QUANTIZED = "Quantized"
 # The part that all of these need.
 QUANTIZED_KERNELS = "quantized"
+# Products of activations of 16 bits.
+INT16 = "Int16"
 # The parts of mace/ops/BUILD.bazel that are named, as users name them.
 PARTS = {
     FIVE_WIDE: "five_wide",
+    INT16: "int16",
     INT8_WEIGHTS: "int8_weights",
     WINOGRAD: "winograd_transforms",
 }
@@ -71,6 +74,12 @@ def model_types(path: Path) -> set[str]:
         raise SelectionError(f"{path} has no operators: is it a converted model (.pb)?")
     if any(c.layout == proto.CL_PACKED_O16_SCALED for c in message.constants):
         types.add(INT8_WEIGHTS)
+    if any(
+        q.data_type == proto.DT_INT16
+        for operator in message.operators
+        for q in operator.output_quantization
+    ):
+        types.add(INT16)
     kernels = _kernels(message)
     types |= kernels if message.hints.winograd else kernels - {WINOGRAD}
     if _precision(path, message.hints.data_type).computes_in_half:
@@ -165,7 +174,8 @@ def select_rooms(types: Iterable[str], ops_dir: Path = OPS_DIR) -> tuple[str, ..
 def with_quantized(types: Iterable[str], ops_dir: Path = OPS_DIR) -> set[str]:
     """The operator types, each also in quantized numbers where there is such a one.
 
-    With the operators at the borders of a quantized model, if there is any.
+    With the operators at the borders of a quantized model, and products of 16 bits, if
+    there is any.
     """
     rooms = load_catalogue(ops_dir).rooms
     named = set(types)
@@ -174,7 +184,8 @@ def with_quantized(types: Iterable[str], ops_dir: Path = OPS_DIR) -> set[str]:
         for kind in named
         if kind in rooms and _quantized_source(ops_dir, rooms[kind]).exists()
     }
-    return named | quantized | ({"Quantize", "Dequantize"} if quantized else set())
+    others = {"Quantize", "Dequantize", INT16}
+    return named | quantized | (others if quantized else set())
 
 
 def _quantized_source(ops_dir: Path, room: str) -> Path:

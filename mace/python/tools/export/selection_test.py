@@ -127,6 +127,9 @@ def test_quantized_operators_have_rooms_of_their_own(tmp_path: Path) -> None:
     assert model_types(path) == {"QuantizedConv2D"}
     rooms = select_rooms(model_types(path))
     assert rooms == ("conv2d_quantized", "quantized")
+    operator.output_quantization[0].data_type = 8  # DT_INT16
+    path.write_bytes(message.SerializeToString())
+    assert select_rooms(model_types(path)) == ("conv2d_quantized", "int16", "quantized")
     with pytest.raises(SelectionError, match="QuantizedSoftmac"):
         select_rooms({"QuantizedSoftmac"})
 
@@ -138,7 +141,7 @@ def test_named_operators_in_integers_as_well(
     rooms = capsys.readouterr().out.strip().split(",")
     assert rooms == [
         *("cast", "conv2d", "conv2d_quantized", "dequantize", "five_wide"),
-        *("quantize", "quantized"),
+        *("int16", "quantize", "quantized"),
     ]
     assert main(["--ops=Cast", "--quantize"]) == 0
     assert capsys.readouterr().out == "cast\n"

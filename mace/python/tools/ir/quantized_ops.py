@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that compute in quantized numbers.
 
-Where the declaration says float32, such an operator has 8-bit integers with a scale and
-a zero point (`quantized` of its ports). docs/reference/quantization.md specifies the
-arithmetic; this is the reference for it.
+Where the declaration says float32, such an operator has integers of 8 or 16 bits with a
+scale and a zero point (`quantized` of its ports). docs/reference/quantization.md
+specifies the arithmetic; this is the reference for it.
 """
 
 from __future__ import annotations
@@ -48,9 +48,12 @@ def zero_of(value: Value) -> int:
 
 
 def scale_of(value: Value) -> Array:
-    """The scale of a value of one scale, a float32 without axes."""
+    """The scale of a value of one scale, without axes, in the type in which results of
+    its width are computed: float32, or float64 for 16 bits.
+    """
     assert value.quantization is not None
-    return np.asarray(value.quantization.scales[0], np.float32)
+    scale = np.asarray(value.quantization.scales[0], np.float32)
+    return scale.astype(np.float64) if value.dtype is DataType.INT16 else scale
 
 
 def requantized(op: Op, sums: Array, factor: Array) -> Array:
@@ -59,9 +62,16 @@ def requantized(op: Op, sums: Array, factor: Array) -> Array:
     Args:
         op: with the activation NONE, RELU or RELUX, or without that attribute.
         sums: in integers.
-        factor: in float32, from sums to steps of the output; broadcasts.
+        factor: from sums to steps of the output; broadcasts. Its type is that of
+            `scale_of`.
     """
-    return limited(op, np.rint(sums.astype(np.float32) * factor).astype(np.int64))
+    return limited(op, rounded(sums.astype(factor.dtype) * factor))
+
+
+def rounded(steps: Array) -> Array:
+    """To the nearest integers, ties to even; beyond 2^40, any beyond."""
+    whole = np.rint(np.clip(steps, -(2.0**40), 2.0**40))
+    return np.asarray(whole, np.int64)
 
 
 def limited(op: Op, steps: Array) -> Array:
@@ -78,7 +88,8 @@ def limited(op: Op, steps: Array) -> Array:
         steps = np.maximum(steps, 0)
     if activation == "RELUX":
         limit = np.float32(op.attr("activation_limit"))
-        steps = np.minimum(steps, int(np.rint(limit / scale_of(value))))
+        scale = scale_of(value).astype(np.float32)
+        steps = np.minimum(steps, int(np.rint(limit / scale)))
     return saturated(value.dtype, steps + zero_of(value))
 
 

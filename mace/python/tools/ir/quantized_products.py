@@ -65,8 +65,9 @@ def results_of(op: Op, sums: Array) -> Array:
     """
     weights = op.input(_WEIGHTS).quantization
     assert weights is not None
-    scales = np.asarray(weights.scales, np.float32)
-    return requantized(op, sums, scale_of(op.input(0)) * scales / scale_of(op.output))
+    scale = scale_of(op.input(0))
+    scales = np.asarray(weights.scales, np.float32).astype(scale.dtype)
+    return requantized(op, sums, scale * scales / scale_of(op.output))
 
 
 def _signed(integers: Integers) -> Constant | None:

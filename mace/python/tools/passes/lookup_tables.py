@@ -22,6 +22,8 @@ from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import same_shape
 
 BYTES = (DataType.INT8, DataType.UINT8)
+# What operators compute in.
+INTEGERS = (*BYTES, DataType.INT16)
 
 # Of operators between a tensor and a function of it; in one expression of a model.
 _MOST_STEPS = 64
@@ -56,8 +58,8 @@ class Target:
 
 
 def integers_behind(value: Value) -> Value | None:
-    """The integers of one scale that Dequantize makes this of. They are 8 bits wide,
-    or those of a bias.
+    """The integers of one scale that Dequantize makes this of. They are 8 or 16 bits
+    wide, or those of a bias.
     """
     producer = value.producer
     if producer is None or producer.type != "Dequantize":
@@ -121,6 +123,8 @@ def table_of(
         to: what the results are quantized to.
         channels: whether there may be a table for each channel.
     """
+    if to.dtype not in BYTES:
+        return None
     most = _MOST_CHANNELS if channels else 1
     # The first tensor if possible: nothing between is needed for this one then.
     for source in reversed(_sources(value, _MOST_STEPS, {})):

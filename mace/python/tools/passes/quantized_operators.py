@@ -10,7 +10,7 @@ from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.lookup_tables import (
-    BYTES,
+    INTEGERS,
     Target,
     add_table,
     can_be_integers,
@@ -28,7 +28,7 @@ class QuantizedOperators(Pass):
     - the same operator on the integers, if it only moves elements. Dequantize then
       comes after it;
     - the quantized operator, if it reads from Dequantize alone and Quantize is the only
-      reader. Constants may have other scales.
+      reader, all of them of 8 bits or all of 16. Constants may have other scales.
     """
 
     name = "quantized_operators"
@@ -72,7 +72,7 @@ def _move(graph: Graph, op: Op) -> bool:
     dequantize = op.input(0).producer
     assert dequantize is not None
     for source in sources:
-        if source is None or source.dtype not in BYTES:
+        if source is None or source.dtype not in INTEGERS:
             return False
         if (source.dtype, source.quantization) != (first.dtype, first.quantization):
             return False
@@ -134,7 +134,7 @@ def _inputs(graph: Graph, op: Op, to: Target) -> list[Value | None] | None:
     if not moves and to.dtype not in port.quantized:
         return None
     if not moves and not rules.keeps_scale(op):
-        return _quantized_inputs(graph, op)
+        return _quantized_inputs(graph, op, to)
     count = len(op.inputs) if rules.joins_elements else 1
     if not all(v and can_be_integers(v, to) for v in op.inputs[:count]):
         return None
@@ -144,7 +144,7 @@ def _inputs(graph: Graph, op: Op, to: Target) -> list[Value | None] | None:
     return [*moved, *op.inputs[count:]]
 
 
-def _quantized_inputs(graph: Graph, op: Op) -> list[Value | None] | None:
+def _quantized_inputs(graph: Graph, op: Op, to: Target) -> list[Value | None] | None:
     schema = default_catalogue()[op.type]
     inputs = list(op.inputs)
     constants: set[int] = set()
@@ -158,16 +158,26 @@ def _quantized_inputs(graph: Graph, op: Op) -> list[Value | None] | None:
         source = integers_behind(value)
         if source is None or source.dtype not in port.quantized:
             return None
+        if not _have_one_width(source.dtype, to.dtype):
+            return None
         inputs[index] = source
     known = inputs[0].quantization if inputs[0] is not None else None
     made = rules_of(op.type).quantized_constants(op, known)
     if made is None or constants - made.keys():
         return None
-    if any(c.dtype not in schema.input_port(i).quantized for i, (c, _) in made.items()):
-        return None
+    for index, (constant, _) in made.items():
+        types = schema.input_port(index).quantized
+        if to.dtype in types:
+            types = tuple(t for t in types if _have_one_width(t, to.dtype))
+        if constant.dtype not in types:
+            return None
     for index, (constant, quantization) in made.items():
         name = f"{op.input(index).name}/{constant.dtype.value}"
         value = graph.add_constant(name, constant)
         value.quantization = quantization
         inputs[index] = value
     return inputs
+
+
+def _have_one_width(a: DataType, b: DataType) -> bool:
+    return bool(a.numpy.itemsize == b.numpy.itemsize)

@@ -12,7 +12,14 @@ from typing import Any
 from mace.python.tools.export.model_file import ModelFile
 from mace.python.tools.ir.liveness import live_bytes
 
-_ELEMENT_BYTES = {"float16": 2, "bfloat16": 2, "int8": 1, "uint8": 1, "bool": 1}
+_ELEMENT_BYTES = {
+    "float16": 2,
+    "bfloat16": 2,
+    "int16": 2,
+    "int8": 1,
+    "uint8": 1,
+    "bool": 1,
+}
 
 
 @dataclass(frozen=True)
