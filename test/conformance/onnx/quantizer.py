@@ -44,7 +44,7 @@ def quantize(
         source: in float32.
         name: of its input.
         samples: for the ranges, each what one run takes.
-        activations: QUInt8 or QInt8.
+        activations: QUInt8, QInt8, QUInt16 or QInt16.
         per_channel: whether weights have a scale for each output.
         method: one of those above.
         seven_bits: of weights, whose products with uint8 ONNX Runtime adds without

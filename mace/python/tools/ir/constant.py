@@ -93,6 +93,8 @@ class Constant:
     # Of a constant that was dequantized, as long as its elements are only moved, or
     # multiplied by `multiplied`.
     integers: Integers | None = None
+    # The type that the framework's model stores, if it is another one.
+    narrowed_from: DataType | None = None
 
     @classmethod
     def of(cls, array: Array | Constant) -> Constant:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -80,12 +81,16 @@ class TensorReader:
                 f"{self._model.path}: {what} has a negative dimension {list(shape)}"
             )
         read = self._reader(tensor, dtype, shape, what)
-        if math.prod(shape) <= _EAGER_ELEMENTS:
-            return Constant.of(narrow(read(), what))
         target = dtype.narrowed
-        if target is dtype:
+        stored = None if target is dtype else dtype
+        if math.prod(shape) <= _EAGER_ELEMENTS:
+            small = Constant.of(narrow(read(), what))
+            return replace(small, narrowed_from=stored)
+        if stored is None:
             return Constant(shape, dtype, read)
-        return Constant(shape, target, lambda: narrow(read(), what))
+        return Constant(
+            shape, target, lambda: narrow(read(), what), narrowed_from=stored
+        )
 
     def _reader(
         self,

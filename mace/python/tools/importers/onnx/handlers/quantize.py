@@ -1,21 +1,31 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""8-bit quantized integers, and products of them."""
+"""Quantized integers of 8 and 16 bits, and products of them.
+
+Integers of 16 bits are int16 where MACE computes: uint16 stands for the same numbers
+with a zero point that differs by 32768. Whatever else reads them, or the application,
+gets int32, as of all integers of the framework that MACE does not store.
+"""
 
 from __future__ import annotations
 
+import numpy as np
 import onnx
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.handlers.matmul import as_matrices
-from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES, element_type_name
-from mace.python.tools.ir.dtypes import DataType
-from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.infer import state_quantization
 from mace.python.tools.ir.op_rules.quantization import known_quantization
+from mace.python.tools.ir.shapes import static
 
 EIGHT_BITS = (DataType.UINT8, DataType.INT8)
+# From a type of 16 bits to int16.
+_OFFSETS = {DataType.INT16: 0, DataType.UINT16: np.iinfo(np.int16).min}
 _LEVELS = 255.0
 
 
@@ -25,13 +35,21 @@ def _quantize(node: Node) -> None:
     if x.dtype is not DataType.FLOAT32:
         raise UnsupportedNodeError(f"quantizes {x.dtype.value}", "quantize floats")
     scale, zero, axis = _quantization(node, x)
-    to = DataType.UINT8 if zero is None else zero.dtype
+    to = DataType.UINT8 if zero is None else _stored_type(zero)
     number = node.integer("output_dtype", 0)
     if zero is None and number:
         if number not in ELEMENT_TYPES:
             raise UnsupportedNodeError(f"quantizes to {element_type_name(number)}")
         to = ELEMENT_TYPES[number]
-    emit_quantize(node, x, scale, zero, to, axis)
+    if to in _OFFSETS:
+        _emit_int16(node, x, scale, zero, to, axis)
+    elif to in EIGHT_BITS:
+        emit_quantize(node, x, scale, zero, to, axis)
+    else:
+        raise UnsupportedNodeError(
+            "quantizes to other types than uint8, int8, uint16 and int16",
+            "quantize to 8 or 16 bits",
+        )
 
 
 def emit_quantize(
@@ -45,6 +63,69 @@ def emit_quantize(
     node.emit("Quantize", [x, scale, zero], {"to": to.value.upper(), "axis": axis})
 
 
+def _stored_type(zero: Value) -> DataType:
+    """The type of a zero point in the model's file."""
+    known = zero.constant.narrowed_from if zero.constant is not None else None
+    return known or zero.dtype
+
+
+def _emit_int16(
+    node: Node, x: Value, scale: Value, zero: Value | None, to: DataType, axis: int
+) -> None:
+    """Makes `x` the result, as int16 that become int32 for other readers than
+    DequantizeLinear.
+    """
+    offset = _OFFSETS[to]
+    moved = _int16(node, _numbers(node, scale, zero) + offset)
+    q = node.make("Quantize", [x, scale, moved], {"to": "INT16", "axis": axis})
+    steps = node.make(
+        "Dequantize", [q, node.literal(1.0), _int16(node, np.asarray(offset))]
+    )
+    node.emit("Cast", [steps], {"to": "INT32"})
+
+
+def _numbers(node: Node, scale: Value, zero: Value | None) -> Array:
+    """A zero point, which is a constant, or those that are left out."""
+    if zero is not None:
+        return np.asarray(zero.numpy(), np.int32)
+    shape = static(node.shape(scale))
+    if shape is None:
+        raise UnsupportedNodeError("the number of its scales is not known", STATIC_HINT)
+    return np.zeros(shape, np.int32)
+
+
+def _int16(node: Node, numbers: Array) -> Value:
+    return node.lazy(Constant.of(np.asarray(numbers, np.int16)), "zero_point")
+
+
+def _made_by(value: Value, op_type: str) -> Op | None:
+    op = value.producer
+    return op if op is not None and op.type == op_type else None
+
+
+def _integers_of_16_bits(
+    node: Node, x: Value, zero: Value | None
+) -> tuple[Value, Value] | None:
+    """The int16 that `x` was made of by _emit_int16, and their zero point; None if it
+    was not.
+    """
+    if zero is not None and not zero.is_constant:
+        return None
+    steps = _made_by(x, "Cast")
+    back = None if steps is None else _made_by(steps.input(0), "Dequantize")
+    if back is None or back.input(0).dtype is not DataType.INT16:
+        return None
+    offset, own = back.get_input(2), _made_by(back.input(0), "Quantize")
+    if offset is None or offset.constant is None or own is None:
+        return None
+    numbers = _numbers(node, node.input(1), zero)
+    moved = numbers + offset.numpy().astype(np.int32)
+    bounds = np.iinfo(np.int16)
+    if moved.size and (moved.min() < bounds.min or moved.max() > bounds.max):
+        return None
+    return back.input(0), _int16(node, moved)
+
+
 @HANDLERS.register("DequantizeLinear", "com.microsoft.DequantizeLinear")
 def _dequantize(node: Node) -> None:
     x = node.input(0)
@@ -52,7 +133,11 @@ def _dequantize(node: Node) -> None:
     if number not in (0, onnx.TensorProto.FLOAT):
         raise UnsupportedNodeError(f"dequantizes to {element_type_name(number)}")
     scale, zero, axis = _quantization(node, x)
-    state_dequantized(x, scale, zero, axis)
+    found = _integers_of_16_bits(node, x, zero)
+    if found is not None:
+        x, zero = found
+    else:
+        state_dequantized(x, scale, zero, axis)
     node.emit("Dequantize", [x, scale, zero], {"axis": axis})
 
 
