@@ -1,6 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Quantizes a model by samples: ranges, equalisation, biases, layers left in floats."""
+"""Quantizes a model by samples: ranges, equalisation, biases, layers in 16 bits or in
+floats.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from mace.python.tools.calibrate.samples import Noise, Samples
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.vocabulary import CalibrationMethod
 from mace.python.tools.convert.quantization import quantize_options
-from mace.python.tools.ir import Graph
+from mace.python.tools.ir import DataType, Graph
 from mace.python.tools.passes.manager import PassManager
 from mace.python.tools.quantize.calibration import choose_range
 from mace.python.tools.quantize.equalise import equalise
@@ -39,8 +41,9 @@ class Settings:
     Attributes:
         percentile: of the method PERCENTILE.
         equalise, correct_bias: try it, and keep it if outputs become better.
-        least_sqnr_db: of the outputs. Below, the layers that lose most stay in floats
-            until it is reached, or until half of the layers do.
+        least_sqnr_db: of the outputs. Below, the layers that lose most compute in 16
+            bits until it is reached, or until half of the layers do. If that is not
+            enough, layers stay in floats in the same way.
     """
 
     method: CalibrationMethod = CalibrationMethod.MSE
@@ -85,7 +88,7 @@ class Calibrated:
         ranges: that were chosen.
         layers: the noise of each quantized operator alone, by the name of its result.
         costs: of operators, the least SQNR of the outputs in dB if they alone are
-            quantized; empty unless layers were to be left in floats.
+            quantized; empty unless some lose too much.
         trials: the model in floats, and what was tried, in this order; the last one is
             in use.
     """
@@ -165,7 +168,7 @@ class Calibration:
         options = self._options
         if best.sqnr_db < self._settings.least_sqnr_db:
             makers = {v.name: op.name for op in floats.graph.ops for v in op.outputs}
-            options = self._with_floats(floats, [makers[name] for name in layers])
+            options = self._for_layers(floats, [makers[name] for name in layers])
             found = plan(floats.graph, options)
         quantizer = Quantizer(
             self._model.name,
@@ -243,7 +246,7 @@ class Calibration:
         self, what: str, floats: _Floats, options: QuantizeOptions | None = None
     ) -> Trial:
         found = floats.plan if options is None else plan(floats.graph, options)
-        network = self._quantized(floats, found.quantized)
+        network = self._quantized(floats, found.quantized, options or self._options)
         trial = self._measure(what, self._output_noise(network), network)
         self._trials.append(trial)
         return trial
@@ -259,12 +262,14 @@ class Calibration:
         _LOG.info("%s: %s: %s%.3f ms%s", self._model.name, what, noise, ms, said)
         return trial
 
-    def _quantized(self, floats: _Floats, chosen: Collection[str]) -> Network:
+    def _quantized(
+        self, floats: _Floats, chosen: Collection[str], options: QuantizeOptions
+    ) -> Network:
         """The model with these operators quantized."""
         graph = floats.graph.copy()
 
         def quantize(graph: Graph) -> int:
-            return insert(graph, floats.ranges, self._options, chosen, floats.means)
+            return insert(graph, floats.ranges, options, chosen, floats.means)
 
         PassManager(quantize=quantize).run(graph)
         return self._place.network(self._model, graph)
@@ -292,34 +297,72 @@ class Calibration:
         network = self._place.network(self._model, graph)
         return self._samples.shadow_noise(network, shadows)
 
-    def _with_floats(self, floats: _Floats, names: Sequence[str]) -> QuantizeOptions:
-        """Leaves as few layers in floats as reach the wanted SQNR: those first that
-        cost the outputs most if they alone are quantized.
+    def _for_layers(self, floats: _Floats, names: Sequence[str]) -> QuantizeOptions:
+        """Has as few layers as reach the wanted SQNR compute in 16 bits; or in floats,
+        if that is not enough.
 
         Args:
-            names: of the operators that can be left.
+            names: of the operators that can be chosen.
         """
         costs = {}
         for name in names:
-            noise = self._output_noise(self._quantized(floats, [name]), _FEW_SAMPLES)
-            costs[name] = _least_sqnr(noise)
+            network = self._quantized(floats, [name], self._options)
+            costs[name] = _least_sqnr(self._output_noise(network, _FEW_SAMPLES))
         self._costs = costs
         worst = sorted(names, key=lambda name: costs[name])
+        options, best = self._options, self._trials[-1]
+        wanted = self._settings.least_sqnr_db
+        if options.dtype is not DataType.INT16:
+            wide, trial = self._fewest("in_16_bits", floats, worst, options, best)
+            if trial.sqnr_db > best.sqnr_db + _ALIKE_DB:
+                options, best = wide, trial
+        if best.sqnr_db < wanted:
+            options, best = self._fewest("in_floats", floats, worst, options, best)
+        if best.sqnr_db < wanted:
+            _LOG.warning(
+                "%s: outputs reach %.1f dB with up to half of the layers in 16 bits or "
+                "in floats, calibration.min_sqnr asks for %.1f",
+                self._model.name,
+                best.sqnr_db,
+                wanted,
+            )
+        self._use(best)
+        return options
+
+    def _fewest(
+        self,
+        where: str,
+        floats: _Floats,
+        worst: Sequence[str],
+        before: QuantizeOptions,
+        start: Trial,
+    ) -> tuple[QuantizeOptions, Trial]:
+        """Moves as few layers as reach the wanted SQNR; if half of them do not, as few
+        as come close to the best.
+
+        Args:
+            where: to, a field of QuantizeOptions.
+            worst: names of layers, the first ones are moved.
+            start: what is reached if none is.
+        """
 
         def options(count: int) -> QuantizeOptions:
+            width = "" if self._options.dtype is DataType.INT16 else " of 8 bits"
             reasons = {
-                name: f"alone in integers it makes the SQNR of an output "
-                f"{costs[name]:.1f} dB"
+                name: f"alone in integers{width} it makes the SQNR of an output "
+                f"{self._costs[name]:.1f} dB"
                 for name in worst[:count]
             }
-            reasons.update(self._options.in_floats)
-            return replace(self._options, in_floats=reasons)
+            moved = {**reasons, **getattr(before, where)}
+            if where == "in_floats":
+                return replace(before, in_floats=moved)
+            return replace(before, in_16_bits=moved)
 
-        tried: dict[int, Trial] = {0: self._trials[-1]}
+        tried: dict[int, Trial] = {0: start}
 
         def reaches(count: int) -> bool:
             if count not in tried:
-                what = f"{count} layers in floats"
+                what = f"{count} layers {where.replace('_', ' ')}"
                 tried[count] = self._try(what, floats, options(count))
             return tried[count].sqnr_db >= self._settings.least_sqnr_db
 
@@ -333,16 +376,7 @@ class Calibration:
         if not reaches(high):
             best = max(trial.sqnr_db for trial in tried.values())
             high = min(n for n, t in tried.items() if t.sqnr_db >= best - _ALIKE_DB)
-            _LOG.warning(
-                "%s: %.1f dB are the most that outputs reach with up to %d layers in "
-                "floats, calibration.min_sqnr asks for %.1f",
-                self._model.name,
-                best,
-                most,
-                self._settings.least_sqnr_db,
-            )
-        self._use(tried[high])
-        return options(high)
+        return options(high), tried[high]
 
     def _use(self, trial: Trial) -> None:
         """Makes a trial the last one."""

@@ -108,17 +108,44 @@ def test_the_command(project: Project, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["run", *flags, "--validate"]) == 0
 
 
+def test_layers_that_lose_too_much_get_16_bits(
+    project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, _ = project.samples()
+    with caplog.at_level(logging.INFO):
+        # More than 8 bits give, and less than 16.
+        _quantize(project, folder, "calibration:\n  min_sqnr: 42.5")
+    found = _report(project)
+    assert sorted(op["bits"] for op in found["operators"]) == [8, 16]
+    (wide,) = (op for op in found["operators"] if op["bits"] == 16)
+    assert wide["quantized"]
+    assert wide["reason"].startswith("alone in integers of 8 bits it makes the SQNR")
+    assert found["trials"][-1]["what"] == "1 layers in 16 bits"
+    assert found["trials"][-1]["outputs"]["y"]["sqnr_db"] > 42.5
+    assert "calibration.min_sqnr asks for" not in caplog.text
+    assert f"in 16 bits: {wide['name']}: alone in integers" in caplog.text
+    # From 8 bits to 16, or back.
+    assert sorted(_operators(project)) == sorted(
+        [*_QUANTIZED, "Quantize", "Dequantize"]
+    )
+
+
 def test_layers_that_lose_too_much_stay_in_floats(
     project: Project, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder, _ = project.samples()
     with caplog.at_level(logging.INFO):
-        # More than 8 bits can give.
-        _quantize(project, folder, "calibration:\n  min_sqnr: 100")
+        # More than weights of 8 bits can give.
+        _quantize(
+            project,
+            folder,
+            "quantize_schema: int16\ncalibration:\n  min_sqnr: 100",
+        )
     found = _report(project)
     floats = [op for op in found["operators"] if not op["quantized"]]
     assert len(floats) == 1
     assert floats[0]["reason"].startswith("alone in integers it makes the SQNR")
+    assert sorted(op["bits"] or 0 for op in found["operators"]) == [0, 16]
     page = project.build_dir / "lib" / "model" / "m_quantization.html"
     text = page.read_text(encoding="utf-8")
     assert "1 of 2 operators in integers" in text and floats[0]["reason"] in text

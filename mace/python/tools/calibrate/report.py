@@ -11,7 +11,7 @@ from typing import Any
 
 from mace.python.tools.calibrate.calibrate import Calibrated, Trial
 from mace.python.tools.calibrate.samples import Noise
-from mace.python.tools.ir import Graph
+from mace.python.tools.ir import DataType, Graph
 from mace.python.tools.quantize.quantizer import public_name
 
 # Of a histogram in a report.
@@ -31,6 +31,7 @@ def report(done: Calibrated, graph: Graph) -> dict[str, Any]:
     """
     settings = done.settings
     floats = {op.name: op.reason for op in done.plan.floats}
+    wide = done.quantizer.options.in_16_bits
     names = {value.name: public_name(value) for value in graph.values.values()}
     return {
         "model": done.quantizer.model,
@@ -46,7 +47,8 @@ def report(done: Calibrated, graph: Graph) -> dict[str, Any]:
                 "type": op.type,
                 "result": names[op.outputs[0].name] if op.outputs else "",
                 "quantized": op.name not in floats,
-                "reason": floats.get(op.name, ""),
+                "bits": None if op.name in floats else _bits(done, op.name),
+                "reason": floats.get(op.name, wide.get(op.name, "")),
                 "sqnr_db": _of_layer(done, [v.name for v in op.outputs]),
                 "outputs_sqnr_db": _number(done.costs.get(op.name)),
             }
@@ -54,6 +56,12 @@ def report(done: Calibrated, graph: Graph) -> dict[str, Any]:
         ],
         "tensors": [_tensor(done, name, names[name]) for name in done.ranges],
     }
+
+
+def _bits(done: Calibrated, name: str) -> int:
+    options = done.quantizer.options
+    wide = options.dtype is DataType.INT16 or name in options.in_16_bits
+    return 16 if wide else 8
 
 
 def _trial(trial: Trial) -> dict[str, Any]:

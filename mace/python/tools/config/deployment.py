@@ -549,7 +549,9 @@ class ModelConfig(_Computation):
     ] = key(
         "Type of quantized tensors, for `quantize` (`uint8` if absent).",
         "the type of tensors",
-        refused(limits.other_schema, "unless `uint8` or `int8`", Command.CONVERT),
+        refused(
+            limits.other_schema, "unless `uint8`, `int8` or `int16`", Command.CONVERT
+        ),
         _QUANTIZED,
     )
     change_concat_ranges: v.Flag = key(

@@ -111,9 +111,13 @@ def quantized_already(asked: Asked) -> str:
 
 
 def other_schema(asked: Asked) -> str:
-    if asked.value in (QuantizeSchema.UINT8, QuantizeSchema.INT8):
+    accepted = (QuantizeSchema.UINT8, QuantizeSchema.INT8, QuantizeSchema.INT16)
+    if asked.value in accepted:
         return ""
-    return f"{asked.value.value} is not in this release; accepted: uint8 or int8"
+    return (
+        f"{asked.value.value} is not in this release; accepted: uint8, int8, or int16 "
+        "(activations of 16 bits, weights of 8)"
+    )
 
 
 def flag_of_run(asked: Asked) -> str:

@@ -191,3 +191,4 @@ class QuantizeSchema(str, enum.Enum):
     MACE_APU_16BIT_PER_TENSOR = "mace_apu_16bit_per_tensor"
     UINT8 = "uint8"
     INT8 = "int8"
+    INT16 = "int16"

@@ -15,6 +15,7 @@ from mace.python.tools.quantize.range_file import read_ranges
 
 _TYPES = {None: DataType.UINT8, QuantizeSchema.UINT8: DataType.UINT8}
 _TYPES[QuantizeSchema.INT8] = DataType.INT8
+_TYPES[QuantizeSchema.INT16] = DataType.INT16
 
 
 def quantizer_of(model: ModelConfig, _: Source) -> Quantizer | None:

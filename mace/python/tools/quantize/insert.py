@@ -28,14 +28,17 @@ class QuantizeOptions:
     """How a graph is quantized.
 
     Attributes:
-        dtype: of tensors that are computed: UINT8 or INT8.
+        dtype: of tensors that are computed: UINT8, INT8 or INT16.
         change_concat_ranges: give the inputs of a Concat the range of its output.
         in_floats: operators that are to stay in floats, by name, with the reason.
+        in_16_bits: operators that are to compute in int16, whatever `dtype` is,
+            likewise.
     """
 
     dtype: DataType = DataType.UINT8
     change_concat_ranges: bool = False
     in_floats: Mapping[str, str] = field(default_factory=dict)
+    in_16_bits: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,8 @@ def plan(graph: Graph, options: QuantizeOptions) -> Plan:
     moved = {
         op.name
         for op in trial.ops
-        if len(op.outputs) > 1 and {v.dtype for v in op.outputs} == {options.dtype}
+        if len(op.outputs) > 1
+        and {v.dtype for v in op.outputs} <= {options.dtype, DataType.INT16}
     }
     names = dict.fromkeys(v.name for op in ops for v in _tensors(op))
     return Plan(
@@ -135,26 +139,42 @@ def _insert(
 ) -> dict[str, Op]:
     """The operators Quantize, by the name of the tensor in floats."""
     ops = [op for op in graph.ops if op.name in chosen]
-    scales = _quantizations(graph, ops, ranges, options)
-    made = {value for op in ops for value in op.outputs}
-    pairs: dict[Value, Value] = {}
+    known = _ranges(graph, ops, ranges, options)
+    types = _types(ops, options)
+    made = {value: types[op] for op in ops for value in op.outputs}
+    pairs: dict[tuple[Value, DataType], Value] = {}
     for op in ops:
-        known = (means or {}).get(op.input(0).name) if op.inputs else None
-        round_constants(graph, op, _first_scale(op, scales), options.dtype, known)
+        dtype = types[op]
+        mean = (means or {}).get(op.input(0).name) if op.inputs else None
+        round_constants(graph, op, _first_scale(op, known, dtype), dtype, mean)
         for index, value in enumerate(op.inputs):
-            if value is None or value not in scales or value in made:
+            if value is None or value not in known or made.get(value) is dtype:
                 continue
-            if value not in pairs:
-                pairs[value] = _after_float(graph, value, scales[value], options.dtype)
-            op.set_input(index, pairs[value])
-    rounded = {value.name: _rounding(pair) for value, pair in pairs.items()}
+            if (value, dtype) not in pairs:
+                scale = known[value].quantization(dtype)
+                pairs[value, dtype] = _after_float(graph, value, scale, dtype)
+            op.set_input(index, pairs[value, dtype])
+    rounded = {value.name: _rounding(pair) for (value, _), pair in pairs.items()}
     for op in ops:
-        if op.output in scales:
+        if op.output in known:
             result = op.output
-            _after_integers(graph, op, scales[result], options.dtype)
+            scale = known[result].quantization(types[op])
+            _after_integers(graph, op, scale, types[op])
             rounded[result.name] = _rounding(result)
     graph.sort()
     return rounded
+
+
+def _types(ops: Sequence[Op], options: QuantizeOptions) -> dict[Op, DataType]:
+    """Of what each operator computes. Those that move elements keep the type."""
+    found: dict[Op, DataType] = {}
+    for op in ops:
+        wide = op.name in options.in_16_bits
+        first = op.get_input(0)
+        if rules_of(op.type).keeps_range(op) and first is not None and first.producer:
+            wide = wide or found.get(first.producer) is DataType.INT16
+        found[op] = DataType.INT16 if wide else options.dtype
+    return found
 
 
 def _rounding(result: Value) -> Op:
@@ -204,14 +224,15 @@ def _is_dequantized(value: Value) -> bool:
     return value.producer is not None and value.producer.type == "Dequantize"
 
 
-def _quantizations(
+def _ranges(
     graph: Graph,
     ops: Sequence[Op],
     ranges: Mapping[str, Range],
     options: QuantizeOptions,
-) -> dict[Value, Quantization]:
+) -> dict[Value, Range]:
+    """Of the tensors that become integers. Where they are moved, they stay the same."""
     found = {
-        value: ranges.get(value.name, _ANY_RANGE).quantization(options.dtype)
+        value: ranges.get(value.name, _ANY_RANGE)
         for op in ops
         for value in _tensors(op)
     }
@@ -221,12 +242,14 @@ def _quantizations(
                 found.update({v: found[op.output] for v in op.inputs if v in found})
     for op in graph.ops:
         if rules_of(op.type).keeps_range(op) and op.get_input(0) in found:
-            scale = found[op.input(0)]
-            found.update({value: scale for value in op.outputs if value in found})
+            same = found[op.input(0)]
+            found.update({value: same for value in op.outputs if value in found})
     return found
 
 
-def _first_scale(op: Op, scales: Mapping[Value, Quantization]) -> Quantization | None:
+def _first_scale(
+    op: Op, ranges: Mapping[Value, Range], dtype: DataType
+) -> Quantization | None:
     """Of the first input, if that is computed."""
     first = op.get_input(0)
     if first is None or first.is_constant:
@@ -234,7 +257,7 @@ def _first_scale(op: Op, scales: Mapping[Value, Quantization]) -> Quantization |
     if _is_dequantized(first):
         assert first.producer is not None
         return first.producer.input(0).quantization
-    return scales.get(first)
+    return ranges[first].quantization(dtype) if first in ranges else None
 
 
 def _after_float(
@@ -338,6 +361,8 @@ def _reason(op: Op, options: QuantizeOptions) -> str:
     if asked is not None:
         return asked
     schema = default_catalogue()[op.type]
+    wide = options.dtype is DataType.INT16 or op.name in options.in_16_bits
+    bits = 16 if wide else 8
     floats = any(v is not None and v.dtype.is_float for v in (*op.inputs, *op.outputs))
     if not floats:
         return "it computes no floats"
@@ -348,10 +373,10 @@ def _reason(op: Op, options: QuantizeOptions) -> str:
     if rules.keeps_elements:
         return "it moves elements between operators in floats"
     if not schema.outputs or not schema.output_port(0).quantized:
-        return f"{op.type} has no form in 8 bits"
+        return f"{op.type} has no form in {bits} bits"
     given = ", ".join(
         f"{name} {op.attr(name)}"
         for name in ("mode", "activation")
         if name in op.attrs and op.attr(name) != "NONE"
     )
-    return f"{op.type}{f' with {given}' if given else ''} has no form in 8 bits"
+    return f"{op.type}{f' with {given}' if given else ''} has no form in {bits} bits"

@@ -92,7 +92,7 @@ def _block(b: GraphBuilder, rng: np.random.Generator) -> None:
     b.output(b.one("CumSum", [y], "sums", {"axis": 1}), "y")
 
 
-@pytest.mark.parametrize("dtype", [DataType.UINT8, DataType.INT8])
+@pytest.mark.parametrize("dtype", [DataType.UINT8, DataType.INT8, DataType.INT16])
 def test_conversions_only_where_floats_begin_and_end(dtype: DataType) -> None:
     graph, plan, expected, found = _quantized(_block, QuantizeOptions(dtype))
     found_types = types(graph)
@@ -103,12 +103,40 @@ def test_conversions_only_where_floats_begin_and_end(dtype: DataType) -> None:
         | {"Reshape": 1, "FullyConnected": 1, "CumSum": 1}
     )
     assert [(op.type, op.reason) for op in plan.floats] == [
-        ("CumSum", "CumSum has no form in 8 bits")
+        ("CumSum", f"CumSum has no form in {8 * dtype.numpy.itemsize} bits")
     ]
     conv = next(op for op in graph.ops if op.type == "Conv2D")
     assert conv.output.dtype is dtype and conv.attr("activation") == "RELU"
     # No residual and no other activation was fused, which integers do not have.
     assert _sqnr_db(expected["y"], found["y"]) > 30
+
+
+def test_layers_in_16_bits_between_others() -> None:
+    reasons = {"c2": "it loses too much", "sum": "it loses too much"}
+    graph, plan, _, _ = _quantized(_block, QuantizeOptions(in_16_bits=reasons))
+    assert "c2" in plan.quantized and "sum" in plan.quantized
+    widths = {
+        op.type: op.output.dtype
+        for op in graph.ops
+        if op.type in ("Eltwise", "FullyConnected")
+    }
+    # What takes the largest of 16 bits has 16 bits, too.
+    assert widths == {"Eltwise": DataType.INT16, "FullyConnected": DataType.UINT8}
+    pool = next(op for op in graph.ops if op.type == "Pooling")
+    assert pool.output.dtype is DataType.INT16
+    # Both operands of the sum are 16 bits, one of them from 8.
+    convs = [op for op in graph.ops if op.type == "Conv2D"]
+    assert [op.output.dtype for op in convs] == [DataType.UINT8, DataType.INT16]
+
+    # All of them.
+    _, _, expected, in_8_bits = _quantized(_block)
+    every = dict.fromkeys(plan.quantized, "")
+    _, _, _, found = _quantized(_block, QuantizeOptions(in_16_bits=every))
+    gained = _sqnr_db(expected["y"], found["y"]) - _sqnr_db(
+        expected["y"], in_8_bits["y"]
+    )
+    # What remains is the rounding of weights.
+    assert gained > 1
 
 
 def test_elements_are_moved_and_the_largest_taken_at_one_scale() -> None:

@@ -85,6 +85,10 @@ class Quantizer:
         by_reason: dict[str, list[str]] = {}
         for op in floats:
             by_reason.setdefault(op.reason, []).append(op.name)
+        in_floats = {op.name for op in floats}
+        for name, reason in self.options.in_16_bits.items():
+            if name not in in_floats:
+                text += f"\n  in 16 bits: {name}: {reason}"
         for reason, names in by_reason.items():
             text += f"\n  in floats: {_few(names)}: {reason}"
         return text

@@ -40,10 +40,14 @@ class Range:
         """The scale and zero point of a whole tensor.
 
         Args:
-            dtype: UINT8 or INT8, whose integers are all used.
+            dtype: UINT8 or INT8, whose integers are all used; or INT16, with the zero
+                point 0.
         """
         bounds = np.iinfo(dtype.numpy)
         whole = self.with_zero()
+        if dtype is DataType.INT16:
+            scale = max(max(-whole.low, whole.high) / bounds.max, _LEAST_SCALE)
+            return Quantization.of_tensor(float(np.float32(scale)), 0)
         scale = (whole.high - whole.low) / (bounds.max - bounds.min)
         scale = max(scale, _LEAST_SCALE)
         zero = int(saturated(dtype, np.rint(bounds.min - whole.low / scale)))
