@@ -283,7 +283,7 @@ TEST(ModelReaderTest, RefusesValuesOutsideTheFormat) {
     return Message().Varint(1, 1).Bytes(7, constant.data()).data();
   };
   EXPECT_DAMAGED(with_constant(Message().Varint(2, uint64_t(-1))), "-1");
-  EXPECT_DAMAGED(with_constant(Message().Varint(4, 5)), "layout 5");
+  EXPECT_DAMAGED(with_constant(Message().Varint(4, 6)), "layout 6");
   const Message attribute = Message().Bytes(1, "a");
   const Message def = Message().Bytes(5, attribute.data());
   EXPECT_DAMAGED(Message().Varint(1, 1).Bytes(6, def.data()).data(),
