@@ -217,7 +217,7 @@ readonly types="fp32_fp32 fp16_fp16 int8"
 limit_of() {
   case $1 in
     arm64-all) echo 1000 ;;
-    armhf-all) echo 800 ;;
+    armhf-all) echo 850 ;;
     arm64-fp16_fp16) echo 450 ;;
     *) echo 400 ;;
   esac
