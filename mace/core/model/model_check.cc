@@ -14,6 +14,7 @@
 
 #include "mace/core/base/aligned_memory.h"
 #include "mace/core/base/device_name.h"
+#include "mace/core/base/missing_part.h"
 #include "mace/core/base/near_names.h"
 
 namespace mace {
@@ -346,11 +347,8 @@ class OperatorChecker {
     for (const std::string &type : left_out_) {
       types += types.empty() ? type : "," + type;
     }
-    unsupported_.Add("this library was built without the operator(s) ", types,
-                     "; build it for this model, with `bash "
-                     "tools/build-standalone-lib.sh -models=FILE.pb,...` "
-                     "naming all models that it is to run, or add -ops=",
-                     types);
+    unsupported_.Add(kBuiltWithout, "the operator(s) ", types,
+                     kBuildForThisModel, ", or add -ops=", types);
   }
 
   void AddUnknownType(const OperatorDef &def, DeviceType device) {

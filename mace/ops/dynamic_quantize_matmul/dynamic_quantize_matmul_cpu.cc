@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mace/core/base/missing_part.h"
 #include "mace/kernels/cpu/conv/dynamic_product.h"
 #include "mace/kernels/cpu/gemm/dynamic_gemm.h"
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -115,11 +116,9 @@ class DynamicQuantizeMatMulOp final : public CpuOp {
                  : conv::QuantizedRange::kRow;
     arithmetic_ = gemm::ArithmeticFor(gemm::ArithmeticKind::kDynamic, isa());
     if (arithmetic_ == nullptr) {
-      return NotSupported(
-          "this library was built without the kernels for products that each "
-          "run quantizes; build it for this model, with `bash "
-          "tools/build-standalone-lib.sh -models=FILE.pb,...` naming all "
-          "models that it is to run");
+      return NotSupported(kBuiltWithout,
+                          "the kernels for products that each run quantizes",
+                          kBuildForThisModel);
     }
     const Tensor &weights =
         *context->constant(kDynamicQuantizeMatMulWeightsInput);

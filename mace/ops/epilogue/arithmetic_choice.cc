@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "mace/ops/epilogue/arithmetic_choice.h"
+#include "mace/core/base/missing_part.h"
 
 namespace mace {
 
@@ -30,12 +31,10 @@ Result<const gemm::Arithmetic *> ChooseFloatArithmetic(
   const gemm::Arithmetic *found =
       gemm::ArithmeticFor(gemm::ArithmeticKind::kInt8Weights, isa);
   if (found != nullptr) return found;
-  return Unsupported(
-      "operator '", context.def().name, "' (", context.def().type,
-      "): this library was built without the kernels for weights of 8 bits; "
-      "build it for this model, with `bash tools/build-standalone-lib.sh "
-      "-models=FILE.pb,...` naming all models that it is to run, or add "
-      "-ops=Int8Weights");
+  return Unsupported("operator '", context.def().name, "' (",
+                     context.def().type, "): ", kBuiltWithout,
+                     "the kernels for weights of 8 bits", kBuildForThisModel,
+                     ", or add -ops=Int8Weights");
 }
 
 Result<const gemm::Arithmetic *> ChooseArithmetic(const InitContext &context,

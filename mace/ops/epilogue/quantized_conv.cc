@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "mace/core/base/missing_part.h"
 #include "mace/core/model/quantization.h"
 #include "mace/kernels/cpu/gemm/int16_gemm.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
@@ -250,10 +251,8 @@ MaceStatus QuantizedConv::Init(const InitContext &context,
                                            : gemm::ArithmeticKind::kQuantized,
                           context.isa());
   if (arithmetic_ == nullptr) {
-    return Unsupported(
-        "this library was built without the kernels for quantized products; "
-        "build it for this model, with `bash tools/build-standalone-lib.sh "
-        "-models=FILE.pb,...` naming all models that it is to run");
+    return Unsupported(kBuiltWithout, "the kernels for quantized products",
+                       kBuildForThisModel);
   }
   const Tensor &filter = *context.constant(kFilter);
   if (filter.quantization == nullptr) {

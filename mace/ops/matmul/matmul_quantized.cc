@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "mace/core/base/missing_part.h"
 #include "mace/core/model/quantization.h"
 #include "mace/core/model/quantized_checks.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
@@ -85,10 +86,8 @@ class QuantizedMatMulOp final : public CpuOp {
     attributes_ = context->AttributesAs<MatMulAttributes>();
     arithmetic_ = gemm::ArithmeticFor(gemm::ArithmeticKind::kQuantized, isa());
     if (arithmetic_ == nullptr) {
-      return NotSupported(
-          "this library was built without the kernels for quantized products; "
-          "build it for this model, with `bash tools/build-standalone-lib.sh "
-          "-models=FILE.pb,...` naming all models that it is to run");
+      return NotSupported(kBuiltWithout, "the kernels for quantized products",
+                          kBuildForThisModel);
     }
     return MaceStatus();
   }

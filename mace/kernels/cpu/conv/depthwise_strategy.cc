@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "mace/core/base/logging.h"
+#include "mace/core/base/missing_part.h"
 #include "mace/kernels/cpu/conv/strategy.h"
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/kernels/cpu/dwconv/pair_groups.h"
@@ -51,10 +52,9 @@ void WarnOfMissingFiveWide() {
   static std::atomic<bool> warned{false};
   if (warned.exchange(true)) return;
   LOG(WARNING)
-      << "this library was built without FiveWide: depthwise filters "
-         "that are 5 wide run by slower code. Build it for this model, "
-         "with `bash tools/build-standalone-lib.sh -models=FILE.pb,"
-         "...`, or add -ops=FiveWide";
+      << kBuiltWithout
+      << "FiveWide: depthwise filters that are 5 wide run by slower code"
+      << kBuildForThisModel << ", or add -ops=FiveWide";
 }
 
 // The tables for one type of images.

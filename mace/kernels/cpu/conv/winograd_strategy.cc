@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "mace/core/base/logging.h"
+#include "mace/core/base/missing_part.h"
 #include "mace/kernels/cpu/conv/strategy.h"
 #include "mace/kernels/cpu/winograd/conv_winograd.h"
 
@@ -19,10 +20,9 @@ constexpr int kMostLanes = 16;
 void WarnOfMissingTransforms() {
   static std::atomic<bool> warned{false};
   if (warned.exchange(true)) return;
-  LOG(WARNING) << "this library was built without Winograd: convolutions that "
-                  "it would speed up run directly. Build it for this model, "
-                  "with `bash tools/build-standalone-lib.sh -models=FILE.pb,"
-                  "...`, or add -ops=Winograd";
+  LOG(WARNING) << kBuiltWithout
+               << "Winograd: convolutions that it would speed up run directly"
+               << kBuildForThisModel << ", or add -ops=Winograd";
 }
 
 // A filter transformed for one tile size.
