@@ -198,13 +198,15 @@ class QuantizedEltwiseOp final : public CpuOp {
     }
     const double a_factor = a_scale / output_scale;
     const double b_factor = b_scale / output_scale;
-    int exponent = 0;
-    std::frexp(std::max(a_factor, b_factor), &exponent);
-    const int shift = kInt16FactorBits - exponent;
-    p.a_factor = RoundToEven(std::ldexp(a_factor, shift));
-    p.b_factor = RoundToEven(std::ldexp(b_factor, shift));
+    // A power of two. Android 5 is not known to have frexp and ldexp.
+    double unit = int64_t{1} << kInt16FactorBits;
+    double larger = std::max(a_factor, b_factor);
+    for (; larger >= 1; larger /= 2) unit /= 2;
+    for (; larger < 0.5 && larger > 0; larger *= 2) unit *= 2;
+    p.a_factor = RoundToEven(a_factor * unit);
+    p.b_factor = RoundToEven(b_factor * unit);
     if (mode_ == EltwiseMode::SUB) p.b_factor = -p.b_factor;
-    p.scale = std::ldexp(1.0, -shift);
+    p.scale = 1 / unit;
     return p;
   }
 
