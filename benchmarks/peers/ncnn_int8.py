@@ -237,7 +237,7 @@ def main() -> int:
         largest = _largest(model, layers, np.load(images))
         text, data = rewrite(layers, Path(model + ".bin").read_bytes(), largest)
     except ValueError as error:
-        sys.stderr.write(f"{model}: {error}\n")
+        sys.stderr.write(f"{Path(model).name}: {error}\n")
         return 1
     Path(result + ".param").write_text(text, encoding="utf-8")
     Path(result + ".bin").write_bytes(data)

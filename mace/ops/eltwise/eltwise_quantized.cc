@@ -201,8 +201,14 @@ class QuantizedEltwiseOp final : public CpuOp {
     // A power of two. Android 5 is not known to have frexp and ldexp.
     double unit = int64_t{1} << kInt16FactorBits;
     double larger = std::max(a_factor, b_factor);
-    for (; larger >= 1; larger /= 2) unit /= 2;
-    for (; larger < 0.5 && larger > 0; larger *= 2) unit *= 2;
+    while (larger >= 1) {
+      larger /= 2;
+      unit /= 2;
+    }
+    while (larger < 0.5 && larger > 0) {
+      larger *= 2;
+      unit *= 2;
+    }
     p.a_factor = RoundToEven(a_factor * unit);
     p.b_factor = RoundToEven(b_factor * unit);
     if (mode_ == EltwiseMode::SUB) p.b_factor = -p.b_factor;

@@ -38,7 +38,10 @@ RowScale ScaleOf(const Range &range) {
   }
   if (span < kLeastSpan) return {1.0f, 0};
   const float scale = span / 255.0f;
-  const float zero = std::nearbyint(-range.low / scale);
+  // To the nearest integer, ties to even: Android 5 is not known to have
+  // nearbyintf.
+  constexpr float kIntegers = 0x1.8p23f;
+  const float zero = (-range.low / scale + kIntegers) - kIntegers;
   return {scale, static_cast<int32_t>(std::min(zero, 255.0f))};
 }
 
