@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -181,9 +181,7 @@ def rewrite(
             kind += _INTEGER_RESULT
             data += _scale(largest[results[layer.name]])
         quantized = (*layer.parameters, f"{_SCALES}={kind}")
-        lines.append(
-            Layer(layer.kind, layer.name, layer.inputs, layer.outputs, quantized).line()
-        )
+        lines.append(replace(layer, parameters=quantized).line())
     if offset != len(weights):
         raise ValueError(f"{len(weights) - offset} bytes of weights are left")
     head = [_MAGIC, f"{len(layers)} {len(blobs)}"]

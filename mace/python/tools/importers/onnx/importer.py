@@ -159,7 +159,7 @@ class _GraphImporter:
         """The results of the nodes that a node consists of."""
         with self._inside(body.opset, body.nodes, proto.output):
             for inner in body.nodes:
-                self._inline(inner, proto)
+                self._inline(inner)
         own = {name for name in proto.output if name}
         for inner in body.nodes:
             for name in inner.output:
@@ -189,7 +189,7 @@ class _GraphImporter:
         results = [value.name for value in graph.output]
         with self._inside(self._opset, graph.node, results):
             for inner in graph.node:
-                self._inline(inner, proto)
+                self._inline(inner)
         return {
             outer: self._builder.alias(self._value(name), outer)
             for outer, name in zip(proto.output, results)
@@ -209,7 +209,7 @@ class _GraphImporter:
         finally:
             self._opset, self._wanted = before
 
-    def _inline(self, inner: onnx.NodeProto, outer: onnx.NodeProto) -> None:
+    def _inline(self, inner: onnx.NodeProto) -> None:
         """Imports a node that takes part in the place of another one."""
         try:
             self._values.update(self._convert(inner))

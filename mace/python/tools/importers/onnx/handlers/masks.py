@@ -61,13 +61,9 @@ def _hardmax(node: Node) -> None:
     shape = node.static_shape(x)
     axis = node.axis(node.integer("axis", 1), rank)
     rest = math.prod(shape[axis:])
-    flat = {"shape": [math.prod(shape[:axis]), rest]}
-    result = node.make("OneHot", *_largest(node, _shaped(node, x, flat), 1, rest))
+    flat = node.make("Reshape", [x], {"shape": [math.prod(shape[:axis]), rest]})
+    result = node.make("OneHot", *_largest(node, flat, 1, rest))
     node.emit("Reshape", [result], {"shape": list(shape)})
-
-
-def _shaped(node: Node, x: Value, attrs: dict[str, list[int]]) -> Value:
-    return node.make("Reshape", [x], attrs)
 
 
 def _largest(
