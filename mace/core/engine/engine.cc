@@ -69,7 +69,7 @@ MaceStatus MaceEngine::Impl::Load(const EngineRequest &request) {
     if (shape != nullptr) shapes_[i] = *shape;
   }
   MACE_RETURN_IF_ERROR(StartDevices());
-  MACE_RETURN_IF_ERROR(PlaceGraph(nullptr, MaceStatus()));
+  MACE_RETURN_IF_ERROR(PlaceGraph(DeclaredShapes(), nullptr, MaceStatus()));
   if (request.fake_warmup) MACE_RETURN_IF_ERROR(WarmUp());
   VLOG(1) << "loaded model '" << model_.name
           << "': " << placed_->OperatorCount() << " operators, "
@@ -206,9 +206,10 @@ std::vector<Shape> MaceEngine::Impl::DeclaredShapes() const {
 // If the model declares its input shapes, everything is prepared here (with
 // limits, for the largest shapes), so that a contradictory model is reported
 // when it is loaded, not in its first run.
-MaceStatus MaceEngine::Impl::PlaceGraph(Device *failed, MaceStatus status) {
+MaceStatus MaceEngine::Impl::PlaceGraph(const std::vector<Shape> &shapes,
+                                        Device *failed,
+                                        MaceStatus status) {
   const Device *const ran = failed;
-  const std::vector<Shape> shapes = DeclaredShapes();
   std::vector<Device *> devices;
   for (const auto &device : devices_) devices.push_back(device.get());
   std::vector<DeviceRefusal> left_out = left_out_;
@@ -235,6 +236,7 @@ MaceStatus MaceEngine::Impl::PlaceGraph(Device *failed, MaceStatus status) {
   }
   // Objects that failed devices prepared must be destroyed before the devices.
   placed_ = std::move(placed);
+  placed_for_ = shapes;
   left_out_ = std::move(left_out);
   for (size_t i = devices_.size(); i-- > 0;) {
     if (std::find(devices.begin(), devices.end(), devices_[i].get()) !=
@@ -261,7 +263,7 @@ MaceStatus MaceEngine::Impl::WarmUp() {
     const MaceStatus status =
         run.ok() ? placed_->TakeMemory(run.value(), arena_.get())
                  : run.status();
-    if (IsOk(status) || !LeaveOutFailedDevice(status)) return status;
+    if (IsOk(status) || !PlaceElsewhere(shapes, status)) return status;
   }
 }
 
@@ -275,7 +277,7 @@ MaceStatus MaceEngine::Impl::Run(const CallerTensors &inputs,
   std::lock_guard<std::mutex> lock(arena_->mutex);
   while (true) {
     const MaceStatus status = RunOnce(inputs, outputs, run_metadata);
-    if (IsOk(status) || check_numerics_ || !LeaveOutFailedDevice(status)) {
+    if (IsOk(status) || check_numerics_ || !PlaceElsewhere(shapes_, status)) {
       return status;
     }
   }
@@ -295,10 +297,14 @@ MaceStatus MaceEngine::Impl::RunOnce(const CallerTensors &inputs,
   return MaceStatus::MACE_SUCCESS;
 }
 
-bool MaceEngine::Impl::LeaveOutFailedDevice(const MaceStatus &status) {
+bool MaceEngine::Impl::PlaceElsewhere(const std::vector<Shape> &shapes,
+                                      const MaceStatus &status) {
   Device *failed = placed_->TakeFailedDevice();
   if (failed == nullptr) return false;
-  return IsOk(PlaceGraph(failed, status));
+  if (status == MaceStatus::MACE_UNSUPPORTED && shapes != placed_for_) {
+    failed = nullptr;
+  }
+  return IsOk(PlaceGraph(shapes, failed, status));
 }
 
 MaceStatus MaceEngine::Impl::ReleaseIntermediateBuffer() {

@@ -78,10 +78,13 @@ class MACE_HIDDEN MaceEngine::Impl {
   // Notes why a device is not used; its status if nothing may take its place.
   MaceStatus LeaveOut(DeviceType type, const MaceStatus &status);
   MaceStatus PlaceWeights(const EngineRequest &request, const void **weights);
-  // Places the graph on all devices except `failed` (null: none), which failed
-  // with `status`, and except those that fail during placement. Changes nothing
-  // unless it succeeds. The arena is locked if `failed` is not null.
-  MaceStatus PlaceGraph(Device *failed, MaceStatus status);
+  // Places the graph, for inputs of these shapes (none: they are not known), on
+  // all devices except `failed` (null: none), which failed with `status`, and
+  // except those that fail during placement. Changes nothing unless it
+  // succeeds. The arena is locked if `failed` is not null.
+  MaceStatus PlaceGraph(const std::vector<Shape> &shapes,
+                        Device *failed,
+                        MaceStatus status);
   // Shapes of graph_->inputs() as the model declares them, the largest where it
   // has limits; empty if some are open.
   std::vector<Shape> DeclaredShapes() const;
@@ -89,10 +92,12 @@ class MACE_HIDDEN MaceEngine::Impl {
   MaceStatus RunOnce(const CallerTensors &inputs,
                      CallerTensors *outputs,
                      RunMetadata *run_metadata);
-  // Called after a run failed with `status`. True if the failure was that of a
-  // device that the engine does not need; the graph is then placed on the
-  // others.
-  bool LeaveOutFailedDevice(const MaceStatus &status);
+  // Called after a run with inputs of `shapes` failed with `status`. True if
+  // the failure was that of a device that the engine does not need; the graph
+  // is then placed on the others. A device that does not support these shapes,
+  // for which the graph was not placed, only loses the operators in question.
+  bool PlaceElsewhere(const std::vector<Shape> &shapes,
+                      const MaceStatus &status);
   EnginePlacement PlacementLocked() const;
 
   Model model_;
@@ -103,6 +108,9 @@ class MACE_HIDDEN MaceEngine::Impl {
   bool check_numerics_ = false;
   // Of each subgraph of the model.
   DeviceWishes wishes_;
+  // The shapes of graph_->inputs() for which the graph is placed; none if it
+  // was placed before they were known.
+  std::vector<Shape> placed_for_;
   // Those that the caller named and that started; the host is the last.
   std::vector<std::unique_ptr<Device>> devices_;
   HostDevice *host_ = nullptr;

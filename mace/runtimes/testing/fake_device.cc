@@ -29,6 +29,11 @@ MaceStatus Called(const char *what) {
   return RuntimeError("the fake device fails call ", g_calls, " (", what, ")");
 }
 
+bool Fits(const GraphNode &node, const GraphShapes &shapes) {
+  return g_settings.fits == nullptr ||
+         g_settings.fits(shapes.tensors[node.outputs[0]].shape);
+}
+
 // Access faults except while a MemoryAccess exists.
 class FakeMemory final : public CpuMemory {
  public:
@@ -134,12 +139,21 @@ class FakePrepared final : public PreparedPartition {
 
 class FakePartition final : public Partition {
  public:
-  explicit FakePartition(std::unique_ptr<Partition> cpu)
-      : cpu_(std::move(cpu)) {}
+  FakePartition(const Graph &graph,
+                PartitionSpec spec,
+                std::unique_ptr<Partition> cpu)
+      : graph_(graph), spec_(std::move(spec)), cpu_(std::move(cpu)) {}
 
   Result<std::unique_ptr<PreparedPartition>> Prepare(
       const GraphShapes &shapes) override {
     MACE_RETURN_IF_ERROR(Called("Prepare"));
+    for (const std::vector<int> &segment : spec_.segments) {
+      for (int node : segment) {
+        if (!Fits(graph_.nodes()[node], shapes)) {
+          return Unsupported("the fake device does not take such a shape");
+        }
+      }
+    }
     MACE_ASSIGN_OR_RETURN(std::unique_ptr<PreparedPartition> prepared,
                           cpu_->Prepare(shapes));
     return std::unique_ptr<PreparedPartition>(
@@ -148,6 +162,8 @@ class FakePartition final : public Partition {
   size_t OperatorCount() const override { return cpu_->OperatorCount(); }
 
  private:
+  const Graph &graph_;
+  PartitionSpec spec_;
   std::unique_ptr<Partition> cpu_;
 };
 
@@ -165,10 +181,13 @@ class FakeDevice final : public Device {
   DeviceType type() const override { return APU; }
   Support Supports(const Graph &graph,
                    size_t node,
-                   const GraphShapes *) const override {
+                   const GraphShapes *shapes) const override {
     if (g_settings.takes == nullptr ||
         !g_settings.takes(node, graph.nodes()[node])) {
       return Support::No("the test leaves it to the host");
+    }
+    if (shapes != nullptr && !Fits(graph.nodes()[node], *shapes)) {
+      return Support::No("the shape does not fit");
     }
     return Support::Yes(g_settings.operator_nanos);
   }
@@ -184,8 +203,8 @@ class FakeDevice final : public Device {
     };
     MACE_ASSIGN_OR_RETURN(std::unique_ptr<Partition> partition,
                           CpuPartition::Create(graph, spec, options));
-    return std::unique_ptr<Partition>(
-        std::make_unique<FakePartition>(std::move(partition)));
+    return std::unique_ptr<Partition>(std::make_unique<FakePartition>(
+        graph, std::move(spec), std::move(partition)));
   }
 
  private:

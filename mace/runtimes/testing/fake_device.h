@@ -22,6 +22,9 @@ namespace core_test {
 struct FakeDeviceSettings {
   // Whether the device takes a node, given its index in the graph.
   bool (*takes)(size_t index, const GraphNode &node) = nullptr;
+  // Whether it runs an operator whose first output has this shape, which it may
+  // learn only when it is prepared. Null: any.
+  bool (*fits)(const Shape &output) = nullptr;
   // Estimated times of an operator and of a copy.
   double operator_nanos = 1;
   double copy_nanos = 0;

@@ -371,6 +371,46 @@ TEST(TwoDevicesTest, FollowShapesAndKnownValues) {
   }
 }
 
+// A model with open shapes is placed before they are known. A device that turns
+// out not to take the shapes of some operators keeps the others, from then on.
+TEST(TwoDevicesTest, AnOperatorWhoseShapeDoesNotFitMovesToTheHost) {
+  FakeDeviceSettings settings = Taking(TakesAll);
+  settings.fits = [](const Shape &output) { return output.Elements() <= 6; };
+  const FakeDeviceControl control(settings);
+  const MadeEngine made =
+      Make(ModelBuilder()
+               .Input("x", {-1, -1})
+               .Operator("a", "TestAffine", {"x"}, {"a"}, {Scale(3)})
+               .Operator("shape", "TestShape", {"a"}, {"n"})
+               .Operator("double", "TestDouble", {"n"}, {"m"})
+               .Operator("fill", "TestFill", {"m"}, {"f"},
+                         {FloatAttribute("value", 7)})
+               .Operator("b", "TestAffine", {"f"}, {"b"}, {Scale(2)})
+               .Output("a")
+               .Output("b"),
+           OnBoth());
+  ASSERT_OK(made.status);
+  const auto device_of = [&](const std::string &name) {
+    for (const auto &op : made.engine->GetPlacement().operators) {
+      if (op.operator_name == name) return op.device;
+    }
+    return CPU;
+  };
+  EXPECT_EQ(device_of("b"), APU);
+  bool fitted = true;
+  for (int64_t rows : {1, 2, 3, 4, 1}) {
+    fitted = fitted && rows < 4;
+    const int64_t count = 2 * rows;
+    Tensors outputs = {{"a", Room(count)}, {"b", Room(4 * count)}};
+    ASSERT_OK(
+        made.engine->Run({{"x", Floats({rows, 2}, Ramp(count))}}, &outputs));
+    EXPECT_EQ(Values(outputs["b"]), std::vector<float>(4 * count, 14));
+    EXPECT_EQ(device_of("a"), fitted ? APU : CPU) << rows;
+    EXPECT_EQ(device_of("b"), CPU);
+    EXPECT_TRUE(made.engine->GetPlacement().left_out.empty());
+  }
+}
+
 }  // namespace
 }  // namespace core_test
 }  // namespace mace
