@@ -69,6 +69,7 @@ class _Case:
     output_count: int
     code: int
     message: str
+    macs: int
     outputs: tuple[_Tensor, ...]
 
     @property
@@ -168,6 +169,7 @@ def _read_case(raw: Mapping[str, Any], read: Callable[[int], bytes]) -> _Case:
         raw["output_count"],
         raw["code"],
         raw["message"],
+        raw["macs"],
         tuple(map(tensor, raw["outputs"])),
     )
 
@@ -250,6 +252,14 @@ def test_formula_types_and_shapes_are_those_of_the_operator(op_type: str) -> Non
             assert value.dtype is native.dtype, case
             assert value.shape == native.array.shape, case
             _assert_close(array, native.array, case, by)
+
+
+@_EVERY_OP
+def test_multiply_accumulates_are_those_of_the_operator(op_type: str) -> None:
+    for case in _computed(op_type):
+        op = case.op()
+        update_outputs(op)
+        assert rules_of(op_type).macs(op) == case.macs, case
 
 
 @_EVERY_OP
@@ -349,6 +359,7 @@ def test_channels_first_is_the_same_transposed(op_type: str) -> None:
         for array, wanted in zip(_evaluate(op, arrays), plain):
             assert array.shape == op.outputs[0].shape
             _assert_close(array.transpose(to_channels_last(rank)), wanted, case)
+        assert rules_of(op_type).macs(op) == case.macs
 
 
 @_EVERY_OP

@@ -13,6 +13,7 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import OpRules, OutputType
 from mace.python.tools.ir.op_rules.activations import activate, check_fused
+from mace.python.tools.ir.op_rules.matrices import product_macs
 from mace.python.tools.ir.shapes import compatible, format_shape
 
 # A range that is narrower counts as 0: scales stay far from subnormal numbers.
@@ -42,6 +43,9 @@ class DynamicQuantizeMatMul(OpRules):
         if residual is not None and not compatible(residual.shape, shape):
             raise ValueError(f"the residual must be {format_shape(shape)}")
         return [OutputType(x.dtype, shape)]
+
+    def macs(self, op: Op) -> int | None:
+        return product_macs(op)
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         """To the bit, but for activations that are not limits."""

@@ -13,6 +13,7 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType
 from mace.python.tools.ir.op_rules.activations import activate, check_fused
+from mace.python.tools.ir.op_rules.matrices import product_macs
 from mace.python.tools.ir.op_rules.weighted_sums import WeightedSums
 from mace.python.tools.ir.shapes import compatible, format_shape
 
@@ -38,6 +39,9 @@ class FullyConnected(WeightedSums):
         if residual is not None and not compatible(residual.shape, shape):
             raise ValueError(f"the residual must be {format_shape(shape)}")
         return [OutputType(x.dtype, shape)]
+
+    def macs(self, op: Op) -> int | None:
+        return product_macs(op)
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         x, weights = (np.asarray(i, np.float64) for i in inputs[:2])

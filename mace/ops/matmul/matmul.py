@@ -13,7 +13,7 @@ from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
-from mace.python.tools.ir.op_rules.matrices import product_shape
+from mace.python.tools.ir.op_rules.matrices import product_macs, product_shape
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import (
     integers_of,
@@ -28,6 +28,9 @@ class MatMul(OpRules):
         a, b = op.input(0), op.input(1)
         shape = product_shape(a, b, op.attr("transpose_a"), op.attr("transpose_b"))
         return [OutputType(a.dtype, shape)]
+
+    def macs(self, op: Op) -> int | None:
+        return product_macs(op, -2 if op.attr("transpose_a") else -1)
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         a, b = (np.asarray(i, np.float64) for i in inputs[:2])

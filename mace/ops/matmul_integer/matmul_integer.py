@@ -12,7 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
-from mace.python.tools.ir.op_rules.matrices import product_shape
+from mace.python.tools.ir.op_rules.matrices import product_macs, product_shape
 from mace.python.tools.ir.shapes import compatible, format_shape
 
 
@@ -21,6 +21,9 @@ class MatMulInteger(OpRules):
         _check_zero(op, 0, -2)
         _check_zero(op, 1, -1)
         return [OutputType(DataType.INT32, product_shape(op.input(0), op.input(1)))]
+
+    def macs(self, op: Op) -> int | None:
+        return product_macs(op)
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         a, b = (np.asarray(i, np.int64) for i in inputs[:2])

@@ -133,6 +133,7 @@ void Write(const OpCase &op_case,
                {"code", static_cast<int>(result.status.code())},
                {"message", result.status.information()},
                {"output_count", op_case.outputs},
+               {"macs", result.macs},
                {"outputs", Json::array()}};
   for (const AttributeValue &attribute : op_case.def.attributes) {
     line["attributes"][std::string(attribute.name)] = Describe(attribute);

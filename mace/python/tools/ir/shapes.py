@@ -62,6 +62,11 @@ def product(dims: Iterable[Dim]) -> int | None:
     return result
 
 
+def elements(shape: Shape | None) -> int | None:
+    """How many elements a tensor has, None unless the shape is known."""
+    return None if shape is None else product(shape)
+
+
 def permute(shape: Shape, perm: Sequence[int]) -> Shape:
     """Dimension i of the result is dimension perm[i]."""
     return tuple(shape[axis] for axis in perm)

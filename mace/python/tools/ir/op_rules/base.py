@@ -106,6 +106,12 @@ class OpRules(abc.ABC):
             inputs: an array for each port, None for an optional one left out.
         """
 
+    def macs(self, op: Op) -> int | None:
+        """Multiply-accumulates of a run, as the definition counts them; None if shapes
+        that they depend on are unknown.
+        """
+        return 0
+
     def quantized_constants(
         self, op: Op, quantization: Quantization | None
     ) -> Mapping[int, tuple[Constant, Quantization]] | None:

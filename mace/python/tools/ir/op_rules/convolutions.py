@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from mace.python.tools.ir.node import Op
@@ -18,6 +19,7 @@ from mace.python.tools.ir.op_rules.windows import (
     filter_shape,
     output_size,
 )
+from mace.python.tools.ir.shapes import elements, product
 
 
 def is_five_wide(op: Op) -> bool:
@@ -69,3 +71,17 @@ class Convolution(WeightedSums):
         size_of = transposed_size if self.is_transposed else output_size
         size = [size_of(op, i, k, hw[i]) for i, k in enumerate((kh, kw))]
         return [OutputType(x.dtype, image_shape(op, n, size, out))]
+
+    def macs(self, op: Op) -> int | None:
+        filters = filter_shape(op)
+        results = elements(op.output.shape)
+        if self.is_transposed:
+            # Each pixel of the input meets the whole filter.
+            image = op.input(0).shape
+            n, hw, _ = image_dims(op, (None,) * 4 if image is None else image)
+            pixels = product((n, *hw))
+            if results is None or pixels is None:
+                return None
+            return math.prod(filters) * pixels if results else 0
+        taps = math.prod(filters[:2] if self.is_depthwise else filters[1:])
+        return None if results is None else results * taps

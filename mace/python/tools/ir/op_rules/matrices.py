@@ -4,8 +4,14 @@
 
 from __future__ import annotations
 
-from mace.python.tools.ir.node import Value
-from mace.python.tools.ir.shapes import Shape, broadcast, compatible, format_shape
+from mace.python.tools.ir.node import Op, Value
+from mace.python.tools.ir.shapes import (
+    Shape,
+    broadcast,
+    compatible,
+    format_shape,
+    product,
+)
 
 
 def product_shape(
@@ -30,3 +36,13 @@ def product_shape(
             f"{format_shape(a.shape)} and {format_shape(b.shape)} do not chain"
         )
     return (*broadcast(a.shape[:-2], b.shape[:-2]), m, n)
+
+
+def product_macs(op: Op, depth_axis: int = -1) -> int | None:
+    """Multiply-accumulates of an operator each of whose results is a sum over an axis
+    of the first operand.
+    """
+    shape, results = op.input(0).shape, op.output.shape
+    if shape is None or results is None:
+        return None
+    return product((shape[depth_axis], *results))
