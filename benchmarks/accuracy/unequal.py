@@ -33,12 +33,14 @@ def with_unequal_channels(network: fx.GraphModule, seed: int) -> int:
         if not (_is(modules, before, nn.Conv2d) and _is(modules, after, nn.Conv2d)):
             continue
         first, second = modules[before.target], modules[after.target]
+        # Filters of a depthwise convolution each read one channel, along another axis.
+        along = (-1, 1, 1, 1) if second.groups == first.out_channels else (1, -1, 1, 1)
         octaves = torch.rand(first.out_channels, generator=random) * 2 - 1
         factor = 2 ** (octaves * _OCTAVES)
         with torch.no_grad():
             first.weight.mul_(factor.reshape(-1, 1, 1, 1))
             first.bias.mul_(factor)
-            second.weight.div_(factor.reshape(1, -1, 1, 1))
+            second.weight.div_(factor.reshape(along))
         count += 1
     return count
 
