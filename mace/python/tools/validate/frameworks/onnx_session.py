@@ -20,19 +20,33 @@ def open_session(model: Union[str, bytes], threads: int = 0) -> Any:
         model: the file's path, or its bytes.
         threads: 0 for one on each core.
     """
+    from onnxruntime import GraphOptimizationLevel
+    from onnxruntime.capi.onnxruntime_pybind11_state import Fail
     from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as Missing
 
+    exact = {_EXACT_BYTES: "1"}
     try:
-        return _open(model, threads, {_EXACT_BYTES: "1"})
+        return _open(model, threads, exact)
     except Missing:
         # There is no QLinearConv of int8 with uint8 weights; that with int8 is exact.
         return _open(model, threads, {})
+    except Fail:
+        # 1.32 fails at int8 weights that two nodes read. Without its later
+        # optimizations it computes them as floats, which is exact too.
+        return _open(model, threads, {}, GraphOptimizationLevel.ORT_ENABLE_BASIC)
 
 
-def _open(model: Union[str, bytes], threads: int, entries: Dict[str, str]) -> Any:
+def _open(
+    model: Union[str, bytes],
+    threads: int,
+    entries: Dict[str, str],
+    optimizations: Any = None,
+) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
+    if optimizations is not None:
+        options.graph_optimization_level = optimizations
     options.log_severity_level = _ERRORS
     options.intra_op_num_threads = threads
     for key, value in entries.items():
