@@ -32,7 +32,7 @@ _LAYERS = (
     ("devices", "validate"),
     ("report",),
     ("run",),
-    ("explain", "calibrate"),
+    ("explain", "calibrate", "check"),
     ("doctor", "debug", "bazel_run", "new_op", "quantization", "cli"),
 )
 _LAYER = {room: number for number, rooms in enumerate(_LAYERS) for room in rooms}

@@ -28,7 +28,7 @@ from mace.python.tools.catalogue.schema import (
     Packing,
     Port,
 )
-from mace.python.tools.catalogue.signatures import read_signatures
+from mace.python.tools.catalogue.signatures import DEVICES, read_signatures
 from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import MaceError
 
@@ -75,6 +75,7 @@ def load_catalogue(ops_dir: Path) -> Catalogue:
         problems.append(str(error))
     ops: dict[str, OpSchema] = {}
     rooms: dict[str, str] = {}
+    devices: dict[str, tuple[str, ...]] = {}
     files = sorted(ops_dir.glob("*/*.op.yaml"))
     for path in files:
         try:
@@ -87,11 +88,23 @@ def load_catalogue(ops_dir: Path) -> Catalogue:
             continue
         ops[schema.type] = schema
         rooms[schema.type] = path.parent.name
+        devices[schema.type] = _devices(path.parent)
     if not files:
         problems.append(f"{ops_dir}: no operator declarations (*/*.op.yaml)")
     if problems:
         raise CatalogueError("\n".join(problems))
-    return Catalogue(MappingProxyType(ops), MappingProxyType(rooms))
+    return Catalogue(
+        MappingProxyType(ops), MappingProxyType(rooms), MappingProxyType(devices)
+    )
+
+
+def _devices(room: Path) -> tuple[str, ...]:
+    """Those whose file is in a room."""
+    return tuple(
+        device
+        for suffix, device in DEVICES.items()
+        if (room / f"{room.name}_{suffix}.cc").exists()
+    )
 
 
 def load_op(path: Path, enums: Enumerations) -> OpSchema:

@@ -184,10 +184,14 @@ class Catalogue:
 
     Attributes:
         rooms: the folder of mace/ops that holds each type.
+        devices: those that have kernels for each type, as ``CPU``.
     """
 
     ops: Mapping[str, OpSchema]
     rooms: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    devices: Mapping[str, tuple[str, ...]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
 
     def __contains__(self, op_type: object) -> bool:
         return op_type in self.ops

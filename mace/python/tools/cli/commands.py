@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mace.python.tools.calibrate.options import calibrate_options
+from mace.python.tools.check.options import check_options
 from mace.python.tools.command_line.options import CommandOptions, read_options
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.convert.options import ConvertOptions, convert_options
@@ -42,6 +43,7 @@ def execute(args: argparse.Namespace) -> int:
         "run": run,
         "benchmark": run,
         "explain": explain,
+        "check": check,
         "build": build,
         "doctor": doctor,
         "new-op": new_op,
@@ -112,6 +114,15 @@ def explain(args: argparse.Namespace) -> int:
 
     report = explain_deployment(deployment, options)
     return 0 if report.passed else 1
+
+
+def check(args: argparse.Namespace) -> int:
+    """Says what can be converted; status 1 when a model cannot."""
+    options = check_options(args)
+    deployment = _load(args)
+    from mace.python.tools.check.check import check_deployment
+
+    return 0 if check_deployment(deployment, options) else 1
 
 
 def build(args: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from mace.python.tools.calibrate.options import add_calibrate_flags
+from mace.python.tools.check.options import add_check_flags
 from mace.python.tools.command_line import flags
 from mace.python.tools.command_line.options import (
     DEPLOYMENT,
@@ -28,6 +29,7 @@ COMMANDS = {
     "convert": "convert the models of a deployment file",
     "quantize": "convert models to 8-bit integers by samples",
     "run": "run, validate or benchmark converted models",
+    "check": "say of each node of a model whether it can be converted",
     "explain": "say on which device each operator runs, and why",
     "benchmark": "earlier form of: run --benchmark",
     "build": "earlier form of: convert, then tools/build-standalone-lib.sh",
@@ -40,6 +42,7 @@ _MISSING = "the following arguments are required: "
 
 _EXAMPLES = """\
 examples:
+  python tools/converter.py check --config=model.yml
   python tools/converter.py convert --config=model.yml
   python tools/converter.py run --config=model.yml --validate
   python tools/converter.py run --config=model.yml --benchmark --num_threads=4
@@ -179,6 +182,7 @@ def _make_parser(
         "convert": _add_convert,
         "quantize": _add_quantize,
         "run": _add_run,
+        "check": _add_check,
         "explain": _add_explain,
         "benchmark": _add_benchmark,
         "build": _add_build,
@@ -269,6 +273,17 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Needs the output of: converter.py convert --config=FILE"
     _add_deployment(parser)
     add_run_flags(parser)
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Reads the models as convert does, writes nothing, and prints a table of all\n"
+        "nodes: the operators that a node becomes, their multiply-accumulates, bytes\n"
+        "and devices, or why it cannot be converted and what can be done. Nodes\n"
+        "behind such a one are checked too, where the shapes of its results are known."
+    )
+    _add_deployment(parser)
+    add_check_flags(parser)
 
 
 def _add_explain(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mace.python.tools.config.deployment import ModelConfig
@@ -20,6 +20,7 @@ from mace.python.tools.convert.requests import (
 from mace.python.tools.convert.scaled_inputs import scale_inputs
 from mace.python.tools.fetch import fetch_files, file_sha256
 from mace.python.tools.importers.base import ImportModelError, load_importer
+from mace.python.tools.importers.journal import Journal
 from mace.python.tools.ir import DataType, Graph, GraphError, assign_subgraphs
 from mace.python.tools.passes import optimize
 from mace.python.tools.passes.integer_types import choose_integer_type
@@ -75,6 +76,7 @@ def import_model(
     dump_passes: Path | None = None,
     quantize: Callable[[Graph], int] | None = None,
     integers: DataType | None = None,
+    journal: Journal | None = None,
 ) -> tuple[Graph, int]:
     """The optimized graph, and how many operators it had before.
 
@@ -82,11 +84,15 @@ def import_model(
         dump_passes: where to write the graph after every pass; None: nowhere.
         quantize: as in PassManager.
         integers: the type of quantized tensors inside the model; None: as they are.
+        journal: is told what becomes of every node, those behind refused ones included
+            as far as their inputs' shapes are known.
 
     Raises:
         MaceError: the model cannot be converted.
     """
     request = import_request(model, source.model, source.weights)
+    if journal is not None:
+        request = replace(request, journal=journal, check_all=True)
     _LOG.info("%s: importing %s", model.name, request.model_path)
     graph = load_importer(model.platform.value)(request)
     before = len(graph.ops)

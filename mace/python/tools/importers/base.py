@@ -9,11 +9,12 @@ import importlib
 import importlib.util
 import pkgutil
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from mace.python.tools.errors import MaceError, UnsupportedError
+from mace.python.tools.importers.journal import Journal
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat, Graph, GraphError
 from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
@@ -77,6 +78,9 @@ class ImportRequest:
         weight_path: for frameworks that keep weights apart (Caffe).
         inputs, outputs: where the graph is cut; a model input may be an inner
             tensor of the framework's graph.
+        journal: is told what became of each node.
+        check_all: import what follows refused nodes too, where the framework tells the
+            types and shapes of their outputs. The import fails all the same.
     """
 
     name: str
@@ -84,6 +88,8 @@ class ImportRequest:
     inputs: tuple[InputSpec, ...]
     outputs: tuple[OutputSpec, ...]
     weight_path: Path | None = None
+    journal: Journal = field(default_factory=Journal)
+    check_all: bool = False
 
 
 class Importer(Protocol):
@@ -169,13 +175,15 @@ class UnsupportedNodesError(UnsupportedError):
 class UnsupportedNodes:
     """Collects nodes that cannot be converted, to report all in one message."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, journal: Journal | None = None) -> None:
         self._model = model
+        self._journal = journal or Journal()
         self._nodes: list[UnsupportedNode] = []
 
     def add(self, node: str, op: str, reason: str, hint: str = "") -> None:
         """Notes one node."""
         self._nodes.append(UnsupportedNode(node, op, reason, hint))
+        self._journal.refuse(node, op, reason, hint)
 
     def add_unfit(self, graph: Graph) -> None:
         """Checks the element types of the imported graph. This is done at the end,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mace.python.tools.ir.constant import Constant
@@ -73,6 +73,15 @@ class Graph:
     def ops(self) -> tuple[Op, ...]:
         """The operators, producers before consumers after `sort`."""
         return tuple(self._ops)
+
+    @property
+    def op_count(self) -> int:
+        """How many operators there are."""
+        return len(self._ops)
+
+    def newest_ops(self) -> Iterator[Op]:
+        """The operators, the last that was added first."""
+        return reversed(self._ops)
 
     @property
     def values(self) -> Mapping[str, Value]:

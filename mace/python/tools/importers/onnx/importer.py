@@ -22,7 +22,9 @@ from mace.python.tools.importers.base import (
     framework_format,
     malformed_node,
 )
+from mace.python.tools.importers.journal import NodeEntry, Outcome
 from mace.python.tools.importers.onnx.folding import fold_node
+from mace.python.tools.importers.onnx.inferred import inferred_outputs
 from mace.python.tools.importers.onnx.mapped_file import read_model
 from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.importers.onnx.scope import Scope, open_scope, reads
@@ -65,7 +67,7 @@ class _GraphImporter:
         self._builder = GraphBuilder(request.name, "onnx")
         self._values: dict[str, Value] = {}
         self._unknown: set[str] = set()
-        self._unsupported = UnsupportedNodes(str(request.model_path))
+        self._unsupported = UnsupportedNodes(str(request.model_path), request.journal)
         self._opset = scope.opset
         self._wanted = frozenset(
             [name for node in scope.nodes for name in reads(node)]
@@ -73,12 +75,14 @@ class _GraphImporter:
         )
 
     def run(self) -> Graph:
-        for entry in self._scope.inputs:
-            self._values[entry.name] = self._builder.input(
-                entry.name, entry.dtype, entry.shape, entry.data_format
+        for given in self._scope.inputs:
+            self._values[given.name] = self._builder.input(
+                given.name, given.dtype, given.shape, given.data_format
             )
         for node in self._scope.nodes:
-            self._import(node)
+            journal = self._request.journal
+            with journal.node(_label(node), _type(node), self._builder.graph) as entry:
+                self._import(node, entry)
         self._unsupported.raise_if_any()
         graph = self._builder.graph
         graph.external_files = self._reader.external_files
@@ -92,12 +96,13 @@ class _GraphImporter:
         graph.sort()
         return graph
 
-    def _import(self, proto: onnx.NodeProto) -> None:
+    def _import(self, proto: onnx.NodeProto, entry: NodeEntry) -> None:
         known = HANDLERS.find(_type(proto)) is not None or _type(proto) == _IF
         skipped = any(name in self._unknown for name in reads(proto))
         if skipped and known:
             # It cannot be checked until the nodes that it reads are supported.
             self._unknown.update(proto.output)
+            entry.outcome = Outcome.NOT_REACHED
             return
         try:
             self._check(proto)
@@ -110,6 +115,22 @@ class _GraphImporter:
             reason = error.reason if isinstance(error, UnsupportedNodeError) else error
             hint = error.hint if isinstance(error, UnsupportedNodeError) else ""
             self._unsupported.add(_label(proto), _type(proto), str(reason), hint)
+            if self._request.check_all:
+                self._stand_in(proto)
+
+    def _stand_in(self, proto: onnx.NodeProto) -> None:
+        """Gives the outputs of a refused node the types and shapes that ONNX infers, so
+        that the nodes that read them can be checked.
+        """
+        if any(name in self._unknown for name in proto.input):
+            return
+        inputs = [self._value(name) if name else None for name in proto.input]
+        outputs = inferred_outputs(proto, self._opset, inputs)
+        graph = self._builder.graph
+        for name, (dtype, shape) in outputs.items():
+            free = graph.unique_name(name)
+            self._values[name] = graph.add_value(free, dtype, shape)
+            self._unknown.discard(name)
 
     def _check(self, proto: onnx.NodeProto) -> None:
         """Refuses nodes that violate the operator's own specification."""

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import onnx
 
 from mace.python.tools.importers.onnx.folding import RANDOM
-from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES
-from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.importers.onnx.tensors import tensor_type_of
 from mace.python.tools.ir.graph import Value
 
 # Names that have another meaning for the nodes of a body.
@@ -90,7 +89,7 @@ def _function(
         version = _nearest(schema.context_dependent_function_opset_versions, opset)
         if version is None:
             return None
-        types = [_type_of(value) for value in inputs]
+        types = [tensor_type_of(value) for value in inputs]
         try:
             data = schema.get_context_dependent_function_with_opset_version(
                 version, proto.SerializeToString(), types
@@ -106,19 +105,6 @@ def _nearest(versions: Sequence[int], opset: int) -> int | None:
     """The newest of these up to `opset`, or else the oldest."""
     older = [version for version in versions if version <= opset]
     return max(older, default=min(versions, default=None))
-
-
-def _type_of(value: Value | None) -> bytes:
-    if value is None:
-        return bytes(onnx.TypeProto().SerializeToString())
-    kinds = {dtype: kind for kind, dtype in ELEMENT_TYPES.items()}
-    kinds[DataType.FLOAT32] = onnx.TensorProto.FLOAT
-    # The converter keeps 64 bits in 32.
-    kinds[DataType.INT32] = onnx.TensorProto.INT64
-    shape = value.shape
-    dims = None if shape is None else [d if isinstance(d, int) else None for d in shape]
-    proto = onnx.helper.make_tensor_type_proto(kinds[value.dtype], dims)
-    return bytes(proto.SerializeToString())
 
 
 def _renamed(

@@ -18,6 +18,7 @@ from mace.python.tools.importers.onnx.mapped_file import THIS_FILE, MappedModel
 from mace.python.tools.ir.builder import narrow
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.node import Value
 
 _T = onnx.TensorProto
 
@@ -213,3 +214,17 @@ def _view(
 
 def _widen(array: Array) -> Array:
     return array.astype(np.float32)
+
+
+def tensor_type_of(value: Value | None) -> bytes:
+    """A serialized `TypeProto` of what an importer knows; an empty one for None."""
+    if value is None:
+        return bytes(onnx.TypeProto().SerializeToString())
+    kinds = {dtype: kind for kind, dtype in ELEMENT_TYPES.items()}
+    kinds[DataType.FLOAT32] = onnx.TensorProto.FLOAT
+    # The converter keeps 64 bits in 32.
+    kinds[DataType.INT32] = onnx.TensorProto.INT64
+    shape = value.shape
+    dims = None if shape is None else [d if isinstance(d, int) else None for d in shape]
+    proto = onnx.helper.make_tensor_type_proto(kinds[value.dtype], dims)
+    return bytes(proto.SerializeToString())

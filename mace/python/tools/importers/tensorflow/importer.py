@@ -24,6 +24,7 @@ from mace.python.tools.importers.base import (
     unknown_tensor,
     user_to_framework,
 )
+from mace.python.tools.importers.journal import NodeEntry, Outcome
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.importers.tensorflow.node import (
     ELEMENT_TYPES,
@@ -58,7 +59,7 @@ class _Import:
         self.nodes = nodes
         self.builder = GraphBuilder(request.name, "tensorflow")
         self.values: dict[Tensor, Value] = {}
-        self.unsupported = UnsupportedNodes(str(request.model_path))
+        self.unsupported = UnsupportedNodes(str(request.model_path), request.journal)
 
     def run(self) -> Graph:
         outputs = [self._find("output_tensors", o.name) for o in self.request.outputs]
@@ -67,7 +68,11 @@ class _Import:
         order = self._order([node for node, _ in outputs])
         self._check_placeholders(order)
         for node in order:
-            self._convert(node)
+            if any(name == node.name for name, _ in self.values):
+                continue  # given by an input
+            journal = self.request.journal
+            with journal.node(node.name, node.op, self.builder.graph) as entry:
+                self._convert(node, entry)
         self.unsupported.raise_if_any()
         self._check_damaged(outputs)
         for tensor, output in zip(outputs, self.request.outputs):
@@ -166,9 +171,7 @@ class _Import:
                 + ", which the deployment file does not name"
             )
 
-    def _convert(self, node: Node) -> None:
-        if any(name == node.name for name, _ in self.values):
-            return
+    def _convert(self, node: Node, entry: NodeEntry) -> None:
         handler = HANDLERS.find(node.op)
         if handler is None:
             self.unsupported.add(node.name, node.op, *self._why(node))
@@ -177,6 +180,7 @@ class _Import:
         for source in node.inputs:
             value = self.values.get(source)
             if value is None:
+                entry.outcome = Outcome.NOT_REACHED
                 return  # caused by a node that is already in the table
             inputs.append(value)
         context = Context(node, self.builder, inputs)
