@@ -171,6 +171,9 @@ inline constexpr bool kPrefetch = false;
 MACE_SIMD_INLINE void PrefetchForReading(const void *p) {
   __builtin_prefetch(p, 0);
 }
+MACE_SIMD_INLINE void PrefetchIntoL2(const void *p) {
+  __builtin_prefetch(p, 0, 2);
+}
 MACE_SIMD_INLINE void PrefetchForWriting(const void *p) {
   __builtin_prefetch(p, 1);
 }

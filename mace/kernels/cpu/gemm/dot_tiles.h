@@ -36,17 +36,46 @@ MACE_SIMD_INLINE const int8_t *DotWeightsAt(const Block &b, size_t column) {
          column % kPanelColumns * sv::kDotFour;
 }
 
+// Weights that are read after `tiles` tiles of rows. If they are in no cache, the
+// first tile waits for memory, which had nothing to do during those before it.
+class Ahead {
+ public:
+  Ahead(const int8_t *weights, size_t bytes, size_t tiles)
+      : at_(weights), end_(weights) {
+    if (tiles <= 1 || bytes > tiles * kMostAtOnce) return;
+    end_ += bytes;
+    part_ = (bytes / tiles + kLine - 1) / kLine * kLine;
+  }
+
+  __attribute__((always_inline)) void Prefetch() {
+    if constexpr (!sv::kPrefetch) return;
+    const int8_t *end = at_ + part_;
+    for (; at_ < end && at_ < end_; at_ += kLine) sv::PrefetchIntoL2(at_);
+  }
+
+ private:
+  static constexpr size_t kLine = 64;
+  // A tile's own weights wait behind more than that.
+  static constexpr size_t kMostAtOnce = 64 * kLine;
+
+  const int8_t *at_;
+  const int8_t *end_;
+  size_t part_ = 0;
+};
+
 // Computes all rows from t.row in tiles of at most kRows: calls
 // Kernel::RunTile<rows, kVectors>(block, tile).
+// Each tile prefetches a part of `ahead`.
 template <typename Kernel, int kRows, int kVectors>
-MACE_SIMD_INLINE void RunDotRows(const Block &b, DotTile t) {
+MACE_SIMD_INLINE void RunDotRows(const Block &b, DotTile t, Ahead ahead) {
   for (; t.row + kRows <= b.rows; t.row += kRows) {
+    ahead.Prefetch();
     Kernel::template RunTile<kRows, kVectors>(b, t);
   }
   if constexpr (kRows > 1) {
     // 12, 8, 6, 4, 2, 1.
     constexpr int kNext = kRows > 8 ? 8 : kRows > 4 ? 4 : kRows / 2;
-    RunDotRows<Kernel, kNext, kVectors>(b, t);
+    RunDotRows<Kernel, kNext, kVectors>(b, t, ahead);
   }
 }
 
@@ -55,9 +84,12 @@ MACE_SIMD_INLINE void RunDotRows(const Block &b, DotTile t) {
 template <typename Kernel, int kRows, int kVectors>
 MACE_SIMD_INLINE void RunDotColumns(const Block &b, size_t end, DotTile *t) {
   constexpr size_t kColumns = static_cast<size_t>(kVectors) * sv::kLanes;
+  const size_t bytes = kColumns * b.taps * DepthInFours(b.depth);
+  const size_t tiles = b.rows / kRows;
   for (; t->column + kColumns <= end && t->column < b.columns;
        t->column += kColumns) {
-    RunDotRows<Kernel, kRows, kVectors>(b, *t);
+    RunDotRows<Kernel, kRows, kVectors>(
+        b, *t, Ahead(DotWeightsAt(b, t->column + kColumns), bytes, tiles));
   }
 }
 
