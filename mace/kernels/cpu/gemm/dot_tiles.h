@@ -36,8 +36,9 @@ MACE_SIMD_INLINE const int8_t *DotWeightsAt(const Block &b, size_t column) {
          column % kPanelColumns * sv::kDotFour;
 }
 
-// Weights that are read after `tiles` tiles of rows. If they are in no cache, the
-// first tile waits for memory, which had nothing to do during those before it.
+// Weights that are read after `tiles` tiles of rows. If they are in no cache,
+// the first tile waits for memory, which had nothing to do during those before
+// it.
 class Ahead {
  public:
   Ahead(const int8_t *weights, size_t bytes, size_t tiles)
