@@ -3,6 +3,10 @@
 """Time and peak memory of a conversion, compared with the size of its model file.
 
     python -m benchmarks.convert [--model resnet50]
+    python -m benchmarks.convert --nodes 1000 4000 10000
+
+With --nodes, the models are networks of so many small nodes, which show how the time
+grows.
 
 Runs `tools/converter.py convert` as a user would, each time in a new process.
 """
@@ -20,6 +24,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.deep import SHAPE, write_deep
 from benchmarks.networks import NAMES, ROOT, Network, make_network
 
 _DEPLOYMENT = """
@@ -36,8 +41,8 @@ models:
       - input_tensors: ["{input}"]
         input_shapes: ["{shape}"]
         output_tensors: ["{output}"]
-        output_shapes: ["1,1000"]
-        output_data_formats: [NONE]
+        output_shapes: ["{output_shape}"]
+        {formats}
     runtime: cpu
     data_type: fp32_fp32
 """
@@ -53,6 +58,25 @@ def deployment(network: Network) -> str:
         input=network.input_name,
         output=network.output_name,
         shape=f"{n},{h},{w},{c}",
+        output_shape="1,1000",
+        formats="output_data_formats: [NONE]",
+    )
+
+
+def deep_deployment(folder: Path, nodes: int) -> str:
+    """Writes a network of so many nodes; the text of a deployment file for it."""
+    path = folder / f"deep{nodes}.onnx"
+    output = write_deep(path, nodes)
+    shape = ",".join(map(str, SHAPE))
+    return _DEPLOYMENT.format(
+        name=path.stem,
+        path=path,
+        checksum=hashlib.sha256(path.read_bytes()).hexdigest(),
+        input="x",
+        output=output,
+        shape=shape,
+        output_shape=shape,
+        formats="input_data_formats: [NCHW]\n        output_data_formats: [NCHW]",
     )
 
 
@@ -93,8 +117,18 @@ def convert(config: Path, build_dir: Path) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--model", choices=NAMES, default="resnet50")
+    parser.add_argument(
+        "--nodes",
+        type=int,
+        nargs="+",
+        metavar="COUNT",
+        help="convert networks of so many small nodes instead",
+    )
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
+    if args.nodes:
+        _convert_deep(args.nodes, args.rounds)
+        return
     network = make_network(args.model)
     size = network.onnx.stat().st_size
     with tempfile.TemporaryDirectory() as name:
@@ -116,6 +150,27 @@ def main() -> None:
             f"{min(values) / scale:.2f}{unit}",
             f"{statistics.median(values) / scale:.2f}{unit}",
         )
+    Console().print(table)
+
+
+def _convert_deep(counts: list[int], rounds: int) -> None:
+    table = Table(title="convert, networks of many nodes")
+    for title in ("nodes", "seconds, minimum", "median", "ms a node", "peak memory"):
+        table.add_column(title, justify="right")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for count in counts:
+            config = folder / "deployment.yml"
+            config.write_text(deep_deployment(folder, count))
+            runs = [convert(config, folder / "build") for _ in range(rounds)]
+            seconds, peaks = zip(*runs)
+            table.add_row(
+                str(count),
+                f"{min(seconds):.2f}",
+                f"{statistics.median(seconds):.2f}",
+                f"{min(seconds) * 1e3 / count:.2f}",
+                f"{min(peaks) / 1e6:.1f} MB",
+            )
     Console().print(table)
 
 
