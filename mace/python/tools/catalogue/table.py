@@ -22,15 +22,45 @@ from mace.python.tools.catalogue.schema import (
 from mace.python.tools.errors import MaceError
 from mace.python.tools.reference_page import page_parser, table, write_page
 
+_LEGEND = (
+    "The column CPU has the element types of the first output, and those in which",
+    "the CPU may store its floats; every operator runs there. *Quantized*: it also",
+    "computes in integers that stand for floats ([quantization](quantization.md)).",
+    "*GPU*: it has kernels for OpenCL, which store floats as `data_type` says.",
+)
+
 
 def operator_table(catalogue: Catalogue) -> str:
     """Markdown: a table of all operators, then a section for each."""
     ops = sorted(catalogue.ops.values(), key=lambda op: op.type.lower())
-    summaries = [(f"[{op.type}](#{op.type.lower()})", op.summary) for op in ops]
-    lines = ["# Operators", "", *table(("operator", "what it computes"), summaries)]
+    summaries = [
+        (
+            f"[{op.type}](#{op.type.lower()})",
+            op.summary,
+            ", ".join(_cpu_types(op)),
+            _quantized_bits(op),
+            "yes" if "GPU" in catalogue.devices.get(op.type, ()) else "",
+        )
+        for op in ops
+    ]
+    heading = ("operator", "what it computes", "CPU", "quantized", "GPU")
+    lines = ["# Operators", "", *_LEGEND, "", *table(heading, summaries)]
     for op in ops:
         lines += _section(op)
     return "\n".join(lines) + "\n"
+
+
+def _cpu_types(op: OpSchema) -> list[str]:
+    """The types of the first output, and those in which the CPU stores float32."""
+    types = list(op.outputs[0].types)
+    for signature in op.signatures.get("cpu", ()):
+        types += [dtype for dtype in signature.floats if dtype not in types]
+    return [dtype.value for dtype in types]
+
+
+def _quantized_bits(op: OpSchema) -> str:
+    sizes = {dtype.numpy.itemsize * 8 for dtype in op.outputs[0].quantized}
+    return " and ".join(map(str, sorted(sizes))) + (" bits" if sizes else "")
 
 
 def _section(op: OpSchema) -> list[str]:
