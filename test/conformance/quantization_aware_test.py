@@ -17,7 +17,7 @@ import pytest
 
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.tensorflow import import_model
-from mace.python.tools.importers.tensorflow.testing import frozen, rand
+from mace.python.tools.importers.tensorflow.testing import frozen, rand, traced
 from mace.python.tools.ir import Graph
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import run_graph
@@ -94,7 +94,7 @@ def _converted(
     """The optimized graph, whose input is x0 and whose output is y, and what TensorFlow
     computes.
     """
-    concrete = frozen(tf, function, [x], dynamic=False)
+    concrete = frozen(traced(tf, function, [x], dynamic=False))
     path = folder / "model.pb"
     path.write_bytes(concrete.graph.as_graph_def().SerializeToString())
     (output,) = concrete.outputs

@@ -80,6 +80,11 @@ class NodeEntry:
     hint: str = ""
     operators: tuple[MadeOperator, ...] = ()
 
+    def not_reached(self) -> None:
+        """Notes that its inputs are not known, unless it is refused itself."""
+        if self.outcome is not Outcome.REFUSED:
+            self.outcome = Outcome.NOT_REACHED
+
 
 @dataclass
 class Journal:

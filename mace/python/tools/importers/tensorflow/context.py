@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Union
 
 import numpy as np
 
@@ -16,29 +17,68 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
 
 
+@dataclass(frozen=True)
+class TensorList:
+    """A list of tensors of TensorFlow, whose length the converter knows.
+
+    Attributes:
+        elements: None where nothing was stored.
+        stacked: instead of them, one tensor whose slices along axis 0 they are.
+        shape: of an element, -1 for what is not known; None for an unknown rank.
+        dtype: of an element, by TensorFlow's number.
+    """
+
+    elements: tuple[Value | None, ...] = ()
+    stacked: Value | None = None
+    shape: tuple[int, ...] | None = None
+    dtype: int = 1
+
+
+# What a node gives.
+Item = Union[Value, TensorList]
+
+
 class Context:
     """One node under conversion.
 
     Attributes:
         node: the node.
         builder: where its operators go.
-        inputs: values of its data inputs.
-        results: values of its outputs, filled by `set`.
+        items: its data inputs.
+        results: its outputs, filled by handlers.
     """
 
     def __init__(
-        self, node: Node, builder: GraphBuilder, inputs: Sequence[Value]
+        self, node: Node, builder: GraphBuilder, items: Sequence[Item]
     ) -> None:
         self.node = node
         self.builder = builder
-        self.inputs = tuple(inputs)
-        self.results: dict[int, Value] = {}
+        self.items = tuple(items)
+        self.results: dict[int, Item] = {}
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        """The data inputs, which must be tensors."""
+        return tuple(self.input(index) for index in range(len(self.items)))
 
     def input(self, index: int) -> Value:
         """An input that must be there."""
-        if not 0 <= index < len(self.inputs):
+        item = self._item(index)
+        if isinstance(item, TensorList):
+            raise UnsupportedNodeError(f"input {index} is a list of tensors")
+        return item
+
+    def tensor_list(self, index: int) -> TensorList:
+        """An input that must be a list of tensors."""
+        item = self._item(index)
+        if not isinstance(item, TensorList):
+            raise UnsupportedNodeError(f"input {index} is no list of tensors")
+        return item
+
+    def _item(self, index: int) -> Item:
+        if not 0 <= index < len(self.items):
             raise UnsupportedNodeError(f"input {index} is missing")
-        return self.inputs[index]
+        return self.items[index]
 
     def output_name(self, index: int = 0) -> str:
         """TensorFlow's name of an output."""

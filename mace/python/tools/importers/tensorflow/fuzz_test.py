@@ -24,7 +24,7 @@ from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpe
 from mace.python.tools.importers.tensorflow import import_model
 from mace.python.tools.importers.tensorflow.context import HANDLERS
 from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES
-from mace.python.tools.importers.tensorflow.testing import frozen, rand
+from mace.python.tools.importers.tensorflow.testing import frozen, rand, traced
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
 
@@ -102,7 +102,7 @@ def model(request: pytest.FixtureRequest) -> tuple[Any, tuple[str, ...], Any]:
     """A frozen graph, the names of its outputs, and the shape of input x0."""
     make, shape = _MODELS[request.param]
     tf = importlib.import_module("tensorflow")
-    concrete = frozen(tf, make(tf), [rand(*shape)], dynamic=False)
+    concrete = frozen(traced(tf, make(tf), [rand(*shape)], dynamic=False))
     names = tuple(tensor.name for tensor in concrete.outputs)
     return concrete.graph.as_graph_def(), names, shape
 

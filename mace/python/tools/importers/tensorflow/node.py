@@ -92,6 +92,10 @@ class Node:
             return default
         return bytes(self.attrs[name].s).decode("utf-8", "replace")
 
+    def function(self, name: str) -> str:
+        """The name of the function that an attribute names; '' for none."""
+        return str(self.attrs[name].func.name) if name in self.attrs else ""
+
     def ints(self, name: str) -> tuple[int, ...]:
         """A list of integers; empty if it is not set."""
         return tuple(self.attrs[name].list.i) if name in self.attrs else ()

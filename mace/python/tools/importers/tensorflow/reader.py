@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from google.protobuf.message import DecodeError
 
 from mace.python.tools.importers.base import ImportModelError
 from mace.python.tools.importers.model_file import map_file, other_format
+from mace.python.tools.importers.tensorflow.functions import Function, read_function
 from mace.python.tools.importers.tensorflow.node import (
     Node,
     split_tensor_name,
@@ -25,8 +27,21 @@ _FREEZE_HINT = (
 )
 
 
-def read_nodes(path: Path) -> dict[str, Node]:
-    """The nodes of a frozen graph by name, in the order of the file.
+@dataclass(frozen=True)
+class FrozenGraph:
+    """The contents of a file.
+
+    Attributes:
+        nodes: by name, in the order of the file.
+        functions: that nodes call, by name.
+    """
+
+    nodes: dict[str, Node]
+    functions: dict[str, Function]
+
+
+def read_graph(path: Path) -> FrozenGraph:
+    """The nodes and functions of a frozen graph.
 
     Args:
         path: a binary GraphDef (`.pb`) or its text form (`.pbtxt`).
@@ -51,7 +66,8 @@ def read_nodes(path: Path) -> dict[str, Node]:
             split_tensor_name(name) for name in proto.input if not name.startswith("^")
         )
         nodes[proto.name] = Node(proto.name, proto.op, inputs, proto.attr)
-    return nodes
+    functions = [read_function(proto) for proto in graph.library.function]
+    return FrozenGraph(nodes, {function.name: function for function in functions})
 
 
 def _parse(path: Path) -> Any:

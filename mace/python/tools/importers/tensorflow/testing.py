@@ -40,12 +40,25 @@ class Family:
         *arrays: Array,
         tolerance: float = 2e-5,
         dynamic: bool = False,
+        freeze: bool = True,
+        edit: Callable[[Any], None] | None = None,
     ) -> None:
-        """Imports `function` and compares all its outputs on `arrays`."""
+        """Imports `function` and compares all its outputs on `arrays`.
+
+        Args:
+            freeze: as users do; otherwise functions are called as they are written.
+            edit: changes the graph before it is written.
+        """
         tf = importlib.import_module("tensorflow")
-        concrete = frozen(tf, function, list(arrays), dynamic)
+        concrete = traced(tf, function, list(arrays), dynamic)
+        if freeze:
+            concrete = frozen(concrete)
         definition = concrete.graph.as_graph_def()
         self._tried.update(node.op for node in definition.node)
+        for inner in definition.library.function:
+            self._tried.update(node.op for node in inner.node_def)
+        if edit is not None:
+            edit(definition)
         path = tmp_path / "model.pb"
         path.write_bytes(definition.SerializeToString())
         graph = import_model(
@@ -60,7 +73,7 @@ class Family:
             )
         )
         results = run_graph(graph, {f"x{i}": a for i, a in enumerate(arrays)})
-        expected = concrete(*[tf.constant(a) for a in arrays])
+        expected = tf.nest.flatten(concrete(*[tf.constant(a) for a in arrays]))
         for tensor, value in zip(concrete.outputs, expected):
             wanted = value.numpy()
             got = results[tensor.name]
@@ -87,23 +100,27 @@ def rand(*shape: int, low: float = -2.0, high: float = 2.0) -> Array:
     return rng.uniform(low, high, shape).astype(np.float32)
 
 
-def frozen(
-    tf: Any, function: Callable[..., Any], arrays: list[Array], dynamic: bool
-) -> Any:
-    """The frozen function of tensors called x0, x1, ...
-
-    With `dynamic` TensorFlow is not told the dimensions, so that it leaves
-    arithmetic on shapes in the graph.
-    """
+def frozen(concrete: Any) -> Any:
+    """A function of TensorFlow without variables."""
     from tensorflow.python.framework.convert_to_constants import (
         convert_variables_to_constants_v2,
     )
 
+    return convert_variables_to_constants_v2(concrete, lower_control_flow=False)
+
+
+def traced(
+    tf: Any, function: Callable[..., Any], arrays: list[Array], dynamic: bool
+) -> Any:
+    """The function of tensors called x0, x1, ...
+
+    With `dynamic` TensorFlow is not told the dimensions, so that it leaves
+    arithmetic on shapes in the graph.
+    """
     specs = [
         tf.TensorSpec(
             [None] * a.ndim if dynamic else a.shape, tf.as_dtype(a.dtype), name=f"x{i}"
         )
         for i, a in enumerate(arrays)
     ]
-    concrete = tf.function(function).get_concrete_function(*specs)
-    return convert_variables_to_constants_v2(concrete)
+    return tf.function(function).get_concrete_function(*specs)

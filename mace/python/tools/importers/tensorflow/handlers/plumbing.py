@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
+from mace.python.tools.importers.tensorflow.context import HANDLERS, Context, TensorList
 
 
 @HANDLERS.register("Const")
@@ -29,16 +29,21 @@ def const(context: Context) -> None:
 )
 def identity(context: Context) -> None:
     """Has no effect in inference."""
-    context.results[0] = context.builder.alias(context.input(0), context.output_name())
+    _pass_on(context, 0)
 
 
 @HANDLERS.register("IdentityN")
 def identity_n(context: Context) -> None:
     """Several identities at once."""
-    for index, value in enumerate(context.inputs):
-        context.results[index] = context.builder.alias(
-            value, context.output_name(index)
-        )
+    for index in range(len(context.items)):
+        _pass_on(context, index)
+
+
+def _pass_on(context: Context, index: int) -> None:
+    item = context.items[index]
+    if not isinstance(item, TensorList):
+        item = context.builder.alias(item, context.output_name(index))
+    context.results[index] = item
 
 
 @HANDLERS.register("NoOp")

@@ -1,0 +1,265 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Converts nodes: those of the graph, and those of the functions that it calls.
+
+Calls are replaced by what they compute, branches by the one that is taken, and a loop
+by its rounds, if the converter knows the condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.base import (
+    MALFORMED_NODE_ERRORS,
+    ImportModelError,
+    UnsupportedNodeError,
+    UnsupportedNodes,
+    malformed_node,
+    nearest_names,
+)
+from mace.python.tools.importers.tensorflow.context import (
+    HANDLERS,
+    Context,
+    Item,
+    TensorList,
+)
+from mace.python.tools.importers.tensorflow.functions import Function, Tensor
+from mace.python.tools.importers.tensorflow.node import Node, tensor_name
+from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.infer import ShapeError
+
+_VARIABLES = {"VariableV2", "VarHandleOp", "ReadVariableOp", "Variable"}
+_FIRST_CONTROL_FLOW = {"Enter", "Exit", "NextIteration", "Switch", "Merge", "LoopCond"}
+_STATIC = "make it a constant, or fix the input shapes it follows from"
+_DEEPEST = 64
+_MOST_ROUNDS = 10_000
+
+
+@dataclass
+class Scope:
+    """The nodes of the graph, or of one call of a function.
+
+    Attributes:
+        nodes: by name.
+        values: of inputs and of the nodes that were converted.
+        prefix: of the names of this call's nodes in the converted graph.
+    """
+
+    nodes: Mapping[str, Node]
+    values: dict[Tensor, Item] = field(default_factory=dict)
+    prefix: str = ""
+
+
+class Body:
+    """Converts the nodes of one model."""
+
+    def __init__(
+        self,
+        path: Path,
+        builder: GraphBuilder,
+        functions: Mapping[str, Function],
+        unsupported: UnsupportedNodes,
+    ) -> None:
+        self._path = path
+        self._builder = builder
+        self._functions = functions
+        self._unsupported = unsupported
+        self._depth = 0
+
+    def ordered(self, scope: Scope, roots: Iterable[str]) -> list[Node]:
+        """The nodes that some need, producers first.
+
+        Raises:
+            ImportModelError: a node is missing, or needs itself.
+        """
+        order: list[Node] = []
+        done: set[str] = set()
+        on_path: set[str] = set()
+        stack = [(root, False) for root in reversed(list(roots))]
+        given = {node for node, _ in scope.values}
+        while stack:
+            name, leaving = stack.pop()
+            if leaving:
+                on_path.discard(name)
+                done.add(name)
+                order.append(scope.nodes[name])
+                continue
+            if name in done or (name in given and name not in scope.nodes):
+                continue
+            if name in on_path:
+                raise ImportModelError(
+                    f"{self._path}: node {name} depends on itself (a loop of "
+                    "TensorFlow 1); freeze the model with lower_control_flow=False"
+                )
+            if name not in scope.nodes:
+                reader = next(
+                    n.name
+                    for n in scope.nodes.values()
+                    if any(source == name for source, _ in n.inputs)
+                )
+                raise ImportModelError(
+                    f"{self._path}: node {reader} reads {name!r}, which "
+                    "the file does not hold: freeze the model again"
+                )
+            on_path.add(name)
+            stack.append((name, True))
+            if name in given:
+                continue
+            for source in reversed(scope.nodes[name].inputs):
+                if source not in scope.values:
+                    stack.append((source[0], False))
+        return order
+
+    def convert(self, scope: Scope, node: Node) -> bool:
+        """Adds the outputs of a node to the scope; false if they are not known, because
+        of nodes that are in the table of unsupported ones.
+        """
+        named = replace(node, name=scope.prefix + node.name)
+        flow = _FLOW.get(node.op)
+        handler = HANDLERS.find(node.op)
+        if flow is None and handler is None:
+            self._unsupported.add(named.name, node.op, *_why(node))
+            return False
+        if any(source not in scope.values for source in node.inputs):
+            return False  # caused by a node that is already in the table
+        context = Context(named, self._builder, [scope.values[i] for i in node.inputs])
+        known = True
+        try:
+            # Infinities and NaN are allowed in a model.
+            with np.errstate(all="ignore"):
+                if flow is not None:
+                    known = flow(self, context)
+                elif handler is not None:
+                    handler(context)
+        except UnsupportedNodeError as error:
+            self._unsupported.add(named.name, node.op, error.reason, error.hint)
+        except ShapeError as error:
+            self._unsupported.add(named.name, node.op, str(error))
+        except MaceError:
+            raise
+        except MALFORMED_NODE_ERRORS as error:
+            row = malformed_node(error)
+            self._unsupported.add(named.name, node.op, row.reason, row.hint)
+        for index, value in context.results.items():
+            scope.values[node.name, index] = value
+        return known
+
+    def _call(
+        self, name: str, inputs: Sequence[Item], prefix: str
+    ) -> list[Item] | None:
+        """The results of a function; None if some are not known."""
+        function = self._functions.get(name)
+        if function is None:
+            raise UnsupportedNodeError(
+                f"it calls {name!r}, which the file does not hold",
+                "freeze the model again",
+            )
+        if len(function.arguments) != len(inputs):
+            raise UnsupportedNodeError(
+                f"it calls {name!r}, which takes {len(function.arguments)} tensors, "
+                f"with {len(inputs)}"
+            )
+        if self._depth == _DEEPEST:
+            raise UnsupportedNodeError(f"{_DEEPEST} functions call each other")
+        values = {(a, 0): value for a, value in zip(function.arguments, inputs)}
+        scope = Scope(function.nodes, values, f"{prefix}/")
+        self._depth += 1
+        try:
+            for node in self.ordered(scope, [node for node, _ in function.results]):
+                self.convert(scope, node)
+        finally:
+            self._depth -= 1
+        results = [scope.values.get(tensor) for tensor in function.results]
+        known = [result for result in results if result is not None]
+        return known if len(known) == len(results) else None
+
+    def called(self, context: Context) -> bool:
+        """A call of a function."""
+        node = context.node
+        return _give(context, self._call(node.function("f"), context.items, node.name))
+
+    def branch(self, context: Context) -> bool:
+        """The branch that is taken."""
+        node, condition = context.node, _truth(context.input(0), "its condition")
+        name = node.function("then_branch" if condition else "else_branch")
+        return _give(context, self._call(name, context.items[1:], node.name))
+
+    def loop(self, context: Context) -> bool:
+        """All rounds of a loop, one behind the other."""
+        node = context.node
+        items: Sequence[Item] | None = context.items
+        for number in range(_MOST_ROUNDS):
+            assert items is not None
+            place = f"{node.name}/{number}"
+            found = self._call(node.function("cond"), items, f"{place}/condition")
+            if found is None:
+                return False
+            (condition,) = found
+            if not isinstance(condition, Value):
+                raise UnsupportedNodeError("its condition is a list of tensors")
+            if not _truth(condition, f"its condition in round {number}"):
+                return _give(context, items)
+            items = self._call(node.function("body"), items, place)
+            if items is None:
+                return False
+        raise UnsupportedNodeError(f"the loop has more than {_MOST_ROUNDS} rounds")
+
+
+def _truth(value: Value, what: str) -> bool:
+    if not value.is_constant:
+        raise UnsupportedNodeError(
+            f"{what} ({value.name}) is computed at run time", _STATIC
+        )
+    array = np.asarray(value.numpy())
+    # As TensorFlow has it: a tensor that is no scalar is true if it is not empty.
+    return bool(array.reshape(())) if array.ndim == 0 else array.size > 0
+
+
+def _give(context: Context, items: Sequence[Item] | None) -> bool:
+    """Makes the results of a function those of the node that calls it."""
+    for index, item in enumerate(items or ()):
+        if isinstance(item, TensorList):
+            context.results[index] = item
+        else:
+            name = tensor_name(context.node.name, index)
+            context.results[index] = context.builder.alias(item, name)
+    return items is not None
+
+
+_Flow = Callable[[Body, Context], bool]
+_FLOW: Mapping[str, _Flow] = MappingProxyType(
+    {
+        "PartitionedCall": Body.called,
+        "StatefulPartitionedCall": Body.called,
+        "If": Body.branch,
+        "StatelessIf": Body.branch,
+        "While": Body.loop,
+        "StatelessWhile": Body.loop,
+    }
+)
+
+
+def flow_types() -> list[str]:
+    """The types that call functions."""
+    return sorted(_FLOW)
+
+
+def _why(node: Node) -> tuple[str, str]:
+    if node.op in _VARIABLES:
+        return "a variable", "freeze the model (variables to constants)"
+    if node.op in _FIRST_CONTROL_FLOW:
+        return (
+            "control flow of TensorFlow 1",
+            "freeze the model with lower_control_flow=False",
+        )
+    near = nearest_names(node.op, HANDLERS.types(), 2)
+    hint = "supported and similar: " + ", ".join(near) if near else ""
+    return "operator not supported", hint

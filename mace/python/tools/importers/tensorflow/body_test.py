@@ -1,0 +1,162 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions, branches and loops compared with TensorFlow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mace.python.tools.importers.base import (
+    ImportModelError,
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+    UnsupportedNodesError,
+)
+from mace.python.tools.importers.tensorflow import import_model
+from mace.python.tools.importers.tensorflow.testing import Family, rand
+from mace.python.tools.ir.graph import DataFormat
+
+tf = pytest.importorskip("tensorflow", reason="it is the reference here")
+
+# Whatever a function contains; only the comparison counts here.
+_ANY = Family("tensor_lists")
+
+
+def test_functions_that_call_functions(tmp_path: Path) -> None:
+    @tf.function  # type: ignore[untyped-decorator]
+    def inner(x: Any, y: Any) -> Any:
+        first, second = tf.split(x, 2, axis=0)
+        return first + y, second * y
+
+    @tf.function  # type: ignore[untyped-decorator]
+    def outer(x: Any) -> Any:
+        a, b = inner(x, tf.constant([1.0, 2.0, 3.0]))
+        mean, variance = tf.nn.moments(x, [0])
+        return inner(tf.concat([b, a], 0), mean)[1] + variance
+
+    _ANY.check(tmp_path, lambda x: (outer(x), outer(x * 2)), rand(4, 3), freeze=False)
+
+
+def test_outputs_with_names(tmp_path: Path) -> None:
+    @tf.function  # type: ignore[untyped-decorator]
+    def normalised(x: Any) -> Any:
+        result = tf.raw_ops.FusedBatchNormV3(
+            x=x,
+            scale=tf.constant([1.0, 2.0, 3.0]),
+            offset=tf.constant([0.5, 0.0, -1.0]),
+            mean=tf.constant([0.1, 0.2, 0.3]),
+            variance=tf.constant([1.0, 2.0, 0.5]),
+            is_training=False,
+        )
+        return result.y * 2.0
+
+    _ANY.check(tmp_path, normalised, rand(1, 4, 4, 3), freeze=False)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_branch_that_is_taken(tmp_path: Path, rows: int) -> None:
+    def function(x: Any) -> Any:
+        many = tf.shape(x)[0] > 2
+        return tf.cond(many, lambda: tf.nn.relu(x), lambda: x - 1.0)
+
+    _ANY.check(tmp_path, function, rand(rows, 3), dynamic=True)
+
+
+def test_a_loop_of_known_length(tmp_path: Path) -> None:
+    def function(x: Any) -> Any:
+        results = tf.TensorArray(tf.float32, size=tf.shape(x)[0])
+        state = tf.zeros_like(x[0])
+
+        def step(i: Any, state: Any, results: Any) -> Any:
+            state = tf.tanh(state * 0.5 + x[i])
+            return i + 1, state, results.write(i, state)
+
+        _, state, results = tf.while_loop(
+            lambda i, *_: i < tf.shape(x)[0], step, (0, state, results)
+        )
+        return state, results.stack()
+
+    _ANY.check(tmp_path, function, rand(5, 4))
+
+
+@pytest.mark.parametrize("layer", ["LSTM", "GRU", "SimpleRNN"])
+def test_recurrent_layers_of_keras(tmp_path: Path, layer: str) -> None:
+    tf.keras.utils.set_random_seed(3)
+    recurrent = getattr(tf.keras.layers, layer)(5, return_sequences=True)
+    both = tf.keras.layers.Bidirectional(getattr(tf.keras.layers, layer)(3))
+    model = tf.keras.Sequential([tf.keras.Input((6, 4)), recurrent, both])
+    _ANY.check(tmp_path, lambda x: model(x, training=False), rand(1, 6, 4))
+
+
+def test_a_condition_that_depends_on_data(tmp_path: Path) -> None:
+    def branch(x: Any) -> Any:
+        return tf.cond(tf.reduce_sum(x) > 0, lambda: x + 1.0, lambda: x * 2.0)
+
+    with pytest.raises(UnsupportedNodesError, match="its condition .* at run time"):
+        _ANY.check(tmp_path, branch, rand(3))
+
+    def loop(x: Any) -> Any:
+        return tf.while_loop(
+            lambda y: tf.reduce_sum(y) < 9.0, lambda y: (y * 2.0,), (x,)
+        )[0]
+
+    with pytest.raises(UnsupportedNodesError, match="condition in round 0"):
+        _ANY.check(tmp_path, loop, np.ones(3, np.float32))
+
+
+def test_a_loop_without_end(tmp_path: Path) -> None:
+    def loop(x: Any) -> Any:
+        return tf.while_loop(lambda i, _: i >= 0, lambda i, y: (i, y), (0, x))[1]
+
+    with pytest.raises(UnsupportedNodesError, match="more than 10000 rounds"):
+        _ANY.check(tmp_path, loop, np.ones(3, np.float32))
+
+
+def test_a_node_inside_that_cannot_be_converted_is_named(tmp_path: Path) -> None:
+    @tf.function  # type: ignore[untyped-decorator]
+    def function(x: Any) -> Any:
+        return tf.linalg.cholesky(x) + 1.0
+
+    with pytest.raises(UnsupportedNodesError) as caught:
+        _ANY.check(tmp_path, lambda x: function(x) * 2.0, rand(3, 3), freeze=False)
+    (row,) = caught.value.nodes
+    assert row.op == "Cholesky" and row.node.endswith("/Cholesky")
+
+
+def test_a_function_that_is_missing(tmp_path: Path) -> None:
+    @tf.function  # type: ignore[untyped-decorator]
+    def function(x: Any) -> Any:
+        return x + 1.0
+
+    def without(definition: Any) -> None:
+        del definition.library.function[:]
+
+    with pytest.raises(UnsupportedNodesError, match="which the file does not hold"):
+        _ANY.check(tmp_path, lambda x: function(x), rand(3), freeze=False, edit=without)
+
+
+def test_loops_of_tensorflow_1(tmp_path: Path) -> None:
+    with tf.Graph().as_default() as graph:
+        tf.compat.v1.disable_control_flow_v2()
+        try:
+            x = tf.compat.v1.placeholder(tf.float32, [3], "x0")
+            y = tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, y * 2.0), (0, x))
+            tf.identity(y[1], "y")
+        finally:
+            tf.compat.v1.enable_control_flow_v2()
+    path = tmp_path / "model.pb"
+    path.write_bytes(graph.as_graph_def().SerializeToString())
+    with pytest.raises(ImportModelError, match="lower_control_flow=False"):
+        import_model(
+            ImportRequest(
+                "m",
+                path,
+                (InputSpec("x0", (3,), data_format=DataFormat.NONE),),
+                (OutputSpec("y:0", DataFormat.NONE),),
+            )
+        )
