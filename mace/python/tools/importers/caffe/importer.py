@@ -1,0 +1,297 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Imports a Caffe network: finds the layers that outputs need, and reports problems.
+
+Tensors are called as the tops of layers. If layers work in place, the name of a blob
+means its last version as an output, as in pycaffe; as an input, it means the version
+that a data layer makes, or the last one of an inner blob.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.base import (
+    MALFORMED_NODE_ERRORS,
+    ImportModelError,
+    ImportRequest,
+    InputSpec,
+    UnsupportedNodeError,
+    UnsupportedNodes,
+    framework_format,
+    malformed_node,
+    nearest_names,
+    unknown_tensor,
+    user_to_framework,
+)
+from mace.python.tools.importers.caffe.caffemodel import Blob, read_weights
+from mace.python.tools.importers.caffe.layer import HANDLERS, NO_WEIGHTS, Layer
+from mace.python.tools.importers.caffe.net import Net, NetLayer, Version, read_net
+from mace.python.tools.importers.caffe.refused import DATA_TYPES, REFUSED
+from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.graph import DataFormat, Graph, Value
+from mace.python.tools.ir.infer import ShapeError
+from mace.python.tools.ir.layout import NHWC_TO_NCHW
+from mace.python.tools.ir.shapes import from_ints
+
+_LOG = logging.getLogger(__name__)
+
+# Layers that cannot run without learned numbers.
+_LEARNED = frozenset(
+    [
+        "BatchNorm",
+        "Convolution",
+        "ConvolutionDepthwise",
+        "Deconvolution",
+        "DepthwiseConvolution",
+        "Embed",
+        "InnerProduct",
+        "Normalize",
+        "PReLU",
+        "Parameter",
+    ]
+)
+# They have learned numbers if their second operand is no bottom.
+_LEARNED_OPERAND = frozenset(("Scale", "Bias"))
+
+
+def import_model(request: ImportRequest) -> Graph:
+    """Imports a prototxt and a caffemodel; see `importers.base.Importer`."""
+    net = read_net(request.model_path)
+    if request.weight_path is None:
+        raise ImportModelError(
+            "weight_file_path: a Caffe model also needs its weights (caffemodel)"
+        )
+    weights = read_weights(request.weight_path)
+    return _Import(request, net, weights).run()
+
+
+class _Import:
+    """One import: the network and the values created so far."""
+
+    def __init__(
+        self, request: ImportRequest, net: Net, weights: Mapping[str, tuple[Blob, ...]]
+    ) -> None:
+        self.request = request
+        self.net = net
+        self.weights = dict(weights)
+        self.builder = GraphBuilder(request.name, "caffe")
+        self.values: dict[Version, Value] = {}
+        self.unsupported = UnsupportedNodes(str(request.model_path))
+        self.shared = _shared_weights(net, weights)
+        self.wanted: set[Version] = set()
+
+    def run(self) -> Graph:
+        for spec in self.request.inputs:
+            self._add_input(spec)
+        outputs = [self._output(spec.name) for spec in self.request.outputs]
+        needed = self._needed(outputs)
+        self._check_data_layers(needed)
+        for index in needed:
+            self._convert(index)
+        self.unsupported.raise_if_any()
+        for version, wanted in zip(outputs, self.request.outputs):
+            self.builder.output(
+                self.values[version],
+                wanted.name,
+                framework_format(wanted.data_format, DataFormat.NCHW),
+            )
+        graph = self.builder.graph
+        graph.prune()
+        self.unsupported.add_unfit(graph)
+        self.unsupported.raise_if_any()
+        graph.sort()
+        _LOG.info(
+            "%s: %d of %d Caffe layers became %d operators",
+            self.request.model_path,
+            len(needed),
+            len(self.net.layers),
+            len(graph.ops),
+        )
+        return graph
+
+    def _add_input(self, spec: InputSpec) -> None:
+        version = self._fed(spec.name)
+        own = self.net.shapes.get(version)
+        shape = spec.shape or own
+        if shape is None:
+            raise ImportModelError(
+                f"input_shapes: {self.request.model_path} does not say the shape of "
+                f"{spec.name}; give it in the deployment file"
+            )
+        if spec.shape:
+            shape = user_to_framework(shape, spec.data_format, DataFormat.NCHW)
+        _check_shape(spec, shape, own)
+        value = self.builder.input(
+            spec.name,
+            spec.dtype,
+            from_ints(shape),
+            framework_format(spec.data_format, DataFormat.NCHW),
+        )
+        if version != self.net.last.get(spec.name):
+            value.source = None
+        self.values[version] = value
+
+    def _fed(self, name: str) -> Version:
+        """The version of a blob that an input of the model stands for."""
+        versions = list(self.net.versions(name))
+        if not versions:
+            raise self._no_tensor("input_tensors", name)
+        first = versions[0]
+        is_data = self.net.layers[first.layer].type in DATA_TYPES
+        return first if is_data else versions[-1]
+
+    def _output(self, name: str) -> Version:
+        version = self.net.last.get(name)
+        if version is None:
+            raise self._no_tensor("output_tensors", name)
+        return version
+
+    def _no_tensor(self, key: str, name: str) -> ImportModelError:
+        known = list(self.net.last)
+        error = unknown_tensor(key, name, self.request.model_path, known)
+        tops = [layer.tops for layer in self.net.layers if layer.name == name]
+        if tops and tops[0]:
+            return ImportModelError(
+                f"{error}; a layer is called so, and makes {', '.join(tops[0])}"
+            )
+        return error
+
+    def _needed(self, outputs: list[Version]) -> list[int]:
+        """The layers that the outputs need, in the order of the file."""
+        wanted = self.wanted
+        wanted.update(version for version in outputs if version not in self.values)
+        found = []
+        for index in range(len(self.net.layers) - 1, -1, -1):
+            if wanted.isdisjoint(self.net.makes[index]):
+                continue
+            found.append(index)
+            wanted.update(v for v in self.net.reads[index] if v not in self.values)
+        return found[::-1]
+
+    def _check_data_layers(self, needed: list[int]) -> None:
+        missing = [
+            top
+            for index in needed
+            if self.net.layers[index].type in DATA_TYPES
+            for top in self.net.layers[index].tops
+            if Version(top, index) not in self.values
+        ]
+        if missing:
+            raise ImportModelError(
+                "input_tensors: the outputs also need "
+                + ", ".join(missing)
+                + ", which the deployment file does not name"
+            )
+
+    def _convert(self, index: int) -> None:
+        source = self.net.layers[index]
+        problems = list(self._problems(source))
+        for reason, hint in problems:
+            self.unsupported.add(source.name, source.type, reason, hint)
+        bottoms = [self.values.get(version) for version in self.net.reads[index]]
+        handler = HANDLERS.find(source.type)
+        known = [bottom for bottom in bottoms if bottom is not None]
+        if problems or handler is None or len(known) < len(bottoms):
+            return  # the cause is in the table
+        made = self.net.makes[index]
+        tops = [v.blob if self.net.last[v.blob] == v else None for v in made]
+        layer = Layer(source, self.builder, known, tops, self._blobs(source))
+        try:
+            # Infinities and NaN are allowed in a model.
+            with np.errstate(all="ignore"):
+                handler(layer)
+        except UnsupportedNodeError as error:
+            self.unsupported.add(source.name, source.type, error.reason, error.hint)
+            return
+        except ShapeError as error:
+            self.unsupported.add(source.name, source.type, str(error))
+            return
+        except MaceError:
+            raise
+        except MALFORMED_NODE_ERRORS as error:
+            row = malformed_node(error)
+            self.unsupported.add(source.name, source.type, row.reason, row.hint)
+            return
+        self._keep(source, made, layer)
+
+    def _keep(self, source: NetLayer, made: tuple[Version, ...], layer: Layer) -> None:
+        for position, version in enumerate(made):
+            if version in self.values:  # fed by the program
+                continue
+            if position in layer.results:
+                self.values[version] = layer.results[position]
+            elif version in self.wanted:
+                self.unsupported.add(
+                    source.name, source.type, f"top {version.blob!r} is not supported"
+                )
+
+    def _problems(self, source: NetLayer) -> Iterator[tuple[str, str]]:
+        """What can be said of a layer without its inputs."""
+        if source.type in REFUSED:
+            yield REFUSED[source.type]
+            return
+        if HANDLERS.find(source.type) is None:
+            near = nearest_names(source.type, HANDLERS.types(), 2)
+            hint = "supported and similar: " + ", ".join(near) if near else ""
+            yield "layer not supported", hint
+            return
+        if source.unknown:
+            yield "has unknown fields: " + ", ".join(source.unknown[:5]), ""
+        if not source.proto.IsInitialized():
+            missing = ", ".join(source.proto.FindInitializationErrors())
+            yield f"lacks {missing}", ""
+        learned = source.type in _LEARNED or (
+            source.type in _LEARNED_OPERAND and len(source.bottoms) == 1
+        )
+        if learned and not self._blobs(source):
+            near = nearest_names(source.name, self.weights, 1)
+            yield NO_WEIGHTS, f"it has some for {near[0]}" if near else ""
+
+    def _blobs(self, source: NetLayer) -> tuple[Blob, ...]:
+        return self.weights.get(source.name, ()) or self.shared.get(source.name, ())
+
+
+def _shared_weights(
+    net: Net, weights: Mapping[str, tuple[Blob, ...]]
+) -> dict[str, tuple[Blob, ...]]:
+    """Blobs of layers that share all of them with another layer, by `param` names."""
+    owners: dict[str, Blob] = {}
+    found: dict[str, tuple[Blob, ...]] = {}
+    for layer in net.layers:
+        names = [param.name for param in layer.proto.param]
+        owners.update(
+            (name, blob)
+            for name, blob in zip(names, weights.get(layer.name, ()))
+            if name and name not in owners
+        )
+        if names and all(name in owners for name in names):
+            found[layer.name] = tuple(owners[name] for name in names)
+    return found
+
+
+def _check_shape(
+    spec: InputSpec, shape: tuple[int, ...], own: tuple[int, ...] | None
+) -> None:
+    """Compares an input's shape with the network's. Caffe's users change the number and
+    the size of images without changing the file.
+    """
+    if own is None:
+        return
+    hint = ""
+    if len(own) == len(shape) == 4:
+        if own[1] == shape[1] or -1 in (own[1], shape[1]):
+            return
+        moved = tuple(shape[axis] for axis in NHWC_TO_NCHW)
+        if tuple(spec.shape[1:]) == tuple(own[1:]) or moved[1] == own[1]:
+            hint = "; is it NCHW? then say input_data_formats: NCHW"
+    elif len(own) == len(shape):
+        return
+    raise ImportModelError(
+        f"input_shapes: {spec.name} is {list(own)} in the model, which "
+        f"{list(shape)} of the deployment file contradicts{hint}"
+    )

@@ -1,0 +1,211 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A layer, as passed to its handler, and the table in which handlers register."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.importers.base import HandlerTable, UnsupportedNodeError
+from mace.python.tools.importers.caffe.caffemodel import Blob
+from mace.python.tools.importers.caffe.net import NetLayer
+from mace.python.tools.ir.builder import GraphBuilder, narrow
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import Shape
+
+NCHW = {"data_format": "NCHW"}
+STATIC_HINT = "give fixed input_shapes"
+NO_WEIGHTS = "the caffemodel has no weights for this layer"
+
+
+class Layer:
+    """A layer under conversion.
+
+    Attributes:
+        proto: its LayerParameter.
+        builder: where its operators go.
+        bottoms: its inputs.
+        tops: the names that its outputs get; None for versions of a blob that a
+            later layer replaces.
+        results: its outputs, filled by `set_top` and `emit`.
+    """
+
+    def __init__(
+        self,
+        source: NetLayer,
+        builder: GraphBuilder,
+        bottoms: Sequence[Value],
+        tops: Sequence[str | None],
+        blobs: Sequence[Blob],
+    ) -> None:
+        self.proto = source.proto
+        self.name = source.name
+        self.type = source.type
+        self.builder = builder
+        self.bottoms = tuple(bottoms)
+        self.tops = tuple(tops)
+        self.results: dict[int, Value] = {}
+        self._blobs = tuple(blobs)
+
+    # Inputs and weights.
+
+    def bottom(self, index: int = 0) -> Value:
+        """An input that must be there."""
+        if index >= len(self.bottoms):
+            raise UnsupportedNodeError(
+                f"has {len(self.bottoms)} bottoms; {index + 1} are needed"
+            )
+        return self.bottoms[index]
+
+    def shape(self, value: Value) -> Shape:
+        """The shape of a value, whose rank must be known."""
+        if value.shape is None:
+            raise UnsupportedNodeError(f"the rank of {value.name} is not known")
+        return value.shape
+
+    def static_shape(self, value: Value) -> tuple[int, ...]:
+        """The shape of a value, which must be known."""
+        dims = self.shape(value)
+        known = tuple(dim for dim in dims if isinstance(dim, int))
+        if len(known) != len(dims):
+            raise UnsupportedNodeError(
+                f"the shape of {value.name} is not known before the run", STATIC_HINT
+            )
+        return known
+
+    def axis(self, axis: int, rank: int) -> int:
+        """An axis, counted from the front."""
+        if not -rank <= axis < rank:
+            raise UnsupportedNodeError(f"axis {axis} is outside a rank of {rank}")
+        return axis + rank if axis < 0 else axis
+
+    @property
+    def blob_count(self) -> int:
+        return len(self._blobs)
+
+    def blob(self, index: int, shape: Sequence[int], what: str) -> Constant:
+        """Learned numbers, in the shape that the layer asks for.
+
+        Raises:
+            UnsupportedNodeError: the caffemodel has other ones.
+        """
+        blob = self._blob(index, what)
+        if not _fits(blob, shape):
+            raise UnsupportedNodeError(
+                f"{what} must have the shape {list(shape)}, but the caffemodel has "
+                f"{list(blob.shape)}",
+                "give the prototxt and the caffemodel of one model",
+            )
+        wanted = tuple(shape)
+        return blob.flat.moved(lambda array: array.reshape(wanted), wanted)
+
+    def blob_shape(self, index: int, what: str) -> tuple[int, ...]:
+        """The shape of learned numbers, as the file says it."""
+        return self._blob(index, what).shape
+
+    def _blob(self, index: int, what: str) -> Blob:
+        if not self._blobs:
+            raise UnsupportedNodeError(NO_WEIGHTS)
+        if index >= len(self._blobs):
+            raise UnsupportedNodeError(
+                f"the caffemodel has {len(self._blobs)} blobs for this layer; the "
+                f"{what} is missing"
+            )
+        blob = self._blobs[index]
+        if blob.problem:
+            raise UnsupportedNodeError(f"{what}: {blob.problem}")
+        return blob
+
+    # Outputs.
+
+    def make(self, op_type: str, inputs: Sequence[Value | None], **attrs: Any) -> Value:
+        """Adds a helper operator that Caffe does not have."""
+        name = f"{self.name}/{op_type}"
+        return self.builder.one(op_type, inputs, None, attrs, name)
+
+    def emit(self, op_type: str, inputs: Sequence[Value | None], **attrs: Any) -> Value:
+        """Adds the operator that makes the first top."""
+        self._one_top()
+        values = self._named(op_type, inputs, self.tops[:1], attrs)
+        self.results[0] = values[0]
+        return values[0]
+
+    def emit_all(
+        self, op_type: str, inputs: Sequence[Value | None], **attrs: Any
+    ) -> None:
+        """Adds the operator that makes all tops."""
+        values = self._named(op_type, inputs, self.tops, attrs)
+        self.results.update(enumerate(values))
+
+    def _one_top(self) -> None:
+        if len(self.tops) != 1:
+            raise UnsupportedNodeError(f"has {len(self.tops)} tops; 1 is supported")
+
+    def _named(
+        self,
+        op_type: str,
+        inputs: Sequence[Value | None],
+        tops: Sequence[str | None],
+        attrs: dict[str, Any],
+    ) -> list[Value]:
+        names = [self._free_name(top) for top in tops]
+        values = self.builder.op(op_type, inputs, names, attrs, self.name)
+        for top, value in zip(tops, values):
+            value.source = top
+        return values
+
+    def _free_name(self, top: str | None) -> str:
+        """The name of a value of the graph that is to be a top."""
+        graph = self.builder.graph
+        if top is None:
+            return graph.unique_name(self.name)
+        taken = graph.values.get(top)
+        if taken is None:
+            return top
+        if taken in graph.inputs:  # and a layer works in place on it
+            return graph.unique_name(self.name)
+        graph.rename_value(taken, graph.unique_name(f"{top}/inner"))
+        return top
+
+    def set_top(self, index: int, value: Value) -> None:
+        """Makes a value that exists a top of the layer."""
+        top = self.tops[index]
+        if top is None:
+            self.results[index] = value
+            return
+        alias = self.builder.alias(value, self._free_name(top))
+        alias.source = top
+        self.results[index] = alias
+
+    # Helpers.
+
+    def eltwise(self, mode: str, *values: Value) -> Value:
+        """Helper arithmetic."""
+        return self.make("Eltwise", values, mode=mode)
+
+    def literal(self, data: Any, dtype: DataType = DataType.FLOAT32) -> Value:
+        """A helper constant."""
+        array = narrow(np.asarray(data, dtype.numpy))
+        return self.builder.graph.add_constant(f"{self.name}/constant", array)
+
+    def lazy(self, constant: Constant, suffix: str) -> Value:
+        """A constant that is computed when it is needed."""
+        return self.builder.graph.add_constant(f"{self.name}/{suffix}", constant)
+
+
+def _fits(blob: Blob, shape: Sequence[int]) -> bool:
+    if blob.flat.size != math.prod(shape):
+        return False
+    return [d for d in blob.shape if d != 1] == [d for d in shape if d != 1]
+
+
+Handler = Callable[[Layer], None]
+HANDLERS: HandlerTable[Handler] = HandlerTable(
+    "mace.python.tools.importers.caffe.handlers"
+)

@@ -1,0 +1,182 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes small Caffe networks for tests, and compares MACE with OpenCV or a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.caffe import import_model
+from mace.python.tools.importers.caffe.layer import HANDLERS
+from mace.python.tools.importers.caffe.net import read_net
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.graph import DataFormat, Graph
+from mace.python.tools.proto import load_proto
+
+SEED = 20261127
+Blobs = Mapping[str, Sequence[Array]]
+
+_PROTO = "mace/python/tools/importers/caffe/caffe.proto"
+
+
+def messages() -> Any:
+    """The messages of caffe.proto."""
+    return load_proto(_PROTO)
+
+
+def rand(*shape: int, low: float = -2.0, high: float = 2.0, seed: int = 0) -> Array:
+    """Random numbers from a fixed seed, uniform in [low, high)."""
+    rng = np.random.default_rng([SEED, seed, *shape])
+    return rng.uniform(low, high, shape).astype(np.float32)
+
+
+def caffemodel(blobs: Blobs) -> Any:
+    """The weights of layers in the current format."""
+    net = messages().NetParameter(name="weights")
+    for name, arrays in blobs.items():
+        layer = net.layer.add(name=name)
+        for array in arrays:
+            fill_blob(layer.blobs.add(), array)
+    return net
+
+
+def fill_blob(blob: Any, array: Array) -> None:
+    """Writes an array into a BlobProto."""
+    blob.shape.dim.extend(array.shape)
+    blob.data.extend(array.astype(np.float32).ravel().tolist())
+
+
+def with_inputs(text: str, inputs: Mapping[str, Array]) -> str:
+    """A network with an Input layer for each array."""
+    layers = [
+        f'layer {{ name: "{name}" type: "Input" top: "{name}" input_param {{ shape {{ '
+        + " ".join(f"dim: {dim}" for dim in array.shape)
+        + " } } }\n"
+        for name, array in inputs.items()
+    ]
+    return 'name: "net"\n' + "".join(layers) + text
+
+
+def write_net(folder: Path, text: str, blobs: Blobs | Any = None) -> tuple[Path, Path]:
+    """Writes a prototxt and a caffemodel; returns their paths."""
+    model, weights = folder / "net.prototxt", folder / "net.caffemodel"
+    model.write_text(text, encoding="utf-8")
+    given = {} if blobs is None else blobs
+    net = caffemodel(given) if isinstance(given, Mapping) else given
+    if not net.layer and not net.layers:
+        net.layer.add(name="nothing")
+    weights.write_bytes(net.SerializeToString())
+    return model, weights
+
+
+def request_for(
+    paths: tuple[Path, Path],
+    inputs: Mapping[str, Array],
+    outputs: Sequence[str],
+    data_format: DataFormat = DataFormat.NONE,
+) -> ImportRequest:
+    """A request for whole tensors in Caffe's order."""
+    return ImportRequest(
+        "net",
+        paths[0],
+        tuple(
+            InputSpec(name, array.shape, data_format=data_format)
+            for name, array in inputs.items()
+        ),
+        tuple(OutputSpec(name, data_format) for name in outputs),
+        paths[1],
+    )
+
+
+def import_net(
+    folder: Path,
+    text: str,
+    inputs: Mapping[str, Array],
+    outputs: Sequence[str],
+    blobs: Blobs | Any = None,
+) -> Graph:
+    """Imports a network through its files."""
+    paths = write_net(folder, text, blobs)
+    return import_model(request_for(paths, inputs, outputs))
+
+
+def run_opencv(
+    paths: tuple[Path, Path], inputs: Mapping[str, Array], outputs: Sequence[str]
+) -> list[Array]:
+    """The blobs that OpenCV computes; skips the test if it is not installed."""
+    cv2 = pytest.importorskip("cv2")
+    net = cv2.dnn.readNetFromCaffe(str(paths[0]), str(paths[1]))
+    net.enableFusion(False)
+    for name, array in inputs.items():
+        net.setInput(array, name)
+    parsed = read_net(paths[0])
+    found = []
+    for blob in outputs:
+        version = parsed.last[blob]
+        layer = parsed.layers[version.layer]
+        # OpenCV calls the last layer as its blob.
+        known = net.getLayerNames()
+        name = layer.name if layer.name in known else blob
+        tops = net.forwardAndRetrieve([name])[0]
+        found.append(tops[layer.tops.index(blob)])
+    return found
+
+
+class Family:
+    """One file of `handlers/`, and the layers that its tests have compared.
+
+    Args:
+        name: of the file, without its ending.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._tried: set[str] = set()
+
+    def check(
+        self,
+        tmp_path: Path,
+        text: str,
+        inputs: Mapping[str, Array],
+        outputs: Sequence[str] = ("y",),
+        blobs: Blobs | None = None,
+        expected: Sequence[Array] | None = None,
+        tolerance: float = 2e-5,
+    ) -> None:
+        """Imports a network and compares its outputs.
+
+        Args:
+            text: its layers, without the inputs.
+            expected: by Caffe's definition; None: what OpenCV computes.
+        """
+        paths = write_net(tmp_path, with_inputs(text, inputs), blobs)
+        self._tried.update(layer.type for layer in read_net(paths[0]).layers)
+        graph = import_model(request_for(paths, inputs, outputs))
+        results = run_graph(graph, dict(inputs))
+        if expected is None:
+            expected = run_opencv(paths, inputs, outputs)
+        for name, wanted in zip(outputs, expected):
+            assert results[name].shape == wanted.shape, name
+            np.testing.assert_allclose(
+                results[name], wanted, tolerance, tolerance, err_msg=name
+            )
+
+    def assert_all_tried(self) -> None:
+        """Checks, after the tests, that every handler was compared."""
+        assert handlers_by_family()[self._name] - self._tried == set()
+
+
+def handlers_by_family() -> dict[str, set[str]]:
+    """The types for which each file has handlers."""
+    found: dict[str, set[str]] = {}
+    for layer_type in HANDLERS.types():
+        module = getattr(HANDLERS.find(layer_type), "__module__", "")
+        found.setdefault(module.rpartition(".")[2], set()).add(layer_type)
+    return found
