@@ -89,8 +89,8 @@ def test_a_plain_file_is_told_nothing(
         ("quantize_schema: int8", "model", "is for quantize: 1, which is not given"),
         ("quantize_range_file: ranges", "model", "is for quantize: 1"),
         ("change_concat_ranges: 1", "model", "is for quantize: 1"),
-        ("docker_image_tag: ssd", "model", "models of Caffe"),
-        ("dockerfile_path: Dockerfile", "model", "models of Caffe"),
+        ("docker_image_tag: ssd", "model", "compared with OpenCV"),
+        ("dockerfile_path: Dockerfile", "model", "needs no container"),
         ("accelerator_api: neuron", "model", "runtime hta or apu"),
         ("apu_version_with_no_device: 4", "model", "is for runtime"),
         ("dsp_mode: 1", "model", "is for runtime dsp"),
@@ -187,14 +187,14 @@ def test_everything_is_refused_at_once(caplog: pytest.LogCaptureFixture) -> None
         ConvertOptions(
             enable_micro=True,
         ),
-        platform="caffe",
-        weights="weight_file_path: w",
+        platform="keras",
         runtime="apu",
         model="quantize: 1\n    quantize_schema: mace_apu_16bit_per_tensor\n"
         "    graph_optimize_options: [fold_constant, fuse]",
     )
     for part in (
-        "net.platform: caffe is not in this release; accepted: onnx or tensorflow",
+        "net.platform: keras is not in this release; accepted: onnx, tensorflow or "
+        "caffe",
         "models.net.runtime: the library has no APU runtime",
         "models.net.quantize_schema: mace_apu_16bit_per_tensor is not in this release",
         "'fold_constant' (did you mean fold_constants?), 'fuse'",
@@ -224,7 +224,10 @@ def test_a_model_is_quantized_in_one_way(caplog: pytest.LogCaptureFixture) -> No
         (RunOptions(gpu_perf_hint=GpuHint.LOW), "--gpu_perf_hint: is for runtime gpu"),
         (RunOptions(disable_tuning=True), "--disable_tuning: is for runtime gpu"),
         (RunOptions(opencl_cache_reuse_policy=0), "--opencl_cache_reuse_policy: "),
-        (RunOptions(caffe_env="local"), "--caffe_env: models of Caffe"),
+        (
+            RunOptions(caffe_env="local"),
+            "--caffe_env: Caffe models are compared with OpenCV",
+        ),
         (RunOptions(apu_boost_hint=5), "--apu_boost_hint: is for runtime apu"),
         (RunOptions(mace_lib_type="dynamic"), "--mace_lib_type: mace_run contains"),
     ],

@@ -462,7 +462,7 @@ class MicroConfig(Section):
 
 
 _QUANTIZED = no_effect(limits.not_quantized, "without `quantize`")
-_CAFFE = no_effect("models of Caffe are not in this release")
+_NO_CONTAINER = no_effect(limits.NO_CONTAINER)
 _FETCHED = "the file that is fetched"
 _ACCELERATOR = dict.fromkeys((Runtime.HTA, Runtime.APU), "how the model is compiled")
 _OLD_DSP = {Runtime.DSP: "the mode of older DSPs"}
@@ -499,11 +499,13 @@ class ModelConfig(_Computation):
         verifies="model_file_path",
     )
     weight_file_path: Optional[v.Location] = key(
-        "The weights file of Caffe models, which require it.", _CAFFE
+        "The weights file (`.caffemodel`) of Caffe models, which require it.",
+        _FETCHED,
+        is_checked_if_absent=True,
     )
     weight_sha256_checksum: Optional[v.Sha256] = key(
         "SHA-256 of the weights file, likewise.",
-        _CAFFE,
+        _FETCHED,
         verifies="weight_file_path",
     )
     subgraphs: Subgraphs = key(
@@ -594,13 +596,13 @@ class ModelConfig(_Computation):
         refused(limits.unknown_passes, "for unknown names", Command.CONVERT),
     )
     docker_image_tag: Optional[v.Name] = key(
-        "Container image for validating with Caffe.", _CAFFE
+        "Container image for validating with Caffe.", _NO_CONTAINER
     )
     dockerfile_path: Optional[v.Location] = key(
-        "Dockerfile that builds this image.", _CAFFE
+        "Dockerfile that builds this image.", _NO_CONTAINER
     )
     dockerfile_sha256_checksum: Optional[v.Sha256] = key(
-        "SHA-256 of the Dockerfile.", _CAFFE, verifies="dockerfile_path"
+        "SHA-256 of the Dockerfile.", _NO_CONTAINER, verifies="dockerfile_path"
     )
     nnlib_graph_mode: v.Count = key(
         "Precision and power mode of older Hexagon DSPs.", on=_OLD_DSP, default=0
@@ -630,9 +632,13 @@ class ModelConfig(_Computation):
 
     @field_validator("weight_file_path")
     @classmethod
-    def _has_weights(cls, found: v.FileRef, info: ValidationInfo) -> v.FileRef:
+    def _has_weights(
+        cls, found: Optional[v.FileRef], info: ValidationInfo
+    ) -> Optional[v.FileRef]:
         platform = info.data.get("platform")
-        if platform not in (None, Platform.CAFFE):
+        if platform is Platform.CAFFE and found is None:
+            raise v.told("is missing; it is required for Caffe models")
+        if found is not None and platform not in (None, Platform.CAFFE):
             raise v.told(
                 f"is only for Caffe models; {platform.value} models are one file"
             )

@@ -183,6 +183,7 @@ def key(
     default: Any = None,
     required: bool = False,
     on: Mapping[Runtime, str] | None = None,
+    is_checked_if_absent: bool = False,
     **more: Any,
 ) -> Any:
     """A field of a `Section` that is a key of the file.
@@ -190,6 +191,7 @@ def key(
     Args:
         changes, on: its `Effect`: on what it acts, and the rules.
         default: of a key that is not required.
+        is_checked_if_absent: its validator also says when it is missing.
         more: further attributes of `Key`.
     """
     acts = "; ".join(text for text in changes if isinstance(text, str))
@@ -199,7 +201,9 @@ def key(
         ... if required else default,
         json_schema_extra=declared,
         # Whether a checksum or a list of the right length is missing, its key says.
-        validate_default=bool(declared.verifies or declared.each),
+        validate_default=bool(
+            declared.verifies or declared.each or is_checked_if_absent
+        ),
     )
 
 

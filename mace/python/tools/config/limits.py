@@ -17,6 +17,9 @@ from mace.python.tools.config.vocabulary import (
 )
 from mace.python.tools.wording import listed, nearest, shown
 
+# Of the keys and the flag that say where Caffe runs.
+NO_CONTAINER = "Caffe models are compared with OpenCV, which needs no container"
+
 FRAMEWORKS = listed(item.value for item in Platform if item.in_release)
 
 
@@ -64,10 +67,11 @@ def _absent_devices(asked: Asked) -> str:
 def other_reference(asked: Asked) -> str:
     if not getattr(asked.options, "validate", False):
         return ""
-    tensorflow = any(model.platform is Platform.TENSORFLOW for model in asked.models)
-    uses = "TensorFlow" if tensorflow else "ONNX Runtime"
-    wanted = asked.value is OnnxBackend.ONNXRUNTIME and not tensorflow
-    return "" if wanted else f"the model is compared with {uses}"
+    others = {Platform.TENSORFLOW: "TensorFlow", Platform.CAFFE: "OpenCV"}
+    found = [others[m.platform] for m in asked.models if m.platform in others]
+    if asked.value is OnnxBackend.ONNXRUNTIME and not found:
+        return ""
+    return f"the model is compared with {found[0] if found else 'ONNX Runtime'}"
 
 
 def no_importer(asked: Asked) -> str:

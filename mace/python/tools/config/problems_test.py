@@ -92,12 +92,17 @@ _ONE_PROBLEM = [
         ["models.net.data_type", "'uint8'", "bf16_fp32"],
     ),
     ("runtime: cpu", "runtme: cpu", ["unknown key", "did you mean runtime?"]),
-    ("platform: onnx", "platform: torch", ["'torch'", "accepted: onnx or tensorflow"]),
+    (
+        "platform: onnx",
+        "platform: torch",
+        ["'torch'", "accepted: onnx, tensorflow or caffe"],
+    ),
     (
         "platform: onnx",
         "platform: onnx\n    weight_file_path: w",
         ["weight_file_path", "only for Caffe"],
     ),
+    ("platform: onnx", "platform: caffe", ["weight_file_path: is missing"]),
     (
         "platform: onnx",
         "platform: onnx\n    weight_sha256_checksum: " + "0" * 64,

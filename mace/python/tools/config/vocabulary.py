@@ -58,7 +58,7 @@ class Platform(str, enum.Enum):
     @property
     def in_release(self) -> bool:
         """Whether there is an importer for it."""
-        return self in (Platform.ONNX, Platform.TENSORFLOW)
+        return self in (Platform.ONNX, Platform.TENSORFLOW, Platform.CAFFE)
 
 
 # The single devices that the library computes on. What is refused, warned of and

@@ -37,6 +37,7 @@ _LOG = logging.getLogger(__name__)
 Array = npt.NDArray[Any]
 
 _FRAMEWORKS = {
+    Platform.CAFFE: "cv2",
     Platform.ONNX: "onnxruntime",
     Platform.TENSORFLOW: "tensorflow",
 }
@@ -102,6 +103,9 @@ def expected_outputs(
     missing = [o.name for o in model.whole.outputs if o.name not in outputs]
     if not missing and not layers:
         return Expected(outputs, source="validation_outputs_data")
+    weights = None
+    if model.weight_file_path is not None:
+        weights = fetch_file(model.weight_file_path)
     reference = run_reference(
         ReferenceRequest(
             framework=_framework(model),
@@ -119,6 +123,7 @@ def expected_outputs(
             },
             outputs=tuple(missing),
             optional_outputs=tuple(layer.tensor.source for layer in layers),
+            weight_file=weights,
         )
     )
     outputs.update({name: reference.tensors[name] for name in missing})

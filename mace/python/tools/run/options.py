@@ -19,6 +19,7 @@ from mace.python.tools.command_line.options import (
     flag,
     read_options,
 )
+from mace.python.tools.config import limits
 from mace.python.tools.config.effect import Asked, no_effect, refused
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.errors import UsageError
@@ -216,7 +217,7 @@ class RunOptions(CommandOptions):
         "docker",
         "where Caffe runs",
         None,
-        no_effect("models of Caffe are not in this release"),
+        no_effect(limits.NO_CONTAINER),
         group=_VALIDATION,
         choices=("docker", "local"),
     )

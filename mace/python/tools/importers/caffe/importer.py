@@ -30,8 +30,14 @@ from mace.python.tools.importers.base import (
 )
 from mace.python.tools.importers.caffe.caffemodel import Blob, read_weights
 from mace.python.tools.importers.caffe.layer import HANDLERS, NO_WEIGHTS, Layer
-from mace.python.tools.importers.caffe.net import Net, NetLayer, Version, read_net
-from mace.python.tools.importers.caffe.refused import DATA_TYPES, REFUSED
+from mace.python.tools.importers.caffe.net import (
+    DATA_TYPES,
+    Net,
+    NetLayer,
+    Version,
+    read_net,
+)
+from mace.python.tools.importers.caffe.refused import REFUSED
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.infer import ShapeError
@@ -89,7 +95,7 @@ class _Import:
         for spec in self.request.inputs:
             self._add_input(spec)
         outputs = [self._output(spec.name) for spec in self.request.outputs]
-        needed = self._needed(outputs)
+        needed, self.wanted = self.net.needed(outputs, self.values)
         self._check_data_layers(needed)
         for index in needed:
             self._convert(index)
@@ -115,7 +121,9 @@ class _Import:
         return graph
 
     def _add_input(self, spec: InputSpec) -> None:
-        version = self._fed(spec.name)
+        version = self.net.fed(spec.name)
+        if version is None:
+            raise self._no_tensor("input_tensors", spec.name)
         own = self.net.shapes.get(version)
         shape = spec.shape or own
         if shape is None:
@@ -136,15 +144,6 @@ class _Import:
             value.source = None
         self.values[version] = value
 
-    def _fed(self, name: str) -> Version:
-        """The version of a blob that an input of the model stands for."""
-        versions = list(self.net.versions(name))
-        if not versions:
-            raise self._no_tensor("input_tensors", name)
-        first = versions[0]
-        is_data = self.net.layers[first.layer].type in DATA_TYPES
-        return first if is_data else versions[-1]
-
     def _output(self, name: str) -> Version:
         version = self.net.last.get(name)
         if version is None:
@@ -160,18 +159,6 @@ class _Import:
                 f"{error}; a layer is called so, and makes {', '.join(tops[0])}"
             )
         return error
-
-    def _needed(self, outputs: list[Version]) -> list[int]:
-        """The layers that the outputs need, in the order of the file."""
-        wanted = self.wanted
-        wanted.update(version for version in outputs if version not in self.values)
-        found = []
-        for index in range(len(self.net.layers) - 1, -1, -1):
-            if wanted.isdisjoint(self.net.makes[index]):
-                continue
-            found.append(index)
-            wanted.update(v for v in self.net.reads[index] if v not in self.values)
-        return found[::-1]
 
     def _check_data_layers(self, needed: list[int]) -> None:
         missing = [

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ _TRAINING = frozenset(
         "data_param",
         "debug_info",
         "decay_mult",
+        "dummy_data_param",
         "engine",
         "filler",
         "force_backward",
@@ -67,6 +68,20 @@ _TRAINING = frozenset(
     ]
 )
 INPUT_TYPE = "Input"
+# Types of layers whose tops a program feeds.
+DATA_TYPES = frozenset(
+    (
+        INPUT_TYPE,
+        "AnnotatedData",
+        "Data",
+        "DummyData",
+        "HDF5Data",
+        "ImageData",
+        "MemoryData",
+        "VideoData",
+        "WindowData",
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -128,10 +143,31 @@ class Net:
     last: dict[str, Version] = field(default_factory=dict)
     shapes: dict[Version, tuple[int, ...]] = field(default_factory=dict)
 
-    def versions(self, blob: str) -> Iterator[Version]:
-        """All versions of a blob, the first one first."""
-        for made in self.makes:
-            yield from (version for version in made if version.blob == blob)
+    def fed(self, blob: str) -> Version | None:
+        """The version of a blob that an input of the model stands for: the one that a
+        data layer makes, or the last one of an inner blob. None: there is no such blob.
+        """
+        versions = [v for made in self.makes for v in made if v.blob == blob]
+        if versions and self.layers[versions[0].layer].type in DATA_TYPES:
+            return versions[0]
+        return self.last.get(blob)
+
+    def needed(
+        self, outputs: Iterable[Version], given: Collection[Version]
+    ) -> tuple[list[int], set[Version]]:
+        """The layers that outputs need, in the order in which they run, and the
+        versions that they make for others.
+
+        Args:
+            given: versions that are known without any layer.
+        """
+        wanted = {version for version in outputs if version not in given}
+        found = []
+        for index in range(len(self.layers) - 1, -1, -1):
+            if not wanted.isdisjoint(self.makes[index]):
+                found.append(index)
+                wanted.update(v for v in self.reads[index] if v not in given)
+        return found[::-1], wanted
 
 
 def read_net(path: Path) -> Net:

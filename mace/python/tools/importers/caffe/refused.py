@@ -11,21 +11,6 @@ _TRAINING = "a loss or a measure, which Caffe computes in training"
 _UNTIL_LOSS = "name the tensor that it reads in output_tensors"
 _STATE = "recurrent layers are not supported"
 
-# Types of layers whose tops a program feeds.
-DATA_TYPES = frozenset(
-    [
-        "AnnotatedData",
-        "Data",
-        "DummyData",
-        "HDF5Data",
-        "ImageData",
-        "Input",
-        "MemoryData",
-        "VideoData",
-        "WindowData",
-    ]
-)
-
 _LOSSES = [
     "Accuracy",
     "ContrastiveLoss",

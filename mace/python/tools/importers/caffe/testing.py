@@ -119,11 +119,9 @@ def run_opencv(
     parsed = read_net(paths[0])
     found = []
     for blob in outputs:
-        version = parsed.last[blob]
-        layer = parsed.layers[version.layer]
+        layer = parsed.layers[parsed.last[blob].layer]
         # OpenCV calls the last layer as its blob.
-        known = net.getLayerNames()
-        name = layer.name if layer.name in known else blob
+        name = layer.name if layer.name in net.getLayerNames() else blob
         tops = net.forwardAndRetrieve([name])[0]
         found.append(tops[layer.tops.index(blob)])
     return found

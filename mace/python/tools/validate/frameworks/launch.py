@@ -27,7 +27,9 @@ from mace.python.tools.validate.frameworks.reference import (
 _ROOT = Path(__file__).resolve().parents[5]
 
 # Framework -> extra of the Python project that installs it.
-_EXTRAS = {"onnxruntime": "validate", "tensorflow": "tensorflow"}
+_EXTRAS = {"cv2": "caffe", "onnxruntime": "validate", "tensorflow": "tensorflow"}
+# Framework -> package, if they are called differently.
+_PACKAGES = {"cv2": "opencv-python-headless"}
 
 # The time limit of a reference run; after it, the run counts as hung.
 _TIME_LIMIT_S = 1800.0
@@ -74,7 +76,7 @@ def _require(framework: str) -> None:
     extra = _EXTRAS[framework]
     if importlib.util.find_spec(framework) is None:
         raise MissingToolError(
-            f"Python package {framework}",
+            f"Python package {_PACKAGES.get(framework, framework)}",
             "comparing with the original framework (--validate)",
             f"bash tools/setup.sh --for {extra}, or pip install '.[{extra}]'",
         )
@@ -92,6 +94,7 @@ def _write_request(request: ReferenceRequest, folder: Path) -> None:
             "inputs": names,
             "outputs": request.outputs,
             "optional_outputs": request.optional_outputs,
+            "weight_file": request.weight_file and str(request.weight_file.resolve()),
         }
     )
     (folder / "request.json").write_text(text, encoding="utf-8")

@@ -25,11 +25,12 @@ class ReferenceRequest:
     """One run of the original model.
 
     Attributes:
-        framework: 'onnxruntime' or 'tensorflow'.
+        framework: 'onnxruntime', 'tensorflow' or 'cv2'.
         model_file: in the framework's own format.
         inputs: by framework tensor name, in the framework's layout.
         outputs: tensors that must be returned.
         optional_outputs: tensors to return if the framework knows them.
+        weight_file: where the weights are, if not in model_file.
     """
 
     framework: str
@@ -37,6 +38,7 @@ class ReferenceRequest:
     inputs: dict[str, Array]
     outputs: tuple[str, ...]
     optional_outputs: tuple[str, ...] = ()
+    weight_file: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from mace.python.tools.validate.frameworks.reference import (
 )
 
 _MODULES = {
+    "cv2": "mace.python.tools.validate.frameworks.opencv_dnn",
     "onnxruntime": "mace.python.tools.validate.frameworks.onnx_runtime",
     "tensorflow": "mace.python.tools.validate.frameworks.tensorflow_v1",
 }
@@ -35,6 +36,7 @@ def main(folder: Path) -> None:
         inputs=inputs,
         outputs=tuple(raw["outputs"]),
         optional_outputs=tuple(raw["optional_outputs"]),
+        weight_file=Path(raw["weight_file"]) if raw["weight_file"] else None,
     )
     run: Runner = importlib.import_module(_MODULES[request.framework]).run
     error = None
