@@ -22,8 +22,8 @@ from mace.python.tools.proto import load_proto
 _PROTO = "mace/python/tools/importers/caffe/caffe.proto"
 
 # The largest network of Caffe's zoo has 0.2 MB.
-_LARGEST_TEXT = 16 << 20
-_MOST_LAYERS = 100_000
+_LARGEST_TEXT = 4 << 20
+_MOST_LAYERS = 20_000
 
 # Fields that only matter in training, or tell how and not what to compute.
 _TRAINING = frozenset(

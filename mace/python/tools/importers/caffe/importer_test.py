@@ -1,0 +1,256 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Phases, layers that work in place, inputs, and messages for what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mace.python.tools.importers.base import (
+    ImportModelError,
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+    UnsupportedNodesError,
+)
+from mace.python.tools.importers.caffe import import_model
+from mace.python.tools.importers.caffe.testing import (
+    import_net,
+    rand,
+    request_for,
+    with_inputs,
+    write_net,
+)
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.graph import DataFormat
+
+X = rand(1, 3, 4, 4)
+INPUT = 'input: "x" input_dim: 1 input_dim: 3 input_dim: 4 input_dim: 4\n'
+
+
+def _power(name: str, bottom: str, top: str, shift: float, rules: str = "") -> str:
+    return (
+        f'layer {{ name: "{name}" type: "Power" bottom: "{bottom}" top: "{top}" '
+        f"power_param {{ shift: {shift} }} {rules} }}\n"
+    )
+
+
+def _run(folder: Path, text: str, output: str = "y", fed: str = "x") -> Array:
+    graph = import_net(folder, text, {fed: X}, [output])
+    return run_graph(graph, {fed: X})[output]
+
+
+@pytest.mark.parametrize(
+    ("rules", "runs"),
+    [
+        ("", True),
+        ("include { phase: TEST }", True),
+        ("include { phase: TRAIN }", False),
+        ("include { phase: TRAIN } include { phase: TEST }", True),
+        ("exclude { phase: TEST }", False),
+        ("exclude { phase: TRAIN }", True),
+        ("include { min_level: 1 }", False),
+        ("include { max_level: 0 }", True),
+        ('include { stage: "deploy" }', False),
+        ('include { not_stage: "deploy" }', True),
+        ('exclude { stage: "deploy" }', True),
+        ("phase: TRAIN", True),
+    ],
+)
+def test_layers_of_the_phase_test_run(tmp_path: Path, rules: str, runs: bool) -> None:
+    text = INPUT + _power("a", "x", "y", 1) + _power("b", "y", "y", 2, rules)
+    np.testing.assert_allclose(_run(tmp_path, text), X + (3 if runs else 1), 1e-6)
+
+
+def test_the_state_of_the_net(tmp_path: Path) -> None:
+    text = f'state {{ phase: TRAIN level: 2 stage: "deploy" }} {INPUT}'
+    text += _power("a", "x", "y", 1)
+    text += _power("b", "y", "y", 2, 'include { min_level: 2 stage: "deploy" }')
+    text += _power("c", "y", "y", 4, "include { phase: TRAIN }")
+    np.testing.assert_allclose(_run(tmp_path, text), X + 3, 1e-6)
+
+
+def test_layers_that_work_in_place(tmp_path: Path) -> None:
+    text = INPUT + _power("a", "x", "c", 1) + _power("b", "c", "first", 10)
+    text += _power("d", "c", "c", 2) + _power("e", "c", "c", 4)
+    text += _power("f", "c", "second", 20)
+    assert _run(tmp_path, text, "first")[0, 0, 0, 0] == pytest.approx(
+        X[0, 0, 0, 0] + 11
+    )
+    np.testing.assert_allclose(_run(tmp_path, text, "second"), X + 27, 1e-6)
+    # As an output, the name means the last version; as an input, too.
+    np.testing.assert_allclose(_run(tmp_path, text, "c"), X + 7, 1e-6)
+    np.testing.assert_allclose(_run(tmp_path, text, "second", "c"), X + 20, 1e-6)
+    graph = import_net(tmp_path, text, {"x": X}, ["second"])
+    assert [op.output.source for op in graph.ops] == [None, None, "c", "second"]
+
+
+def test_a_layer_that_works_in_place_on_an_input(tmp_path: Path) -> None:
+    text = INPUT + _power("a", "x", "x", 1) + _power("b", "x", "y", 2)
+    np.testing.assert_allclose(_run(tmp_path, text), X + 3, 1e-6)
+
+
+def test_layers_share_weights_by_name(tmp_path: Path) -> None:
+    shared = 'param { name: "w" } param { name: "b" }'
+    text = INPUT + "".join(
+        f'layer {{ name: "c{i}" type: "Convolution" bottom: "{bottom}" top: "y{i}" '
+        f"{shared} convolution_param {{ num_output: 3 kernel_size: 1 }} }}\n"
+        for i, bottom in enumerate(("x", "y0"))
+    )
+    blobs = {"c0": [rand(3, 3, 1, 1), rand(3)]}
+    graph = import_net(tmp_path, text, {"x": X}, ["y1"], blobs)
+    wanted = X
+    for _ in range(2):
+        wanted = np.einsum("nchw,oc->nohw", wanted, blobs["c0"][0][:, :, 0, 0])
+        wanted = wanted + blobs["c0"][1].reshape(3, 1, 1)
+    np.testing.assert_allclose(run_graph(graph, {"x": X})["y1"], wanted, 1e-4, 1e-5)
+
+
+def test_shapes_of_inputs(tmp_path: Path) -> None:
+    paths = write_net(tmp_path, INPUT + _power("a", "x", "y", 1))
+    request = request_for(paths, {"x": X}, ["y"])
+
+    def shape(spec: InputSpec) -> object:
+        graph = import_model(replace(request, inputs=(spec,)))
+        return graph.inputs[0].shape
+
+    assert shape(InputSpec("x")) == (1, 3, 4, 4)
+    assert shape(InputSpec("x", (2, 5, 6, 3))) == (2, 3, 5, 6)
+    nchw = InputSpec("x", (2, 3, 5, 6), data_format=DataFormat.NCHW)
+    assert shape(nchw) == (2, 3, 5, 6)
+    assert shape(InputSpec("x", (-1, 5, 6, 3))) == ("x:0", 3, 5, 6)
+    for spec, message in (
+        (InputSpec("x", (1, 3, 4, 4)), "contradicts; is it NCHW"),
+        (InputSpec("x", (3, 4)), "which .* contradicts$"),
+    ):
+        with pytest.raises(ImportModelError, match=message):
+            shape(spec)
+
+
+def test_data_layers(tmp_path: Path) -> None:
+    text = 'layer { name: "d" type: "ImageData" top: "x" top: "label" '
+    text += 'image_data_param { source: "list.txt" batch_size: 50 } }'
+    text += _power("a", "x", "y", 1)
+    text += 'layer { name: "l" type: "Eltwise" bottom: "y" bottom: "label" top: "z" }'
+    np.testing.assert_allclose(_run(tmp_path, text), X + 1, 1e-6)
+    with pytest.raises(ImportModelError, match="the outputs also need label, which"):
+        import_net(tmp_path, text, {"x": X}, ["z"])
+    paths = write_net(tmp_path, text)
+    request = ImportRequest(
+        "m", paths[0], (InputSpec("x"),), (OutputSpec("y"),), paths[1]
+    )
+    with pytest.raises(ImportModelError, match="does not say the shape of x"):
+        import_model(request)
+
+
+def test_names_that_are_not_there(tmp_path: Path) -> None:
+    text = INPUT + _power("layer", "x", "blob", 1)
+    with pytest.raises(ImportModelError, match="output_tensors: .*near names: blob"):
+        import_net(tmp_path, text, {"x": X}, ["blo"])
+    with pytest.raises(ImportModelError, match="a layer is called so, and makes blob"):
+        import_net(tmp_path, text, {"x": X}, ["layer"])
+    with pytest.raises(ImportModelError, match="input_tensors: .* no tensor 'z'"):
+        import_net(tmp_path, text, {"z": X}, ["blob"])
+
+
+def test_everything_unsupported_is_told_at_once(tmp_path: Path) -> None:
+    text = INPUT + (
+        'layer { name: "c1" type: "Convolution" bottom: "x" top: "c1" '
+        "convolution_param { num_output: 2 kernel_size: 1 } }\n"
+        'layer { name: "w" type: "Warp" bottom: "c1" top: "w" warp_param { x: 1 } }\n'
+        'layer { name: "l" type: "LSTM" bottom: "w" top: "l" }\n'
+        'layer { name: "f" type: "InnerProduct" bottom: "l" top: "f" '
+        "inner_product_param { num_output: 2 normalize: true } }\n"
+        'layer { name: "ignored" type: "Nothing" bottom: "x" top: "i" }\n'
+        'layer { name: "s" type: "Softmx" bottom: "f" top: "y" }\n'
+    )
+    with pytest.raises(UnsupportedNodesError) as caught:
+        import_net(tmp_path, text, {"x": X}, ["y"], {"c11": [rand(2, 3, 1, 1)]})
+    assert [(n.node, n.reason, n.hint) for n in caught.value.nodes] == [
+        ("c1", "the caffemodel has no weights for this layer", "it has some for c11"),
+        ("w", "layer not supported", "supported and similar: Crop, Axpy"),
+        (
+            "l",
+            "recurrent layers are not supported",
+            "cut the model before it with output_tensors",
+        ),
+        ("f", "has unknown fields: inner_product_param.normalize (line 5)", ""),
+        ("f", "the caffemodel has no weights for this layer", ""),
+        ("s", "layer not supported", "supported and similar: Softmax, SoftmaxWithLoss"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "has no layers"),
+        ("layer { ", "no Caffe network .prototxt.: line 1"),
+        ('layr { name: "x" }', r"which has no field layr \(line 1\)"),
+        ('layer { name: "a" } layers { name: "b" }', "both layer and layers"),
+        ('layer { name: "a" }', "layer 'a' has no type"),
+        (_power("a", "z", "y", 1), "'a' reads 'z', which no layer before it makes"),
+        (INPUT + 2 * _power("a", "x", "x", 1), "two layers are called 'a'"),
+        (
+            INPUT + _power("a", "x", "y", 1) + _power("b", "x", "y", 1),
+            "two layers make the blob 'y'",
+        ),
+        ('input: "x" input_dim: 1 ' + _power("a", "x", "y", 1), "1 input_dim for 1"),
+        (
+            'layers { layer { name: "p" type: "pool" k: 2 } }',
+            "'p' of type 'pool' has a k",
+        ),
+        ('layers { layer { name: "p" type: "warp" } }', "has the type 'warp'"),
+        (
+            'layers { layer { name: "p" type: "padding" } top: "p" }',
+            "must have one bottom and one top",
+        ),
+        (
+            'input: "x" layers { layer { name: "p" type: "padding" } '
+            'bottom: "x" top: "p" } layers { layer { name: "r" type: "relu" } '
+            'bottom: "p" top: "r" }',
+            "'r' reads the padding layer 'p'",
+        ),
+        ("<!doctype html>", "is a web page"),
+    ],
+)
+def test_what_is_no_network(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ImportModelError, match=message):
+        import_net(tmp_path, text, {"x": X}, ["y"])
+
+
+def test_files(tmp_path: Path) -> None:
+    paths = write_net(tmp_path, INPUT + _power("a", "x", "y", 1))
+    request = request_for(paths, {"x": X}, ["y"])
+    for model, weights, message in (
+        (paths[0], None, "weight_file_path: a Caffe model also needs its weights"),
+        (tmp_path / "absent", paths[1], "model_file_path: .*absent cannot be read"),
+        (paths[0], tmp_path / "absent", "weight_file_path: .*absent cannot be read"),
+        (tmp_path, paths[1], "model_file_path: .* cannot be read"),
+        (paths[0], paths[0], "weight_file_path: .* is no caffemodel"),
+    ):
+        with pytest.raises(ImportModelError, match=message):
+            import_model(replace(request, model_path=model, weight_path=weights))
+    swapped = tmp_path / "swapped"
+    swapped.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ImportModelError, match="is no text; the prototxt belongs here"):
+        import_model(replace(request, model_path=swapped))
+
+
+def test_weights_of_another_model(tmp_path: Path) -> None:
+    text = with_inputs(
+        'layer { name: "c" type: "Convolution" bottom: "x" top: "y" '
+        "convolution_param { num_output: 2 kernel_size: 1 } }",
+        {"x": X},
+    )
+    for blobs, message in (
+        ([rand(2, 4, 1, 1)], r"filter must have the shape \[2, 3, 1, 1\], but"),
+        ([rand(2, 3, 1, 1)], "1 blobs for this layer; the bias is missing"),
+        ([rand(2, 3, 1, 1), rand(3)], r"bias must have the shape \[2\], but"),
+    ):
+        with pytest.raises(UnsupportedNodesError, match=message):
+            import_net(tmp_path, text, {"x": X}, ["y"], {"c": blobs})
