@@ -12,7 +12,7 @@ from setup import tables
 
 _SETUP = Path(__file__).resolve().parent
 # "package  # its use"; pip's lists may have versions.
-_LINE = re.compile(r"[\w.+-]+(?:[=>]=[\d.]+)?  # \S.*")
+_LINE = re.compile(r"[\w.+-]+(?:[=>]=[\d.]+(?:,<[\d.]+)?)?  # \S.*")
 
 
 @pytest.mark.parametrize(

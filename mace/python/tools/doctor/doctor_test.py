@@ -474,3 +474,10 @@ def test_doctor_and_setup_agree_on_a_task(task: str) -> None:
 
 def test_doctor_and_setup_have_the_same_tasks() -> None:
     assert tables.tasks() == TASKS
+
+
+def test_models_of_caffe_need_opencv(computer: FakeComputer) -> None:
+    computer.installed["opencv-python-headless"] = (4, 4)
+    assert problems(diagnose("caffe", computer)) == ["opencv-python-headless"]
+    computer.installed["opencv-python-headless"] = (4, 5, 1)
+    assert diagnose("caffe", computer).ready

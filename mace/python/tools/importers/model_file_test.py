@@ -36,7 +36,7 @@ def _tar() -> bytes:
     return stream.getvalue()
 
 
-@pytest.mark.parametrize("framework", ["onnx", "tensorflow"])
+@pytest.mark.parametrize("framework", ["caffe", "onnx", "tensorflow"])
 @pytest.mark.parametrize(
     ("data", "name"),
     [
@@ -59,7 +59,7 @@ def test_other_formats(framework: str, data: bytes, name: str, tmp_path: Path) -
         load_importer(framework)(_request(path))
 
 
-@pytest.mark.parametrize("framework", ["onnx", "tensorflow"])
+@pytest.mark.parametrize("framework", ["caffe", "onnx", "tensorflow"])
 def test_a_pipe_is_refused_and_not_waited_for(framework: str, tmp_path: Path) -> None:
     path = tmp_path / "model"
     os.mkfifo(path)

@@ -13,7 +13,11 @@ from mace.python.tools.importers.reference import main
 
 @pytest.mark.parametrize(
     ("framework", "some"),
-    [("onnx", ("`Conv`", "`Gemm`")), ("tensorflow", ("`Conv2D`", "`MatMul`"))],
+    [
+        ("caffe", ("`Convolution`", "`InnerProduct`")),
+        ("onnx", ("`Conv`", "`Gemm`")),
+        ("tensorflow", ("`Conv2D`", "`MatMul`")),
+    ],
 )
 def test_lists_what_has_a_handler(
     framework: str, some: tuple[str, ...], tmp_path: Path

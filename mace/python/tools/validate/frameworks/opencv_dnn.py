@@ -30,6 +30,13 @@ from mace.python.tools.validate.frameworks.reference import (
 # Begins the names of copies of blobs.
 _COPY = "mace_copy_of_blob_"
 
+# Types of layers that OpenCV knows by another name.
+_TYPES = {
+    "ChannelShuffle": "ShuffleChannel",
+    "ConvolutionDepthwise": "Convolution",
+    "DepthwiseConvolution": "Convolution",
+}
+
 
 def run(request: ReferenceRequest) -> ReferenceResult:
     """Runs a prototxt with its caffemodel."""
@@ -127,7 +134,7 @@ class _Reader:
                 f"input_param {{ shape {{ {dims} }} }} }}\n"
             )
         for index in needed:
-            proto = self._net.layers[index].proto
+            proto = _explicit(self._net.layers[index].proto)
             text = text_format.MessageToString(proto, as_one_line=True)
             yield f"layer {{ {text} }}\n"
         for version, name in asked.items():
@@ -135,6 +142,29 @@ class _Reader:
                 f'layer {{ name: "{name}" type: "Power" bottom: "{version.blob}" '
                 f'top: "{name}" }}\n'
             )
+
+
+def _explicit(proto: Any) -> Any:
+    """A layer in which Caffe's defaults and older names are written out, where OpenCV
+    has other ones.
+    """
+    layer = type(proto)()
+    layer.CopyFrom(proto)
+    layer.type = _TYPES.get(layer.type, layer.type)
+    if proto.type != layer.type == "Convolution":
+        layer.convolution_param.group = proto.convolution_param.num_output
+    elif layer.type == "Pooling":
+        layer.pooling_param.pool = proto.pooling_param.pool
+    elif layer.type == "LRN":
+        for name in ("local_size", "alpha", "beta", "norm_region"):
+            setattr(layer.lrn_param, name, getattr(proto.lrn_param, name))
+    elif layer.type == "Concat" and proto.concat_param.HasField("concat_dim"):
+        layer.concat_param.axis = proto.concat_param.concat_dim
+    elif layer.type == "PriorBox":
+        layer.prior_box_param.clip = proto.prior_box_param.clip
+        if not proto.prior_box_param.variance:
+            layer.prior_box_param.variance.append(0.1)
+    return layer
 
 
 def _first_line(error: Exception) -> str:

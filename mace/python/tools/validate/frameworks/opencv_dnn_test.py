@@ -72,6 +72,29 @@ def test_an_inner_tensor_as_input(paths: tuple[Path, Path]) -> None:
     np.testing.assert_allclose(result.tensors["z"], c[:, :2] + c[:, 2:] + 1, 1e-6, 1e-6)
 
 
+def test_defaults_and_names_are_those_of_caffe(tmp_path: Path) -> None:
+    text = """
+    layer { name: "x" type: "Input" top: "x" }
+    layer { name: "d" type: "DepthwiseConvolution" bottom: "x" top: "d"
+            convolution_param { num_output: 3 kernel_size: 1 } }
+    layer { name: "n" type: "LRN" bottom: "d" top: "n" }
+    layer { name: "p" type: "Pooling" bottom: "n" top: "p"
+            pooling_param { global_pooling: true } }
+    layer { name: "y" type: "Concat" bottom: "p" bottom: "p" top: "y"
+            concat_param { concat_dim: 0 } }
+    """
+    weights = rand(3, 1, 1, 1)
+    model, caffemodel = write_net(tmp_path, text, {"d": [weights, B[:3]]})
+    request = ReferenceRequest("cv2", model, {"x": X}, ("y", "d"), (), caffemodel)
+    found = run_reference(request).tensors
+    d = X * weights[:, :, 0, 0].reshape(3, 1, 1) + B[:3].reshape(3, 1, 1)
+    np.testing.assert_allclose(found["d"], d, 1e-5, 1e-5)
+    total = (d**2).sum(1, keepdims=True)  # all channels are in the window of 5
+    pooled = (d / (1 + total / 5) ** 0.75).max((2, 3), keepdims=True)
+    wanted = np.concatenate([pooled, pooled])
+    np.testing.assert_allclose(found["y"], wanted, 1e-5, 1e-5)
+
+
 def test_what_it_cannot_do(paths: tuple[Path, Path]) -> None:
     model, weights = paths
     request = ReferenceRequest("cv2", model, {"x": X}, ("zz",), (), weights)
