@@ -31,8 +31,9 @@ from mace.python.tools.export.export import (
 )
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.graph import DataFormat, Graph, Value
+from mace.python.tools.ir.graph import DataFormat, Graph, Op, Value
 from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
+from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.shapes import static
 from mace.python.tools.report.placement import placement_of
 
@@ -103,6 +104,9 @@ class Native:
         self, folder: Path, graph: Graph, feeds: Mapping[str, Array], *more: str
     ) -> dict[str, tuple[int, ...]]:
         """Runs a graph on files in `folder`; returns the shapes of its outputs."""
+        report = folder / "shapes.json"
+        if any(v.producer and _is_late(v.producer) for v in graph.outputs):
+            more = (*more, f"--report_json={report}")
         formats = _export(graph, self.export, folder)
         for value in graph.inputs:
             path = folder / f"in_{_file_name(value.name)}"
@@ -127,7 +131,15 @@ class Native:
                 *more,
             ]
         )
+        if report.exists():
+            outputs = json.loads(report.read_text("utf-8"))["outputs"]
+            return {entry["name"]: tuple(entry["shape"]) for entry in outputs}
         return shapes
+
+
+def _is_late(op: Op) -> bool:
+    """Whether the run determines the shapes of its outputs."""
+    return rules_of(op.type).largest_shape
 
 
 def native(abi: str, *arguments: str) -> Native:

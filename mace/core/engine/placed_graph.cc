@@ -255,6 +255,8 @@ MaceStatus PlacedGraph::HandOut(PreparedRun *run,
     size_t output = 0;
     while (graph_.outputs()[output] != caller.tensor) ++output;
     const size_t device = placement_.output_devices[output];
+    run->shapes->tensors[caller.tensor].run_shape =
+        run->partitions[device]->RunShape(caller.tensor);
     MACE_RETURN_IF_ERROR(Note(
         device, run->partitions[device]->CopyOut(caller.tensor, caller.host)));
   }

@@ -379,7 +379,7 @@ void Ports::SetOutputShapes(const GraphShapes &shapes,
                             CallerTensors *given) const {
   for (auto &[name, tensor] : *given) {
     const size_t i = FindOutput(name);
-    const Shape &result = shapes.tensors[outputs_[i].tensor].shape;
+    const Shape &result = shapes.tensors[outputs_[i].tensor].RunShape();
     const Shape shape =
         callers[inputs_.size() + i].host.nchw ? NhwcToNchw(result) : result;
     MaceTensorAccess::Of(&tensor)->shape.assign(shape.begin(), shape.end());

@@ -103,6 +103,8 @@ class PreparedPartition {
   // Address of an import or export, which is dense, if the host can access it;
   // else null. Call it after Bind.
   virtual void *HostAddress(int tensor) const { return nullptr; }
+  // Tensor::run_shape of an export. Call it after Wait.
+  virtual const Shape *RunShape(int tensor) const { return nullptr; }
   // Also convert type and order of dimensions. They do not copy a tensor for
   // which Bind uses the caller's memory.
   virtual MaceStatus CopyIn(int tensor, const HostTensor &from) = 0;

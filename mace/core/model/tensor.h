@@ -48,6 +48,11 @@ struct Tensor {
   // What its integers stand for; null if for themselves. It belongs to the
   // model.
   const Quantization *quantization = nullptr;
+  // Null, or the shape in this run, which its data determine: an operator of
+  // such results (Trim) sets it in Run. It has the rank of `shape` and no
+  // larger dimensions, and the elements are dense in it. `shape` remains what
+  // memory is planned for. Only an output of the model may have one.
+  const Shape *run_shape = nullptr;
 
   template <typename T>
   const T *As() const {
@@ -56,6 +61,9 @@ struct Tensor {
   template <typename T>
   T *MutableAs() {
     return static_cast<T *>(data);
+  }
+  const Shape &RunShape() const {
+    return run_shape == nullptr ? shape : *run_shape;
   }
   int64_t elements() const { return shape.Elements(); }
   int64_t row_length() const { return shape.rank() == 0 ? 1 : shape.back(); }

@@ -383,12 +383,15 @@ MaceStatus OpSession::Impl::Compute(const FakePlanContext &planned,
     }
     Value value;
     value.data_type = outputs[i].data_type;
-    value.shape = outputs[i].shape;
+    value.shape = outputs[i].RunShape();
     value.bytes.resize(static_cast<size_t>(outputs[i].bytes()));
     if (!GatherRows(outputs[i], value.bytes.data())) {
       result->violation = "memory between the rows of output " +
                           std::to_string(i) + " was written";
     }
+    // The elements of a result that is smaller than planned come first.
+    outputs[i].shape = value.shape;
+    value.bytes.resize(static_cast<size_t>(outputs[i].bytes()));
     result->outputs.push_back(std::move(value));
   }
   return status;

@@ -202,6 +202,10 @@ void *PreparedCpu::HostAddress(int tensor) const {
   return plan_->tensors[partition_->nodes().export_of[tensor]].tensor.data;
 }
 
+const Shape *PreparedCpu::RunShape(int tensor) const {
+  return plan_->tensors[partition_->nodes().export_of[tensor]].tensor.run_shape;
+}
+
 MaceStatus PreparedCpu::CopyIn(int tensor, const HostTensor &from) {
   if (external_[tensor]) return MaceStatus::MACE_SUCCESS;
   const Tensor &to = plan_->tensors[tensor].tensor;
@@ -220,7 +224,7 @@ MaceStatus PreparedCpu::CopyOut(int tensor, const HostTensor &to) {
   }
   CopyAtBorder(
       {entry.tensor.data, entry.tensor.data_type, to.data, to.data_type,
-       entry.tensor.shape,
+       entry.tensor.RunShape(),
        to.nchw ? BorderCopy::Order::kNhwcToNchw : BorderCopy::Order::kSame},
       pool_);
   return MaceStatus::MACE_SUCCESS;

@@ -28,6 +28,7 @@ class PreparedCpu final : public PreparedPartition {
   MaceStatus Bind(const std::vector<CallerTensor> &callers,
                   Arena *arena) override;
   void *HostAddress(int tensor) const override;
+  const Shape *RunShape(int tensor) const override;
   MaceStatus CopyIn(int tensor, const HostTensor &from) override;
   MaceStatus CopyOut(int tensor, const HostTensor &to) override;
   MaceStatus Enqueue(size_t segment, const RunTrace *trace) override;

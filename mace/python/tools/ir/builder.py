@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.catalogue import default_catalogue
+from mace.python.tools.ir.counted import CountedValues
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.fold import fold_op
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
@@ -61,6 +62,7 @@ class GraphBuilder:
 
     def __init__(self, name: str, framework: str) -> None:
         self.graph = Graph(name, framework)
+        self.counted = CountedValues()
 
     def input(
         self,
@@ -97,9 +99,21 @@ class GraphBuilder:
         """Makes a value an output of the model under `name`.
 
         The value is renamed, or copied by an Identity where it cannot be (it
-        is an input, a constant or another output).
+        is an input, a constant or another output). What does not count of it
+        (ir/counted.py) is removed.
         """
         graph = self.graph
+        counted = self.counted.get(value)
+        if counted is not None:
+            (value,) = self.op(
+                "Trim",
+                [value, counted.count],
+                [graph.unique_name(f"{name}/trimmed")],
+                {"axis": counted.axis},
+            )
+            # The inner values are no tensors of the framework's.
+            self.counted.forget_sources()
+            value.source = name
         if value.name != name:
             taken = graph.values.get(name)
             if taken is not None:
@@ -162,6 +176,8 @@ class GraphBuilder:
             if problems:
                 raise ShapeError(f"{op.type} {op.name!r}: " + "; ".join(problems))
             update_outputs(op)
+            if op_type != "Trim":
+                self.counted.follow(op)
         except Exception:
             graph.remove_op(op)
             for value in values:

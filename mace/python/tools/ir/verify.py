@@ -26,6 +26,7 @@ def verify(graph: Graph) -> None:
         problems += _connections(graph, op, done)
         problems += [f"{op.name} ({op.type}) {p}" for p in op_problems(op)]
         problems += _types(op)
+        problems += _late_shapes(op)
         problems += _quantization(op)
         done.update(v.name for v in op.outputs)
     for value in graph.outputs:
@@ -154,6 +155,16 @@ def _types(op: Op) -> list[str]:
                 f"producer makes {format_shape(known.shape)}"
             )
     return problems
+
+
+def _late_shapes(op: Op) -> list[str]:
+    if not rules_of(op.type).largest_shape:
+        return []
+    return [
+        f"{value.name} is read by {user.name}, but only the run determines its shape"
+        for value in op.outputs
+        for user, _ in value.uses
+    ]
 
 
 def _quantization(op: Op) -> list[str]:

@@ -66,6 +66,10 @@ class OpRules(abc.ABC):
     # Whether the output is the first input with another shape.
     only_reshapes: ClassVar[bool] = False
 
+    # Whether a run can have smaller outputs, whose shapes its data determine: `infer`
+    # gives the largest ones. No operator reads such an output.
+    largest_shape: ClassVar[bool] = False
+
     # Whether each element of the output depends on those at its place alone, of inputs
     # that are computed or have one number, or one for each channel.
     elementwise: ClassVar[bool] = False

@@ -1,0 +1,195 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Follows values of which only the first part counts, as many elements along an axis
+as the run determines.
+
+An operator such as NonMaxSuppression finds a number of results that its data determine.
+Memory is planned before a run, so it writes as many as there can be at most, and gives
+their number as a second output. Operators that compute element by element, or move
+whole rows, may follow: what they compute from the rest is of no use, and does no harm.
+The operator Trim removes it where a value becomes an output of the model. Everything
+else would mix the rest with the results, and is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mace.python.tools.ir.infer import ShapeError
+from mace.python.tools.ir.node import Op, Value
+from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.ir.shapes import normalize_axis
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What counts of a value.
+
+    Attributes:
+        count: how many elements do, a value of one integer.
+        axis: along which; not negative.
+    """
+
+    count: Value
+    axis: int
+
+
+class CountedValues:
+    """The values of a graph that only count in part."""
+
+    def __init__(self) -> None:
+        self._counted: dict[Value, Counted] = {}
+
+    def add(self, value: Value, counted: Counted) -> None:
+        """Says of a new value what counts of it."""
+        self._counted[value] = counted
+
+    def get(self, value: Value | None) -> Counted | None:
+        """What counts of a value; None if all does."""
+        return None if value is None else self._counted.get(value)
+
+    def forget_sources(self) -> None:
+        """Says that the values are not the framework's tensors of these names, which
+        have nothing that does not count.
+        """
+        for value in self._counted:
+            value.source = None
+
+    def follow(self, op: Op) -> None:
+        """Notes what counts of the outputs of an operator that was just made.
+
+        Raises:
+            ShapeError: it would mix what counts with what does not.
+        """
+        found = [
+            (index, counted)
+            for index, value in enumerate(op.inputs)
+            if (counted := self.get(value)) is not None
+        ]
+        if not found:
+            return
+        axis = None
+        if len({counted.count for _, counted in found}) == 1:
+            axis = _axis_behind(op, dict(found))
+        if axis is None:
+            reader, counted = op.input(found[0][0]), found[0][1]
+            raise ShapeError(
+                f"only the run determines how many elements {reader.name} has along "
+                f"axis {counted.axis}, and {op.type} {op.name!r} would need to know: "
+                "end the model before it with output_tensors"
+            )
+        for value in op.outputs:
+            self._counted[value] = Counted(found[0][1].count, axis)
+
+
+def _axis_behind(op: Op, inputs: dict[int, Counted]) -> int | None:
+    """The axis of the outputs where the counted axis of the inputs comes; None if
+    elements along it meet.
+    """
+    if any(op.input(i).shape is None for i in inputs):
+        return None
+    if op.type in ("Cast", "Identity", "Where") or rules_of(op.type).elementwise:
+        return _elementwise(op, inputs)
+    if op.type == "Concat":
+        return _joined(op, inputs)
+    if op.type == "Gather":
+        return _gathered(op, inputs)
+    move = _MOVES.get(op.type)
+    if move is None or set(inputs) != {0}:
+        return None
+    return move(op, len(op.input(0).shape or ()), inputs[0].axis)
+
+
+def _elementwise(op: Op, inputs: dict[int, Counted]) -> int | None:
+    shape = op.outputs[0].shape
+    if shape is None:
+        return None
+    # Broadcasting aligns the last axes.
+    places = {
+        len(shape) - len(op.input(i).shape or ()) + c.axis for i, c in inputs.items()
+    }
+    if len(places) != 1:
+        return None
+    place = places.pop()
+    for index, value in enumerate(op.inputs):
+        if value is None or index in inputs:
+            continue
+        if value.shape is None:
+            return None
+        axis = place - len(shape) + len(value.shape)
+        if axis >= 0 and value.shape[axis] != 1:
+            return None
+    return place
+
+
+def _joined(op: Op, inputs: dict[int, Counted]) -> int | None:
+    axes = {counted.axis for counted in inputs.values()}
+    rank = len(op.input(0).shape or ())
+    if len(axes) != 1 or len(inputs) != len(op.inputs):
+        return None
+    axis = axes.pop()
+    return None if axis == normalize_axis(op.attr("axis"), rank) else axis
+
+
+def _gathered(op: Op, inputs: dict[int, Counted]) -> int | None:
+    if len(inputs) != 1:
+        return None
+    ((port, counted),) = inputs.items()
+    data, indices = op.input(0).shape, op.input(1).shape
+    if data is None or indices is None:
+        return None
+    axis = normalize_axis(op.attr("axis"), len(data))
+    if port == 1:
+        return axis + counted.axis
+    if counted.axis == axis:
+        return None
+    return counted.axis + (len(indices) - 1 if counted.axis > axis else 0)
+
+
+def _transposed(op: Op, rank: int, axis: int) -> int | None:
+    return int(list(op.attr("perm")).index(axis))
+
+
+def _without(removed: set[int], axis: int) -> int | None:
+    return None if axis in removed else axis - sum(r < axis for r in removed)
+
+
+def _squeezed(op: Op, rank: int, axis: int) -> int | None:
+    axes = [normalize_axis(a, rank) for a in op.attr("axes")]
+    return _without(set(axes), axis) if axes else None
+
+
+def _expanded(op: Op, rank: int, axis: int) -> int | None:
+    axes = op.attr("axes")
+    added = {normalize_axis(a, rank + len(axes)) for a in axes}
+    return [i for i in range(rank + len(axes)) if i not in added][axis]
+
+
+def _sliced(op: Op, rank: int, axis: int) -> int | None:
+    if axis in {normalize_axis(a, rank) for a in op.attr("axes")}:
+        return None
+    removed = {normalize_axis(a, rank) for a in op.attr("shrink_axes")}
+    return _without(removed, axis)
+
+
+def _split(op: Op, rank: int, axis: int) -> int | None:
+    return None if axis == normalize_axis(op.attr("axis"), rank) else axis
+
+
+def _reduced(op: Op, rank: int, axis: int) -> int | None:
+    axes = {normalize_axis(a, rank) for a in op.attr("axes")}
+    if not axes or axis in axes:
+        return None
+    return axis if op.attr("keep_dims") else _without(axes, axis)
+
+
+# Where the axis of the first input comes, by operator.
+_MOVES: dict[str, Callable[[Op, int, int], int | None]] = {
+    "ExpandDims": _expanded,
+    "Reduce": _reduced,
+    "Split": _split,
+    "Squeeze": _squeezed,
+    "StridedSlice": _sliced,
+    "Transpose": _transposed,
+}
