@@ -285,6 +285,21 @@ class Node:
         """Emits a helper operator and returns its output."""
         return self._op(op_type, inputs, None, attrs)[0]
 
+    def make_all(
+        self,
+        op_type: str,
+        inputs: Sequence[Value | None],
+        count: int,
+        attrs: Mapping[str, Any] | None = None,
+    ) -> list[Value]:
+        """`make` for an operator with several outputs."""
+        unique = self.builder.graph.unique_name
+        names = [unique(f"{self.label}/{op_type}_{index}") for index in range(count)]
+        values = self._op(op_type, inputs, names, attrs)
+        for value in values:
+            value.source = None  # no tensor of the framework's
+        return values
+
     def emit(
         self,
         op_type: str,
