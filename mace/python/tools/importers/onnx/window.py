@@ -50,9 +50,9 @@ def read_filter(node: Node) -> Constant:
             f"the filter ({weights.name}) is computed at run time", STATIC_HINT
         )
     rank = len(constant.shape)
-    if rank not in (3, 4):
+    if rank not in (3, 4, 5):
         raise UnsupportedNodeError(
-            f"{rank - 2} spatial dimensions; 1 and 2 are supported"
+            f"{rank - 2} spatial dimensions; 1 to 3 are supported"
         )
     if x.rank is not None and x.rank != rank:
         raise UnsupportedNodeError(

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.handlers import volume
 from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.importers.onnx.window import (
     NCHW,
@@ -19,6 +20,9 @@ from mace.python.tools.ir.layout import NCHW_TO_NHWC
 @HANDLERS.register("Conv")
 def _conv(node: Node) -> None:
     x, constant = node.input(0), read_filter(node)
+    if len(constant.shape) == volume.RANK:
+        volume.convolve(node, constant)
+        return
     window = read_window(node, len(constant.shape), constant.shape[2:])
     filters = node.lazy(_channels_last(constant), "filter")
     attrs = {"groups": node.integer("group", 1)}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.handlers import volume
 from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.importers.onnx.window import (
     Window,
@@ -27,6 +28,9 @@ def _conv_transpose(node: Node) -> None:
         raise UnsupportedNodeError(
             f"{constant.shape[0]} input channels in {groups} groups"
         )
+    if len(constant.shape) == volume.RANK:
+        volume.convolve_back(node, constant, groups)
+        return
     more = [node.lazy(_outputs_first(constant, groups), "filter")]
     if node.has_input(2):
         bias = node.input(2)

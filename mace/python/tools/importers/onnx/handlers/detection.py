@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of object detectors: NonMaxSuppression."""
+"""Operators of object detectors: NonMaxSuppression and RoiAlign."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.importers.onnx.window import NCHW
 from mace.python.tools.ir.counted import Counted
 
 _MOST_BOXES = 2**31 - 1
@@ -36,6 +37,31 @@ def _non_max_suppression(node: Node) -> None:
     )
     node.builder.counted.add(selected, Counted(count, 0))
     node.set_output(0, selected)
+
+
+@HANDLERS.register("RoiAlign")
+def _roi_align(node: Node) -> None:
+    # Operator set 16 added the choice.
+    default = "half_pixel" if node.opset >= 16 else "output_half_pixel"
+    coordinates = node.text("coordinate_transformation_mode", default)
+    mode = node.text("mode", "avg")
+    if mode not in ("avg", "max"):
+        raise UnsupportedNodeError(f"mode is {mode!r}; avg and max are known")
+    if coordinates not in ("half_pixel", "output_half_pixel"):
+        raise UnsupportedNodeError(
+            f"coordinate_transformation_mode is {coordinates!r}; half_pixel and "
+            "output_half_pixel are known"
+        )
+    attrs = {
+        **NCHW,
+        "height": node.integer("output_height", 1),
+        "width": node.integer("output_width", 1),
+        "mode": mode.upper(),
+        "samples": node.integer("sampling_ratio", 0),
+        "scale": node.real("spatial_scale", 1.0),
+        "half_pixel": coordinates == "half_pixel",
+    }
+    node.emit("RoiAlign", [node.input(0), node.input(1), node.input(2)], attrs)
 
 
 def _number(node: Node, index: int, what: str) -> float:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.handlers import volume
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.window import emit_image_op, read_window
 
@@ -13,16 +14,17 @@ from mace.python.tools.importers.onnx.window import emit_image_op, read_window
 def _pool(node: Node) -> None:
     x = node.input(0)
     kernel = node.integers("kernel_shape")
-    window = read_window(node, len(node.shape(x)), kernel)
     node.refuse_output(1, "indices of the maxima")
     average = node.type == "AveragePool"
-    attrs = {
-        "mode": "AVG" if average else "MAX",
-        "kernels": window.kernel,
-        "ceil_mode": node.flag("ceil_mode", False),
-    }
+    mode = "AVG" if average else "MAX"
+    attrs = {"ceil_mode": node.flag("ceil_mode", False)}
     if average:
         attrs["count_include_pad"] = node.flag("count_include_pad", False)
+    if len(node.shape(x)) == volume.RANK:
+        volume.pool(node, mode, attrs)
+        return
+    window = read_window(node, len(node.shape(x)), kernel)
+    attrs = {**attrs, "mode": mode, "kernels": window.kernel}
     emit_image_op(node, "Pooling", x, window, attrs)
 
 

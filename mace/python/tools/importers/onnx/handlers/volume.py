@@ -1,0 +1,153 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Convolution and pooling of volumes, [N, C, D, H, W]; see importers/volumes.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.node import STATIC_HINT, Node
+from mace.python.tools.importers.volumes import (
+    Axis,
+    convolved,
+    convolved_back,
+    image_filter,
+    pooled,
+    sizes_of,
+)
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.layout import to_channels_first, to_channels_last
+
+RANK = 5
+_SPATIAL = RANK - 2
+
+
+def convolve(node: Node, constant: Constant) -> None:
+    """Emits Conv with a filter [O, C / groups, KD, KH, KW]."""
+    x = _channels_last(node)
+    window = _padded(node, _window(node, constant.shape[2:]), sizes_of(x)[:3])
+    filters = node.lazy(image_filter(constant), "filter")
+    groups = node.integer("group", 1)
+    result = convolved(node.make, x, filters, _bias(node), window, groups)
+    _emit(node, result)
+
+
+def convolve_back(node: Node, constant: Constant, groups: int) -> None:
+    """Emits ConvTranspose with a filter [C, O / groups, KD, KH, KW]."""
+    x = _channels_last(node)
+    window = _window(node, constant.shape[2:])
+    added = _list(node, "output_padding", 0)
+    window = [replace(axis, added=a) for axis, a in zip(window, added)]
+    auto = node.text("auto_pad", "NOTSET") or "NOTSET"
+    wanted: Sequence[int | None] = node.integers("output_shape", []) or [None] * 3
+    if None not in wanted or auto.startswith("SAME"):
+        if len(wanted) != _SPATIAL:
+            raise UnsupportedNodeError(f"output_shape {list(wanted)} has no 3 elements")
+        window = [
+            _dropped(axis, size, length, auto == "SAME_UPPER")
+            for axis, size, length in zip(window, wanted, sizes_of(x))
+        ]
+    elif auto == "NOTSET":
+        window = _explicit(node, window)
+    filters = node.lazy(image_filter(_outputs_first(constant, groups)), "filter")
+    result = convolved_back(node.make, x, filters, _bias(node), window, groups)
+    _emit(node, result)
+
+
+def pool(node: Node, mode: str, attrs: dict[str, bool]) -> None:
+    """Emits MaxPool or AveragePool; `attrs`: of the operator Pooling."""
+    x = _channels_last(node)
+    window = _window(node, node.integers("kernel_shape"))
+    window = _padded(node, window, sizes_of(x)[:3])
+    _emit(node, pooled(node.make, x, mode, window, attrs))
+
+
+def _channels_last(node: Node) -> Value:
+    return node.make("Transpose", [node.input(0)], {"perm": to_channels_last(RANK)})
+
+
+def _emit(node: Node, result: Value) -> None:
+    node.emit("Transpose", [result], {"perm": to_channels_first(RANK)})
+
+
+def _bias(node: Node) -> Value | None:
+    bias = node.input(2) if node.has_input(2) else None
+    if bias is not None and not bias.is_constant:
+        raise UnsupportedNodeError(
+            f"the bias ({bias.name}) is computed at run time", STATIC_HINT
+        )
+    return bias
+
+
+def _list(node: Node, name: str, default: int) -> list[int]:
+    values = node.integers(name, [default] * _SPATIAL)
+    if len(values) != _SPATIAL:
+        raise UnsupportedNodeError(f"{name} {values} does not have 3 elements")
+    return values
+
+
+def _window(node: Node, kernel: Sequence[int]) -> list[Axis]:
+    if len(kernel) != _SPATIAL:
+        raise UnsupportedNodeError(f"kernel_shape {list(kernel)} has no 3 elements")
+    lists = zip(kernel, _list(node, "strides", 1), _list(node, "dilations", 1))
+    window = [Axis(*values) for values in lists]
+    for axis in window:
+        if min(axis.kernel, axis.stride, axis.dilation) < 1:
+            raise UnsupportedNodeError("kernel, strides or dilations below 1")
+    return window
+
+
+def _explicit(node: Node, window: Sequence[Axis]) -> list[Axis]:
+    pads = node.integers("pads", [0] * 2 * _SPATIAL)
+    if len(pads) != 2 * _SPATIAL:
+        raise UnsupportedNodeError(f"pads {pads} do not have 6 elements")
+    if min(pads) < 0:
+        raise UnsupportedNodeError(f"negative pads {pads}", "slice the input instead")
+    return [
+        replace(axis, before=before, after=after)
+        for axis, before, after in zip(window, pads, pads[_SPATIAL:])
+    ]
+
+
+def _padded(
+    node: Node, window: Sequence[Axis], lengths: Sequence[int]
+) -> Sequence[Axis]:
+    auto = node.text("auto_pad", "NOTSET") or "NOTSET"
+    if auto in ("SAME_UPPER", "SAME_LOWER"):
+        upper = auto == "SAME_UPPER"
+        return [a.padded_same(length, upper) for a, length in zip(window, lengths)]
+    if auto == "VALID":
+        return window
+    if auto != "NOTSET":
+        raise UnsupportedNodeError(f"auto_pad is {auto!r}")
+    return _explicit(node, window)
+
+
+def _dropped(axis: Axis, wanted: int | None, length: int, upper: bool) -> Axis:
+    """The outputs to drop, and to add, for an output of a wanted length."""
+    if wanted is None:
+        wanted = length * axis.stride
+        past = axis.extent - axis.stride
+        total = max(past + axis.added, 0)
+        added = axis.added
+    else:
+        past = axis.stride * (length - 1) + axis.extent - wanted
+        total = max(past + axis.added, 0)
+        added = total - past
+    # As for images (conv_transpose.py).
+    before = total // 2 if upper else total - total // 2
+    return replace(axis, before=before, after=total - before, added=added)
+
+
+def _outputs_first(constant: Constant, groups: int) -> Constant:
+    """[C, O / groups, ...] as [O, C / groups, ...]."""
+    channels, outs, *kernel = constant.shape
+    depth = channels // groups
+    shape = (groups * outs, depth, *kernel)
+    return constant.moved(
+        lambda a: a.reshape(groups, depth, outs, *kernel).swapaxes(1, 2).reshape(shape),
+        shape,
+    )

@@ -1,0 +1,224 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Convolution and pooling of volumes, [N, D, H, W, C], by operators on images.
+
+A convolution over the depth is one over channels: the slices of the input that a slice
+of the output reads become the channels of one image. It costs a copy of the input for
+each place of the filter along the depth, and multiplies at the speed of images. A window
+of pooling is a window over height and width, then one over the depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.graph import Value
+
+# Makes an operator from its type, inputs and attributes.
+Make = Callable[[str, Sequence[Value | None], Mapping[str, Any]], Value]
+
+DEPTH, HEIGHT, WIDTH = range(3)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A window along one axis.
+
+    Attributes:
+        before, after: padding; of a transposed convolution, outputs dropped.
+        added: outputs that a transposed convolution adds at the end.
+    """
+
+    kernel: int
+    stride: int = 1
+    dilation: int = 1
+    before: int = 0
+    after: int = 0
+    added: int = 0
+
+    @property
+    def extent(self) -> int:
+        """Elements from the first to the last of the window."""
+        return (self.kernel - 1) * self.dilation + 1
+
+    def padded_same(self, length: int, upper: bool) -> Axis:
+        """With the padding for which outputs are inputs divided by the stride."""
+        outputs = -(-length // self.stride)
+        total = max((outputs - 1) * self.stride + self.extent - length, 0)
+        before = total // 2 if upper else total - total // 2
+        return Axis(self.kernel, self.stride, self.dilation, before, total - before)
+
+
+def sizes_of(x: Value) -> tuple[int, int, int, int]:
+    """Depth, height, width and channels of a volume."""
+    shape = x.shape
+    if shape is None or len(shape) != 5:
+        raise UnsupportedNodeError(f"{x.name} is no volume of known dimensions")
+    sizes = [dim for dim in shape[1:] if isinstance(dim, int)]
+    if len(sizes) != 4:
+        raise UnsupportedNodeError(
+            f"depth, height and width of {x.name} are not known before the run",
+            "give fixed input_shapes",
+        )
+    return sizes[0], sizes[1], sizes[2], sizes[3]
+
+
+def convolved(
+    make: Make,
+    x: Value,
+    filters: Value,
+    bias: Value | None,
+    window: Sequence[Axis],
+    groups: int,
+) -> Value:
+    """A convolution.
+
+    Args:
+        make: for operators.
+        x: [N, D, H, W, C]
+        filters: as of `image_filter`.
+        bias: [O] or nothing.
+        window: of depth, height and width.
+        groups: of channels.
+    """
+    depth, height, width, channels = sizes_of(x)
+    along, down, across = window
+    outputs = (depth + along.before + along.after - along.extent) // along.stride + 1
+    if outputs < 1:
+        raise UnsupportedNodeError(
+            f"a depth of {depth} is too small for a filter of {along.extent}"
+        )
+    x = _padded(make, x, along.before, along.after)
+    starts = [k * along.dilation for k in range(along.kernel)]
+    images = _joined(make, x, starts, outputs, along.stride, groups)
+    attrs = {
+        "strides": [down.stride, across.stride],
+        "dilations": [down.dilation, across.dilation],
+        "padding": "EXPLICIT",
+        "pads": [down.before, across.before, down.after, across.after],
+        "groups": groups,
+    }
+    inputs = [images, filters] if bias is None else [images, filters, bias]
+    return _volumes(make, make("Conv2D", inputs, attrs), x, outputs)
+
+
+def convolved_back(
+    make: Make,
+    x: Value,
+    filters: Value,
+    bias: Value | None,
+    window: Sequence[Axis],
+    groups: int,
+) -> Value:
+    """A transposed convolution; see `convolved`."""
+    depth, height, width, channels = sizes_of(x)
+    along, down, across = window
+    spread = (depth - 1) * along.stride + 1
+    outputs = spread + along.extent - 1 - along.before - along.after + along.added
+    if outputs < 1:
+        raise UnsupportedNodeError(f"the output would have a depth of {outputs}")
+    if along.stride > 1:
+        # Slices of 0 between those of the input.
+        shape = [-1, depth, 1, height * width * channels]
+        gaps = [0, 0, 0, 0, 0, along.stride - 1, 0, 0]
+        apart = make("Pad", [make("Reshape", [x], {"shape": shape})], {"pads": gaps})
+        shape = [-1, depth * along.stride, height, width, channels]
+        x = make("Reshape", [apart], {"shape": shape})
+    # Place k of the filter reads slice i + before - k * dilation for output i.
+    first = max(along.extent - 1 - along.before, 0)
+    starts = [first + along.before - k * along.dilation for k in range(along.kernel)]
+    missing = max(starts) + outputs - first - depth * along.stride
+    x = _padded(make, x, first, max(missing, 0))
+    images = _joined(make, x, starts, outputs, 1, groups)
+    attrs = {
+        "strides": [down.stride, across.stride],
+        "dilations": [down.dilation, across.dilation],
+        "pads": [down.before, across.before, down.after, across.after],
+        "output_padding": [down.added, across.added],
+        "groups": groups,
+    }
+    inputs = [images, filters] if bias is None else [images, filters, bias]
+    return _volumes(make, make("Deconv2D", inputs, attrs), x, outputs)
+
+
+def image_filter(constant: Constant) -> Constant:
+    """[O, C / groups, KD, KH, KW] as a filter of the images that `_joined` makes."""
+    out, channels, depth, height, width = constant.shape
+    shape = (out, height, width, depth * channels)
+    return constant.moved(lambda a: a.transpose(0, 3, 4, 2, 1).reshape(shape), shape)
+
+
+def pooled(
+    make: Make, x: Value, mode: str, window: Sequence[Axis], attrs: Mapping[str, Any]
+) -> Value:
+    """The largest elements or means of windows; `attrs`: of the operator Pooling."""
+    depth, height, width, channels = sizes_of(x)
+    along, down, across = window
+    images = make("Reshape", [x], {"shape": [-1, height, width, channels]})
+    images = make("Pooling", [images], {**_pool_attrs(mode, down, across), **attrs})
+    rows, columns = (images.shape or (None,) * 4)[1:3]
+    assert isinstance(rows, int) and isinstance(columns, int)
+    lines = make("Reshape", [images], {"shape": [-1, depth, rows * columns, channels]})
+    lines = make("Pooling", [lines], {**_pool_attrs(mode, along, Axis(1)), **attrs})
+    slices = (lines.shape or (None,) * 4)[1]
+    shape = [-1, slices, rows, columns, channels]
+    return make("Reshape", [lines], {"shape": shape})
+
+
+def _pool_attrs(mode: str, down: Axis, across: Axis) -> dict[str, Any]:
+    return {
+        "mode": mode,
+        "kernels": [down.kernel, across.kernel],
+        "strides": [down.stride, across.stride],
+        "dilations": [down.dilation, across.dilation],
+        "padding": "EXPLICIT",
+        "pads": [down.before, across.before, down.after, across.after],
+    }
+
+
+def _padded(make: Make, x: Value, before: int, after: int) -> Value:
+    if not before and not after:
+        return x
+    pads = [0, 0, before, after, 0, 0, 0, 0, 0, 0]
+    return make("Pad", [x], {"pads": pads})
+
+
+def _joined(
+    make: Make, x: Value, starts: Sequence[int], count: int, stride: int, groups: int
+) -> Value:
+    """Images [N * count, H, W, groups * len(starts) * (C / groups)]: for each start, the
+    `count` slices from there on.
+    """
+    _, height, width, channels = sizes_of(x)
+    if channels % groups:
+        raise UnsupportedNodeError(f"{channels} channels in {groups} groups")
+    slices = []
+    for start in starts:
+        end = start + (count - 1) * stride + 1
+        part = make(
+            "StridedSlice",
+            [x],
+            {"axes": [1], "begins": [start], "ends": [end], "strides": [stride]},
+        )
+        if groups > 1 and len(starts) > 1:
+            shape = [-1, height, width, groups, channels // groups]
+            part = make("Reshape", [part], {"shape": shape})
+        slices.append(part)
+    if len(slices) == 1:
+        joined = slices[0]
+    elif groups > 1:
+        joined = make("Stack", slices, {"axis": 4})
+    else:
+        joined = make("Concat", slices, {"axis": 4})
+    shape = [-1, height, width, len(starts) * channels]
+    return make("Reshape", [joined], {"shape": shape})
+
+
+def _volumes(make: Make, images: Value, x: Value, depth: int) -> Value:
+    assert images.shape is not None and x.shape is not None
+    batch = x.shape[0] if isinstance(x.shape[0], int) else -1
+    return make("Reshape", [images], {"shape": [batch, depth, *images.shape[1:]]})
