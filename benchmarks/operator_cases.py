@@ -434,6 +434,79 @@ def _moves() -> list[Case]:
     ]
 
 
+def _grid_sample(name: str, shape: tuple[int, int, int, int], mode: str) -> Case:
+    # Not of rank 4, so that it is no image.
+    points = shape[2] * shape[3]
+    size = np.array([shape[0], *shape[2:], 2])
+    nodes = [
+        helper.make_node("Reshape", ["b", "size"], ["grid"]),
+        helper.make_node("GridSample", ["a", "grid"], ["y"], mode=mode),
+    ]
+    inputs = {"a": shape, "b": (shape[0], points, 2)}
+    return Case(name, nodes, inputs, tensors({"size": size}), range=(-1.0, 1.0))
+
+
+def _selected(classes: int, boxes: int) -> Case:
+    # There are always 100 results for a class.
+    limits = {
+        "most": np.array([100]),
+        "iou": np.array([0.5], np.float32),
+        "score": np.array([0.3], np.float32),
+    }
+    nodes = [
+        helper.make_node("NonMaxSuppression", ["a", "b", *limits], ["n"]),
+        helper.make_node("Cast", ["n"], ["y"], to=TensorProto.FLOAT),
+    ]
+    return Case(
+        f"non max suppression, {classes} x {boxes}",
+        nodes,
+        {"a": (1, boxes, 4), "b": (1, classes, boxes)},
+        tensors(limits),
+        images=False,
+        range=(0.0, 1.0),
+    )
+
+
+def _regions() -> Case:
+    rng = np.random.default_rng(0)
+    corners = rng.random((100, 4)) * [500, 400, 400, 300] + [0, 0, 30, 30]
+    corners[:, 2:] += corners[:, :2]
+    constants = {"r": corners.astype(np.float32), "i": np.zeros(100, np.int64)}
+    return one(
+        "roi align, 100 regions of 256 channels",
+        "RoiAlign",
+        (1, 256, 50, 68),
+        constants=constants,
+        output_height=7,
+        output_width=7,
+        sampling_ratio=2,
+        spatial_scale=1 / 16,
+    )
+
+
+def _volume(name: str, op: str, **attributes: Any) -> Case:
+    shape = (1, 32, 16, 56, 56)
+    constants = None
+    if op == "Conv":
+        rng = np.random.default_rng(0)
+        filters = rng.uniform(-0.05, 0.05, (32, 32, 3, 3, 3)).astype(np.float32)
+        constants = {"w": filters}
+    return one(name, op, shape, constants=constants, images=False, **attributes)
+
+
+def _vision() -> list[Case]:
+    return [
+        _grid_sample("grid sample of a photo", (1, 3, 256, 256), "linear"),
+        _grid_sample("grid sample of 64 channels", (1, 64, 64, 64), "linear"),
+        _grid_sample("grid sample, cubic", (1, 3, 256, 256), "cubic"),
+        _selected(1, 8400),
+        _selected(80, 1000),
+        _regions(),
+        _volume("conv 3 x 3 x 3", "Conv", pads=[1] * 6),
+        _volume("max pool 2 x 2 x 2", "MaxPool", kernel_shape=[2] * 3, strides=[2] * 3),
+    ]
+
+
 CASES = (
     *_products(),
     *_elementwise(),
@@ -441,4 +514,5 @@ CASES = (
     *_reductions(),
     *_resizes(),
     *_moves(),
+    *_vision(),
 )

@@ -69,7 +69,8 @@ def _sampled(op: Op, x: Array, grid: Array) -> Array:
     for chosen in itertools.product(*taps):
         inside = np.all([index >= 0 for index, _ in chosen], 0)
         weight = np.prod([w for _, w in chosen], 0)[..., None]
-        pixels = x[(batch, *[np.maximum(index, 0) for index, _ in chosen])]
+        places = (batch, *[np.maximum(index, 0) for index, _ in chosen])
+        pixels = x[places]
         pixels = np.where(inside[..., None], pixels.astype(np.float64), 0)
         result += weight * pixels
     return result
@@ -88,9 +89,9 @@ def _taps(op: Op, place: Array, length: int) -> list[tuple[Array, Array]]:
         position = ((place + one) * np.float32(length) - one) / two
     if mode == "NEAREST":
         position = np.rint(position)
-    if padding == "BORDER":
-        position = np.where(position < low, 0, position)
-        position = np.where(position > high, length - 1, position)
+    if padding == "BORDER" and mode != "CUBIC":
+        # As in PyTorch, a cubic curve goes on to the nearest elements.
+        position = np.clip(position, 0, length - 1)
     elif padding == "REFLECTION":
         position = _reflected(position, low, high)
     position = np.where(np.isnan(position), -3 if padding == "ZEROS" else 0, position)

@@ -59,7 +59,8 @@ double Expected(const Way &way,
     high[a] = length - (way.align ? 1 : 0.5);
     if (way.mode == "NEAREST") at[a] = std::nearbyint(at[a]);
     if (at[a] < low[a] || at[a] > high[a]) {
-      if (way.padding == "BORDER") at[a] = at[a] < low[a] ? 0 : length - 1;
+      if (way.padding == "BORDER" && way.mode != "CUBIC")
+        at[a] = at[a] < low[a] ? 0 : length - 1;
       if (way.padding == "REFLECTION") at[a] = Reflect(at[a], low[a], high[a]);
     }
   }

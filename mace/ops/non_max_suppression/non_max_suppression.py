@@ -72,12 +72,11 @@ def _selected(op: Op, boxes: Array, scores: Array, most: int) -> list[int]:
     return selected
 
 
-def _overlap(a: Array, b: Array) -> np.float32:
+def _overlap(a: Array, b: Array) -> float:
     """Intersection over union, 0 for boxes without area."""
-    zero = np.float32(0)
     size = np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2])
     areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (a, b)]
-    if not size.min() > zero or not min(areas) > zero:
-        return zero
+    if not size.min() > 0 or not min(areas) > 0:
+        return 0.0
     shared = size[0] * size[1]
-    return np.float32(shared / (areas[0] + areas[1] - shared))
+    return float(shared / (areas[0] + areas[1] - shared))

@@ -20,10 +20,10 @@ MaceStatus InferRoiAlignShapes(const RoiAlignAttributes &attributes,
                        " and images of shape ", images.ToString(),
                        "; they must be [R, 4] and [R]");
   }
-  return SetOutput(context, 0,
-                   {regions[0], attributes.height, attributes.width,
-                    input->shape.back()},
-                   input->data_type);
+  return SetOutput(
+      context, 0,
+      {regions[0], attributes.height, attributes.width, input->shape.back()},
+      input->data_type);
 }
 
 }  // namespace mace

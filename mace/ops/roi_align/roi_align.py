@@ -111,7 +111,9 @@ def _products(row: Array, column: Array, pixels: Array) -> Array:
         return np.zeros(pixels.shape[-1])
     (ys, wy), (xs, wx) = _pair(row), _pair(column)
     return np.asarray(
-        np.max([a * b * pixels[y, x] for y, a in zip(ys, wy) for x, b in zip(xs, wx)], 0)
+        np.max(
+            [a * b * pixels[y, x] for y, a in zip(ys, wy) for x, b in zip(xs, wx)], 0
+        )
     )
 
 

@@ -63,9 +63,9 @@ class RoiAlignOp final : public CpuOp {
   }
 
   MaceStatus Plan(PlanContext *context) override {
-    context->RequestScratch(static_cast<size_t>(
-        SumBytes(*context->input(kRoiAlignInputInput)) *
-        context->thread_pool()->thread_count()));
+    context->RequestScratch(
+        static_cast<size_t>(SumBytes(*context->input(kRoiAlignInputInput)) *
+                            context->thread_pool()->thread_count()));
     return MaceStatus();
   }
 
@@ -80,8 +80,8 @@ class RoiAlignOp final : public CpuOp {
     context->thread_pool()->ParallelFor(
         rows, RowGrain(row_elements * 16),
         [&](int64_t begin, int64_t end, int thread) {
-          auto *sum = reinterpret_cast<float *>(
-              scratch + thread * SumBytes(*input));
+          auto *sum =
+              reinterpret_cast<float *>(scratch + thread * SumBytes(*input));
           for (int64_t i = begin; i < end; ++i) {
             const int64_t region = i / attributes_.height;
             float *out = output->MutableAs<float>() + i * row_elements;
@@ -101,7 +101,10 @@ class RoiAlignOp final : public CpuOp {
     return RoundUp(input.shape[3] * static_cast<int64_t>(sizeof(float)), 64);
   }
 
-  RegionAxis AxisOf(float low, float high, int64_t outputs, int64_t length) const {
+  RegionAxis AxisOf(float low,
+                    float high,
+                    int64_t outputs,
+                    int64_t length) const {
     const float offset = attributes_.half_pixel ? 0.5f : 0.0f;
     RegionAxis axis;
     axis.low = low * attributes_.scale - offset;
@@ -111,8 +114,8 @@ class RoiAlignOp final : public CpuOp {
     axis.samples = attributes_.samples;
     axis.length = length;
     if (axis.samples == 0 && axis.step > 0) {
-      axis.samples = static_cast<int64_t>(std::min(
-          std::ceil(axis.step), static_cast<float>(kMostSamples)));
+      axis.samples = static_cast<int64_t>(
+          std::min(std::ceil(axis.step), static_cast<float>(kMostSamples)));
     }
     return axis;
   }
@@ -216,21 +219,21 @@ class RoiAlignOp final : public CpuOp {
                       int64_t channels,
                       float *out) {
     bool first = true;
-    ForEachSample(
-        rows, columns, pixels, y, x, channels,
-        [&](const float *const *elements, const float *weights) {
-          for (int64_t c = 0; c < channels; ++c) {
-            float largest = 0;
-            if (elements != nullptr) {
-              largest = weights[0] * elements[0][c];
-              for (int k = 1; k < 4; ++k) {
-                largest = std::max(largest, weights[k] * elements[k][c]);
-              }
-            }
-            out[c] = first ? largest : std::max(out[c], largest);
-          }
-          first = false;
-        });
+    ForEachSample(rows, columns, pixels, y, x, channels,
+                  [&](const float *const *elements, const float *weights) {
+                    for (int64_t c = 0; c < channels; ++c) {
+                      float largest = 0;
+                      if (elements != nullptr) {
+                        largest = weights[0] * elements[0][c];
+                        for (int k = 1; k < 4; ++k) {
+                          largest =
+                              std::max(largest, weights[k] * elements[k][c]);
+                        }
+                      }
+                      out[c] = first ? largest : std::max(out[c], largest);
+                    }
+                    first = false;
+                  });
   }
 
   RoiAlignAttributes attributes_;

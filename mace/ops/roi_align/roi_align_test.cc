@@ -69,10 +69,10 @@ double SampleAt(const Way &way,
       const double weight =
           std::fmax(0, 1 - std::fabs(y - static_cast<double>(row))) *
           std::fmax(0, 1 - std::fabs(x - static_cast<double>(column)));
-      const int64_t at = (std::min(row, height - 1) * width +
-                          std::min(column, width - 1)) *
-                             shape[3] +
-                         c;
+      const int64_t at =
+          (std::min(row, height - 1) * width + std::min(column, width - 1)) *
+              shape[3] +
+          c;
       const double product = weight * static_cast<double>(pixels[at]);
       sum += product;
       largest = std::fmax(largest, product);
@@ -155,9 +155,9 @@ TEST(RoiAlignOpTest, SamplesRegions) {
   Random random(1);
   // Inside, across borders, outside, small, and turned around.
   const Value regions = Value::Floats(
-      {6, 4}, {1.1f, 2.2f,  5.3f,  6.4f,  -3.1f, -2.2f, 3.3f,  2.4f,
-               6.7f, 5.1f,  19.2f, 17.3f, 30.1f, 3.1f,  39.2f, 5.3f,
-               2.3f, 3.4f,  2.4f,  3.5f,  5.3f,  6.1f,  3.2f,  2.2f});
+      {6, 4}, {1.1f, 2.2f, 5.3f,  6.4f,  -3.1f, -2.2f, 3.3f,  2.4f,
+               6.7f, 5.1f, 19.2f, 17.3f, 30.1f, 3.1f,  39.2f, 5.3f,
+               2.3f, 3.4f, 2.4f,  3.5f,  5.3f,  6.1f,  3.2f,  2.2f});
   for (const bool largest : {false, true}) {
     for (const bool half_pixel : {false, true}) {
       // Also more samples than are summed at once.
@@ -191,8 +191,8 @@ TEST(RoiAlignOpTest, TakesAnyNumber) {
 }
 
 TEST(RoiAlignOpTest, Errors) {
-  const auto error = [](const Shape &x, const Shape &regions, const Shape &images,
-                        const char *text) {
+  const auto error = [](const Shape &x, const Shape &regions,
+                        const Shape &images, const char *text) {
     Random random(2);
     ExpectError(CaseOf(Way(), random.Floats(x), random.Floats(regions),
                        random.Ints(images, 0, 0)),

@@ -195,7 +195,12 @@ def _compare(case: Case, results: Mapping[str, Array]) -> str:
             return f"{value.name} is {found.dtype}, not {wanted.dtype}"
         if found.shape != wanted.shape:
             return f"{value.name} has shape {found.shape}, not {wanted.shape}"
-        close = np.isclose(found, wanted, rtol, atol, equal_nan=True)
+        allowed = atol
+        if "DFT" in case.op_types and wanted.size:
+            # The expected numbers are sums in float32: where they cancel, what is left
+            # is the rounding of the terms.
+            allowed = max(atol, float(np.abs(wanted).max()) * 2.0**-22)
+        close = np.isclose(found, wanted, rtol, allowed, equal_nan=True)
         if not close.all():
             where = tuple(int(i) for i in np.argwhere(~close)[0])
             return (

@@ -4,8 +4,8 @@
 
 A convolution over the depth is one over channels: the slices of the input that a slice
 of the output reads become the channels of one image. It costs a copy of the input for
-each place of the filter along the depth, and multiplies at the speed of images. A window
-of pooling is a window over height and width, then one over the depth.
+each place of the filter along the depth, and multiplies at the speed of images. A
+window of pooling is a window over height and width, then one over the depth.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mace.python.tools.ir.graph import Value
 # Makes an operator from its type, inputs and attributes.
 Make = Callable[[str, Sequence[Value | None], Mapping[str, Any]], Value]
 
-DEPTH, HEIGHT, WIDTH = range(3)
+DEPTH = 0  # the position in a list of sizes
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def convolved(
         window: of depth, height and width.
         groups: of channels.
     """
-    depth, height, width, channels = sizes_of(x)
+    depth = sizes_of(x)[DEPTH]
     along, down, across = window
     outputs = (depth + along.before + along.after - along.extent) // along.stride + 1
     if outputs < 1:
@@ -190,8 +190,8 @@ def _padded(make: Make, x: Value, before: int, after: int) -> Value:
 def _joined(
     make: Make, x: Value, starts: Sequence[int], count: int, stride: int, groups: int
 ) -> Value:
-    """Images [N * count, H, W, groups * len(starts) * (C / groups)]: for each start, the
-    `count` slices from there on.
+    """Images [N * count, H, W, len(starts) * C]: for each start, `count` slices from
+    there on; the channels of each group are together.
     """
     _, height, width, channels = sizes_of(x)
     if channels % groups:

@@ -13,7 +13,8 @@ else would mix the rest with the results, and is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from mace.python.tools.ir.infer import ShapeError
@@ -48,6 +49,20 @@ class CountedValues:
     def get(self, value: Value | None) -> Counted | None:
         """What counts of a value; None if all does."""
         return None if value is None else self._counted.get(value)
+
+    @contextlib.contextmanager
+    def require_reads(self, inputs: Iterable[Value | None]) -> Iterator[None]:
+        """While a handler of an importer takes a node's inputs.
+
+        Raises:
+            ShapeError: it took only the shape of one, which is the largest one.
+        """
+        counted = [v for v in inputs if v is not None and v in self._counted]
+        uses = [len(value.uses) for value in counted]
+        yield
+        for value, before in zip(counted, uses):
+            if len(value.uses) == before:
+                raise ShapeError(f"only the run determines the shape of {value.name}")
 
     def forget_sources(self) -> None:
         """Says that the values are not the framework's tensors of these names, which

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import onnx
@@ -158,8 +158,9 @@ class _GraphImporter:
         if handler is not None:
             try:
                 # Infinities and NaN are allowed in a model.
-                with np.errstate(all="ignore"):
-                    self._handle(handler, node)
+                counted = self._builder.counted
+                with np.errstate(all="ignore"), counted.require_reads(inputs):
+                    handler(node)
                 return node.results
             except UnsupportedNodeError as error:
                 reason = error
@@ -175,17 +176,6 @@ class _GraphImporter:
         if body is None:
             raise reason
         return self._expand(proto, body)
-
-    def _handle(self, handler: Callable[[Node], None], node: Node) -> None:
-        counted = [v for v in node.inputs if v and self._builder.counted.get(v)]
-        uses = [len(value.uses) for value in counted]
-        handler(node)
-        for value, before in zip(counted, uses):
-            if len(value.uses) == before:
-                # It took the shape, which is the largest one.
-                raise UnsupportedNodeError(
-                    f"only the run determines the shape of {value.name}", STATIC_HINT
-                )
 
     def _expand(self, proto: onnx.NodeProto, body: Body) -> dict[str, Value]:
         """The results of the nodes that a node consists of."""

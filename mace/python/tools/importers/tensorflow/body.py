@@ -138,7 +138,9 @@ class Body:
                 if flow is not None:
                     known = flow(self, context)
                 elif handler is not None:
-                    handler(context)
+                    tensors = [i for i in context.items if isinstance(i, Value)]
+                    with self._builder.counted.require_reads(tensors):
+                        handler(context)
         except UnsupportedNodeError as error:
             self._unsupported.add(named.name, node.op, error.reason, error.hint)
         except ShapeError as error:

@@ -42,11 +42,16 @@ def _identity(node: Node) -> None:
 def _dropout(node: Node) -> None:
     if node.opset >= 12 and node.has_input(2):
         training = node.constant(2, "training_mode").reshape(-1)
-        if training.size and bool(training[0]):
+        drops = not node.has_input(1) or node.constant(1, "ratio").any()
+        if training.size and bool(training[0]) and drops:
             raise UnsupportedNodeError(
                 "training_mode is true", "export the model for inference"
             )
-    node.refuse_output(1, "mask")
+    if node.is_used(1):
+        # Before operator set 10, the mask has the type of the input.
+        dtype = DataType.BOOL if node.opset >= 10 else node.input(0).dtype
+        kept = np.ones(node.static_shape(node.input(0)))
+        node.set_output(1, node.literal(kept, dtype))
     node.set_output(0, node.input(0))
 
 

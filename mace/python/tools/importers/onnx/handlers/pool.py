@@ -24,8 +24,13 @@ def _pool(node: Node) -> None:
         volume.pool(node, mode, attrs)
         return
     window = read_window(node, len(node.shape(x)), kernel)
-    attrs = {**attrs, "mode": mode, "kernels": window.kernel}
-    emit_image_op(node, "Pooling", x, window, attrs)
+    emit_image_op(
+        node,
+        "Pooling",
+        x,
+        window,
+        {**attrs, "mode": mode, "kernels": window.kernel},
+    )
 
 
 @HANDLERS.register("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")

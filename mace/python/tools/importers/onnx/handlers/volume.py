@@ -52,6 +52,8 @@ def convolve_back(node: Node, constant: Constant, groups: int) -> None:
         ]
     elif auto == "NOTSET":
         window = _explicit(node, window)
+    elif auto != "VALID":
+        raise UnsupportedNodeError(f"auto_pad is {auto!r}")
     filters = node.lazy(image_filter(_outputs_first(constant, groups)), "filter")
     result = convolved_back(node.make, x, filters, _bias(node), window, groups)
     _emit(node, result)
@@ -61,8 +63,8 @@ def pool(node: Node, mode: str, attrs: dict[str, bool]) -> None:
     """Emits MaxPool or AveragePool; `attrs`: of the operator Pooling."""
     x = _channels_last(node)
     window = _window(node, node.integers("kernel_shape"))
-    window = _padded(node, window, sizes_of(x)[:3])
-    _emit(node, pooled(node.make, x, mode, window, attrs))
+    padded = _padded(node, window, sizes_of(x)[:3])
+    _emit(node, pooled(node.make, x, mode, padded, attrs))
 
 
 def _channels_last(node: Node) -> Value:

@@ -1,0 +1,128 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fourier transforms: DFT and STFT. Both are products with a constant matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.ir.dtypes import Array
+
+# Numbers of a matrix: 16 MB in the model, for 1024 complex numbers.
+_LARGEST_MATRIX = 1 << 22
+
+
+@HANDLERS.register("DFT")
+def _dft(node: Node) -> None:
+    x = node.input(0)
+    shape = node.shape(x)
+    inverse, onesided = node.flag("inverse", False), node.flag("onesided", False)
+    if node.opset < 20:
+        axis = node.integer("axis", 1)
+    else:
+        axis = _one(node, 2, "axis") if node.has_input(2) else -2
+    axis = node.axis(axis, len(shape))
+    parts, count = shape[-1], shape[axis]
+    if parts not in (1, 2) or axis == len(shape) - 1:
+        raise UnsupportedNodeError(
+            f"axis {axis} of {x.name}, whose last dimension must hold 1 or 2 numbers"
+        )
+    if not isinstance(count, int):
+        raise UnsupportedNodeError(
+            f"the length of {x.name} is not known before the run", STATIC_HINT
+        )
+    assert isinstance(parts, int)
+    if node.has_input(1):
+        length = _one(node, 1, "dft_length")
+    else:
+        length = 2 * (count - 1) if inverse and onesided else count
+    if length < 1:
+        raise UnsupportedNodeError(f"dft_length is {length}")
+    matrix = _matrix(node, count, parts, length, inverse, onesided)
+    perm = [i for i in range(len(shape) - 1) if i != axis] + [axis, len(shape) - 1]
+    outer = [dim if isinstance(dim, int) else -1 for dim in (shape[i] for i in perm)]
+    if outer[:-2].count(-1) > 1:
+        raise UnsupportedNodeError(
+            f"the shape of {x.name} is not known before the run", STATIC_HINT
+        )
+    moved = node.make("Transpose", [x], {"perm": perm})
+    rows = node.make("Reshape", [moved], {"shape": [*outer[:-2], count * parts]})
+    product = node.make("MatMul", [rows, node.literal(matrix)])
+    results = 1 if inverse and onesided else 2
+    split = [*outer[:-2], matrix.shape[1] // results, results]
+    values = node.make("Reshape", [product], {"shape": split})
+    back = [perm.index(i) for i in range(len(perm))]
+    node.emit("Transpose", [values], {"perm": back})
+
+
+@HANDLERS.register("STFT")
+def _stft(node: Node) -> None:
+    x, step = node.input(0), _one(node, 1, "frame_step")
+    shape = node.shape(x)
+    if len(shape) not in (2, 3) or not isinstance(shape[1], int):
+        raise UnsupportedNodeError(
+            f"the shape of {x.name} is not known before the run", STATIC_HINT
+        )
+    count, parts = shape[1], shape[2] if len(shape) == 3 else 1
+    if parts not in (1, 2):
+        raise UnsupportedNodeError(f"{x.name} has {parts} numbers per sample")
+    assert isinstance(parts, int)
+    window = None
+    if node.has_input(2):
+        window = np.asarray(node.constant(2, "window"), np.float64).reshape(-1)
+    if node.has_input(3):
+        length = _one(node, 3, "frame_length")
+    elif window is not None:
+        length = window.size
+    else:
+        raise UnsupportedNodeError("neither window nor frame_length is given")
+    if window is not None and window.size != length:
+        raise UnsupportedNodeError(
+            f"a window of {window.size} for frames of {length} samples"
+        )
+    if step < 1 or length < 1 or count < length:
+        raise UnsupportedNodeError(
+            f"frames of {length} samples, {step} apart, of a signal of {count}"
+        )
+    matrix = _matrix(node, length, parts, length, False, node.flag("onesided", True))
+    if window is not None:
+        matrix = matrix * np.repeat(window, parts)[:, None]
+    # A frame is the window of a convolution, and each result one of its outputs.
+    filters = matrix.transpose().reshape(-1, 1, length, parts)
+    line = node.make("Reshape", [x], {"shape": [-1, 1, count, parts]})
+    frames = node.make("Conv2D", [line, node.literal(filters)], {"strides": [1, step]})
+    split = [-1, (count - length) // step + 1, matrix.shape[1] // 2, 2]
+    node.emit("Reshape", [frames], {"shape": split})
+
+
+def _one(node: Node, index: int, what: str) -> int:
+    values: list[int] = node.constant_ints(index, what)
+    if len(values) != 1:
+        raise UnsupportedNodeError(f"{what} has {len(values)} elements, not 1")
+    return values[0]
+
+
+def _matrix(
+    node: Node, count: int, parts: int, length: int, inverse: bool, onesided: bool
+) -> Array:
+    """[count * parts, results]: what each number adds to each result."""
+    if 2 * count * parts * length > _LARGEST_MATRIX:
+        raise UnsupportedNodeError(
+            f"a transform of {count} samples to {length}; the product of the two is "
+            f"limited to {_LARGEST_MATRIX // (2 * parts)}",
+            "compute it in the application",
+        )
+    units: Array = np.eye(count, dtype=np.complex128)
+    if parts == 2:
+        units = np.stack([units, 1j * units], 1).reshape(-1, count)
+    if inverse and onesided:
+        return np.asarray(np.fft.irfft(units, length, axis=1))
+    transform: Any = np.fft.ifft if inverse else np.fft.fft
+    results = transform(units, length, axis=1)
+    if onesided:
+        results = results[:, : length // 2 + 1]
+    return np.stack([results.real, results.imag], -1).reshape(len(units), -1)
