@@ -9,20 +9,23 @@ MaceStatus InferRoiAlignShapes(const RoiAlignAttributes &attributes,
                                ShapeContext *context) {
   const Tensor *input = context->input(kRoiAlignInputInput);
   const Shape &regions = context->input(kRoiAlignRegionsInput)->shape;
-  const Shape &images = context->input(kRoiAlignImagesInput)->shape;
+  const Tensor *images = context->input(kRoiAlignImagesInput);
   if (input->shape.rank() != 4) {
     return InvalidArgs("the input has the shape ", input->shape.ToString(),
                        "; it must be [N, H, W, C]");
   }
-  if (regions.rank() != 2 || regions[1] != 4 || images.rank() != 1 ||
-      images[0] != regions[0]) {
-    return InvalidArgs("regions of shape ", regions.ToString(),
-                       " and images of shape ", images.ToString(),
-                       "; they must be [R, 4] and [R]");
+  if (regions.rank() == 0 || regions.back() != 4) {
+    return InvalidArgs("regions have the shape ", regions.ToString(),
+                       "; it must be [..., 4]");
+  }
+  const int64_t count = regions.Elements(0, regions.rank() - 1);
+  if (images != nullptr && images->elements() != count) {
+    return InvalidArgs("images have the shape ", images->shape.ToString(),
+                       ", but there are ", count, " regions");
   }
   return SetOutput(
       context, 0,
-      {regions[0], attributes.height, attributes.width, input->shape.back()},
+      {count, attributes.height, attributes.width, input->shape.back()},
       input->data_type);
 }
 

@@ -17,7 +17,7 @@ from mace.python.tools.ir.op_rules.images import (
     image_dims,
     image_shape,
 )
-from mace.python.tools.ir.shapes import compatible, format_shape
+from mace.python.tools.ir.shapes import compatible, format_shape, product
 
 _MOST_SAMPLES = 1024
 
@@ -26,26 +26,34 @@ class RoiAlign(OpRules):
     layout_inputs = (0,)
 
     def infer(self, op: Op) -> list[OutputType]:
-        x, regions, images = op.input(0), op.input(1), op.input(2)
+        x, regions, images = op.input(0), op.input(1), op.get_input(2)
         channels = None
         if x.shape is not None:
             _, _, channels = image_dims(op, x.shape)
-        count = None
-        if regions.shape is not None and len(regions.shape) == 2:
-            count = regions.shape[0]
-        if not compatible(regions.shape, (None, 4)) or not compatible(
-            images.shape, (count,)
-        ):
-            raise ValueError(
-                f"regions of shape {format_shape(regions.shape)} and images of shape "
-                f"{format_shape(images.shape)}; they must be [R, 4] and [R]"
-            )
+        count: int | None = None
+        if regions.shape is not None:
+            if not regions.shape or not compatible(regions.shape[-1:], (4,)):
+                raise ValueError(
+                    f"regions have the shape {format_shape(regions.shape)}; it must "
+                    "be [..., 4]"
+                )
+            count = product(regions.shape[:-1])
+        if images is not None and images.shape is not None:
+            found = product(images.shape)
+            if None not in (found, count) and found != count:
+                raise ValueError(
+                    f"images have the shape {format_shape(images.shape)}, but there "
+                    f"are {count} regions"
+                )
         size = (op.attr("height"), op.attr("width"))
         return [OutputType(x.dtype, image_shape(op, count, size, channels))]
 
     @evaluate_in_nhwc
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
-        x, regions, images = (np.asarray(array) for array in inputs)
+        x, regions = np.asarray(inputs[0]), np.reshape(inputs[1], (-1, 4))
+        images = np.zeros(len(regions), np.int64)
+        if len(inputs) > 2 and inputs[2] is not None:
+            images = np.reshape(inputs[2], -1)
         size = (op.attr("height"), op.attr("width"))
         result = np.zeros((len(regions), *size, x.shape[-1]))
         for index, (region, image) in enumerate(zip(regions, images)):

@@ -72,7 +72,8 @@ class RoiAlignOp final : public CpuOp {
   MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(kRoiAlignInputInput);
     const auto *regions = context->input(kRoiAlignRegionsInput)->As<float>();
-    const auto *images = context->input(kRoiAlignImagesInput)->As<int32_t>();
+    const Tensor *given = context->input(kRoiAlignImagesInput);
+    const auto *images = given == nullptr ? nullptr : given->As<int32_t>();
     Tensor *output = context->output(0);
     const int64_t rows = output->shape[0] * attributes_.height;
     const int64_t row_elements = attributes_.width * output->shape[3];
@@ -87,7 +88,7 @@ class RoiAlignOp final : public CpuOp {
             float *out = output->MutableAs<float>() + i * row_elements;
             std::memset(out, 0,
                         static_cast<size_t>(row_elements) * sizeof(float));
-            const int64_t image = images[region];
+            const int64_t image = images == nullptr ? 0 : images[region];
             if (image < 0 || image >= input->shape[0]) continue;
             Row(*input, image, regions + region * 4, i % attributes_.height,
                 sum, out);

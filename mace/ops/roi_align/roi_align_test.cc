@@ -190,6 +190,15 @@ TEST(RoiAlignOpTest, TakesAnyNumber) {
   }
 }
 
+TEST(RoiAlignOpTest, WithoutImagesAllRegionsAreOfTheFirstOne) {
+  ExpectFloats(OpCase("RoiAlign")
+                   .Input(Value::Floats({2, 1, 1, 1}, {3, 5}))
+                   .Input(Value::Floats({1, 2, 4}, {0, 0, 1, 1, 0, 0, 2, 2}))
+                   .Int("height", 1)
+                   .Int("width", 1),
+               {2, 1, 1, 1}, {3, 0.75}, {0, 0});
+}
+
 TEST(RoiAlignOpTest, Errors) {
   const auto error = [](const Shape &x, const Shape &regions,
                         const Shape &images, const char *text) {
@@ -199,8 +208,10 @@ TEST(RoiAlignOpTest, Errors) {
                 MaceStatus::MACE_INVALID_ARGS, text);
   };
   error({2, 2, 1}, {1, 4}, {1}, "the input has the shape [2, 2, 1]");
-  error({1, 2, 2, 1}, {1, 5}, {1}, "they must be [R, 4] and [R]");
-  error({1, 2, 2, 1}, {1, 4}, {2}, "they must be [R, 4] and [R]");
+  error({1, 2, 2, 1}, {1, 5}, {1},
+        "regions have the shape [1, 5]; it must be [..., 4]");
+  error({1, 2, 2, 1}, {1, 4}, {2},
+        "images have the shape [2], but there are 1 regions");
 }
 
 }  // namespace

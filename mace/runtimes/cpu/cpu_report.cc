@@ -21,10 +21,11 @@ int64_t Place(const Tensor &tensor, int64_t index) {
 // An exponent of all ones is infinity or NaN, in each of the formats.
 template <typename T>
 int64_t FirstNotFinite(const Tensor &tensor, T exponent) {
-  const int64_t length = tensor.row_length();
-  const int64_t rows = length == 0 ? 0 : tensor.elements() / length;
+  const int64_t length = tensor.RunShape().back();
+  const int64_t rows = length == 0 ? 0 : tensor.RunShape().Elements() / length;
+  const int64_t stride = tensor.row_stride == 0 ? length : tensor.row_stride;
   for (int64_t row = 0; row < rows; ++row) {
-    const T *values = tensor.As<T>() + row * tensor.RowStride();
+    const T *values = tensor.As<T>() + row * stride;
     for (int64_t i = 0; i < length; ++i) {
       if ((values[i] & exponent) == exponent) return row * length + i;
     }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -118,6 +119,73 @@ TEST(EngineTest, AnInputMayBeAnOutput) {
   ASSERT_OK(
       made.engine->Run({{"x", Floats({1, 2, 2, 3}, Ramp(12))}}, &outputs));
   EXPECT_EQ(Values(outputs["x"]), Ramp(12));
+}
+
+ModelBuilder Positive() {
+  return ModelBuilder()
+      .Input("x", {-1})
+      .Operator("scale", "TestAffine", {"x"}, {"y"}, {Scale(2)})
+      .Operator("positive", "TestPositive", {"y"}, {"z"})
+      .Output("z");
+}
+
+// Memory is planned for all elements, whatever earlier runs found.
+TEST(EngineTest, ARunMayDetermineTheShapeOfAnOutput) {
+  MadeEngine made = Make(Positive());
+  ASSERT_OK(made.status);
+  const std::vector<std::vector<float>> inputs = {
+      {-1, -1, -1, -1}, {1, -2, 3, 4}, {-1, -1, 5, -1}, {1, 2, 3, 4}, {6}};
+  // In the caller's memory, and copied to it in another type.
+  for (const IDataType type : {IDataType::IDT_FLOAT, IDataType::IDT_FLOAT16}) {
+    for (const std::vector<float> &x : inputs) {
+      std::vector<float> positive;
+      for (const float value : x) {
+        if (value > 0) positive.push_back(2 * value);
+      }
+      const auto size = static_cast<int64_t>(x.size());
+      Tensors outputs;
+      if (type == IDataType::IDT_FLOAT) {
+        outputs["z"] = Room(size);
+      } else {
+        outputs["z"] =
+            TensorOf({size}, std::vector<uint16_t>(x.size(), 0x7e00), type);
+      }
+      ASSERT_OK(made.engine->Run({{"x", Floats({size}, x)}}, &outputs));
+      const auto count = static_cast<int64_t>(positive.size());
+      EXPECT_EQ(outputs["z"].shape(), (Dims{count}));
+      for (int64_t i = 0; i < size; ++i) {
+        const bool counts = i < count;
+        if (type == IDataType::IDT_FLOAT) {
+          const float *z = outputs["z"].data<float>().get();
+          EXPECT_EQ(z[i], counts ? positive[i] : -99);
+        } else {
+          const uint16_t *z = outputs["z"].data<uint16_t>().get();
+          EXPECT_EQ(z[i], counts ? FloatToHalf(positive[i]) : 0x7e00);
+        }
+      }
+    }
+  }
+}
+
+TEST(EngineTest, AnOutputNeedsRoomForTheLargestShape) {
+  MadeEngine made = Make(Positive());
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"z", Room(1)}};
+  const MaceStatus status =
+      made.engine->Run({{"x", Floats({3}, {-1, 1, -1})}}, &outputs);
+  EXPECT_NE(status.information().find("has room for 1"), std::string::npos)
+      << status.information();
+}
+
+// What does not count is not checked.
+TEST(EngineTest, OnlyResultsOfARunMustBeFinite) {
+  MakeOptions options;
+  options.config.SetOutOfRangeCheck(true);
+  MadeEngine made = Make(Positive(), options);
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"z", Floats({3}, std::vector<float>(3, std::nanf("")))}};
+  ASSERT_OK(made.engine->Run({{"x", Floats({3}, {-1, 1, -1})}}, &outputs));
+  EXPECT_EQ(outputs["z"].shape(), (Dims{1}));
 }
 
 // Stands for a network with two outputs and an alias.

@@ -1,15 +1,18 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Operators for tests of values that are known before the run:
+// Operators for tests of values that are known before the run, and of shapes
+// that only the run determines:
 //
 //   TestShape(x): the shape of x as int32, known before the run
 //   TestDouble(i): 2 * i for int32
 //   TestFill(shape): a tensor of that shape, which must be known before the
 //       run, filled with the attribute `value`
+//   TestPositive(x): the positive elements of x, as many as the run finds
 //   TestGpuOnly: TestShape, on the GPU alone
 
 #include <algorithm>
+#include <memory>
 
 #include "mace/core/model/attribute_reader.h"
 #include "mace/runtimes/testing/test_op.h"
@@ -65,6 +68,37 @@ constexpr OpSchema kTestFillSchema = WithShapes<TestFillAttributes, FillShapes>(
 constexpr OpSchema kTestGpuOnlySchema = FromShapesOnly(WithShapes<ShapeShapes>(
     {"TestGpuOnly", kAnyIn, 1, kIntOut, 1, nullptr, 0}));
 
+MaceStatus PositiveShapes(const OpAttributes &, ShapeContext *context) {
+  context->SetOutput(0, {context->input(0)->elements()}, DataType::kFloat32);
+  return kSuccess;
+}
+constexpr OpSchema kTestPositiveSchema = WithShapes<PositiveShapes>(
+    {"TestPositive", kFloatIn, 1, kFloatOut, 1, nullptr, 0});
+
+struct PositivePlan final : OpPlan {
+  mutable Shape shape = {0};
+};
+
+class TestPositive final : public CpuOp {
+ public:
+  MaceStatus Plan(PlanContext *context) override {
+    context->Keep(std::make_unique<PositivePlan>());
+    return kSuccess;
+  }
+  MaceStatus Run(RunContext *context) const override {
+    const Tensor *x = context->input(0);
+    Tensor *output = context->output(0);
+    Shape &shape = context->PlanAs<PositivePlan>().shape;
+    shape[0] = 0;
+    for (int64_t i = 0; i < x->elements(); ++i) {
+      const float value = x->As<float>()[i];
+      if (value > 0) output->MutableAs<float>()[shape[0]++] = value;
+    }
+    output->run_shape = &shape;
+    return kSuccess;
+  }
+};
+
 class TestShape final : public CpuOp {
  public:
   MaceStatus Run(RunContext *context) const override {
@@ -105,6 +139,7 @@ class TestFill final : public CpuOp {
 MACE_REGISTER_OP(TestShape, CPU, TestShape);
 MACE_REGISTER_OP(TestDouble, CPU, TestDouble);
 MACE_REGISTER_OP(TestFill, CPU, TestFill);
+MACE_REGISTER_OP(TestPositive, CPU, TestPositive);
 // Registered, but not for the CPU.
 MACE_REGISTER_OP(TestGpuOnly, GPU, TestShape);
 

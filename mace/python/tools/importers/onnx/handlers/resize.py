@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.handlers.crop import crop_and_resize
 from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.importers.onnx.window import NCHW
 from mace.python.tools.ir.graph import Value
@@ -51,6 +52,11 @@ def _upsample(node: Node) -> None:
 
 @HANDLERS.register("Resize")
 def _resize(node: Node) -> None:
+    if node.text("coordinate_transformation_mode", "") == "tf_crop_and_resize":
+        rank = len(node.shape(node.input(0)))
+        given = node.integers("axes", list(range(rank)))
+        crop_and_resize(node, [node.axis(a, rank) for a in given])
+        return
     mode = _choice(node, "mode", "nearest", _MODES)
     if node.opset < _WITH_COORDINATES:
         scales = [float(v) for v in node.constant(1, "scales").reshape(-1)]

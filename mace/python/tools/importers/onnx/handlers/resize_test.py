@@ -183,7 +183,7 @@ _REFUSED: list[tuple[onnx.ModelProto, str]] = [
             scales=(1, 1, 2, 2),
             coordinate_transformation_mode="tf_crop_and_resize",
         ),
-        "coordinate_transformation_mode is 'tf_crop_and_resize'; supported are",
+        "tf_crop_and_resize is supported with mode linear",
     ),
     (
         _model(

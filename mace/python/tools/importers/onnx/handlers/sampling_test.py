@@ -91,3 +91,30 @@ def test_affine_grid(size: list[int], align_corners: int, tmp_path: Path) -> Non
         run_mace(model, {"theta": theta}, tmp_path),
         run_onnxruntime(model, {"theta": theta}),
     )
+
+
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+@pytest.mark.parametrize(
+    ("axes", "roi", "sizes"),
+    [
+        ([2, 3], [0.1, 0.2, 0.9, 0.7], [4, 5]),
+        ([3, 2], [0.2, -0.3, 1.4, 0.7], [6, 3]),
+        ([0, 1, 2, 3], [0, 0, 0.8, 0.1, 1, 1, 0.2, 0.9], [2, 3, 1, 7]),
+    ],
+)
+def test_resize_of_a_region(
+    axes: list[int], roi: list[float], sizes: list[int], mode: str, tmp_path: Path
+) -> None:
+    x = normal(2, 3, 6, 8)
+    node = onnx.helper.make_node(
+        "Resize",
+        ["x", "roi", "", "sizes"],
+        ["y"],
+        axes=axes,
+        coordinate_transformation_mode="tf_crop_and_resize",
+        extrapolation_value=2.5,
+        mode=mode,
+    )
+    constants = {"roi": np.array(roi, np.float32), "sizes": np.array(sizes)}
+    model = make_model([node], {"x": x}, ["y"], constants)
+    assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))
