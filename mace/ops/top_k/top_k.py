@@ -1,0 +1,43 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The converter's rules for TopK."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.transposes import sink_along_axis
+from mace.python.tools.ir.shapes import Shape, normalize_axis
+
+
+class TopK(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        x, k = op.input(0), op.attr("k")
+        shape: Shape | None = None
+        if x.shape is not None:
+            axis = normalize_axis(op.attr("axis"), len(x.shape))
+            length = x.shape[axis]
+            if isinstance(length, int) and k > length:
+                raise ValueError(f"k is {k}, but axis {axis} has length {length}")
+            shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
+        return [OutputType(x.dtype, shape), OutputType(DataType.INT32, shape)]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x, axis = np.asarray(inputs[0]), op.attr("axis")
+        if op.attr("largest"):
+            # Stable from behind, then reversed: lower positions come first.
+            order = np.argsort(np.flip(x, axis), axis, kind="stable")
+            order = x.shape[axis] - 1 - np.flip(order, axis)
+        else:
+            order = np.argsort(x, axis, kind="stable")
+        order = np.take(order, np.arange(op.attr("k")), axis)
+        return [np.take_along_axis(x, order, axis), order]
+
+    def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
+        return sink_along_axis(op, perm)
