@@ -23,6 +23,7 @@ from mace.python.tools.importers.base import (
     malformed_node,
 )
 from mace.python.tools.importers.journal import NodeEntry, Outcome
+from mace.python.tools.importers.onnx.element_types import ElementTypes
 from mace.python.tools.importers.onnx.folding import fold_node
 from mace.python.tools.importers.onnx.inferred import inferred_outputs
 from mace.python.tools.importers.onnx.mapped_file import read_model
@@ -43,7 +44,8 @@ def import_model(request: ImportRequest) -> Graph:
     """Reads an ONNX model; see `Importer` in importers/base.py."""
     model = read_model(request.model_path)
     scope = open_scope(model, request)
-    importer = _GraphImporter(request, scope, TensorReader(model))
+    types = ElementTypes(model.proto)
+    importer = _GraphImporter(request, scope, TensorReader(model), types)
     graph = importer.run()
     _LOG.info(
         "%s: %d of %d ONNX nodes became %d operators",
@@ -59,11 +61,16 @@ class _GraphImporter:
     """Imports the nodes that the outputs need."""
 
     def __init__(
-        self, request: ImportRequest, scope: Scope, reader: TensorReader
+        self,
+        request: ImportRequest,
+        scope: Scope,
+        reader: TensorReader,
+        types: ElementTypes,
     ) -> None:
         self._request = request
         self._scope = scope
         self._reader = reader
+        self._types = types
         self._builder = GraphBuilder(request.name, "onnx")
         self._values: dict[str, Value] = {}
         self._unknown: set[str] = set()
@@ -151,7 +158,13 @@ class _GraphImporter:
         if _type(proto) == _IF:
             return self._branch(proto, inputs[0] if inputs else None)
         node = Node(
-            proto, self._opset, inputs, self._builder, self._reader, self._wanted
+            proto,
+            self._opset,
+            inputs,
+            self._builder,
+            self._reader,
+            self._wanted,
+            self._types,
         )
         handler = HANDLERS.find(_type(proto))
         reason = _no_handler(proto)

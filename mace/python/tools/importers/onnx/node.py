@@ -14,6 +14,7 @@ import onnx
 
 from mace.python.tools.catalogue import attribute_problems, default_catalogue
 from mace.python.tools.importers.base import HandlerTable, UnsupportedNodeError
+from mace.python.tools.importers.onnx.element_types import ElementTypes
 from mace.python.tools.importers.onnx.tensors import TensorReader
 from mace.python.tools.ir.builder import GraphBuilder, narrow
 from mace.python.tools.ir.constant import Constant
@@ -40,8 +41,9 @@ _NARROW = frozenset({DataType.BOOL, DataType.INT8, DataType.UINT8})
 _CHOOSE: dict[str, tuple[str, frozenset[str]]] = {
     **dict.fromkeys(
         (
-            *("Concat", "DepthToSpace", "Gather", "Pad", "Reshape", "SpaceToDepth"),
-            *("Split", "Stack", "StridedSlice", "Where"),
+            *("Concat", "DepthToSpace", "Gather", "GatherElements", "GatherNd"),
+            *("Pad", "Reshape", "SpaceToDepth", "Split", "Stack", "StridedSlice"),
+            "Where",
         ),
         ("", frozenset()),
     ),
@@ -49,6 +51,7 @@ _CHOOSE: dict[str, tuple[str, frozenset[str]]] = {
     "Pooling": ("mode", frozenset({"MAX"})),
     "Reduce": ("mode", frozenset({"MAX", "MIN"})),
     "Resize": ("mode", frozenset({"NEAREST"})),
+    "Scatter": ("mode", frozenset({"SET"})),
 }
 
 
@@ -114,6 +117,7 @@ class Node:
         builder: GraphBuilder,
         reader: TensorReader,
         wanted: frozenset[str],
+        types: ElementTypes,
     ) -> None:
         self.type: str = proto.op_type
         self.opset = opset
@@ -125,6 +129,8 @@ class Node:
         self._attributes = {a.name: a for a in proto.attribute}
         self._reader = reader
         self._wanted = wanted
+        self._types = types
+        self._input_names: list[str] = list(proto.input)
 
     # Attributes -----------------------------------------------------------
 
@@ -186,6 +192,18 @@ class Node:
         if value is None:
             raise UnsupportedNodeError(f"input {index} is missing")
         return value
+
+    def integer_type(self, index: int) -> DataType:
+        """The type that ONNX gives an input of integers; its value is narrowed."""
+        value = self.input(index)
+        if value.dtype is not DataType.INT32:
+            return value.dtype
+        dtype = self._types.find(self._input_names[index])
+        if dtype is None:
+            raise UnsupportedNodeError(
+                f"the number of bits of {value.name} is not known"
+            )
+        return dtype
 
     def constant(self, index: int, what: str) -> Array:
         """The elements of an input that must be known now."""
@@ -289,10 +307,10 @@ class Node:
         self,
         op_type: str,
         inputs: Sequence[Value | None],
+        attrs: Mapping[str, Any],
         count: int,
-        attrs: Mapping[str, Any] | None = None,
     ) -> list[Value]:
-        """`make` for an operator with several outputs."""
+        """Emits a helper operator and returns its outputs."""
         unique = self.builder.graph.unique_name
         names = [unique(f"{self.label}/{op_type}_{index}") for index in range(count)]
         values = self._op(op_type, inputs, names, attrs)
@@ -311,8 +329,11 @@ class Node:
             name or self.builder.graph.unique_name(f"{self.label}/unnamed")
             for name in self._outputs
         ]
-        if default_catalogue()[op_type].outputs[-1].variadic is False:
-            names = names[:1]
+        ports = default_catalogue()[op_type].outputs
+        if not ports[-1].variadic:
+            names = names[: len(ports)]
+            while len(names) < len(ports):
+                names.append(self.builder.graph.unique_name(f"{self.label}/unnamed"))
         for name, value in zip(names, self._op(op_type, inputs, names, attrs)):
             self.results[name] = value
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""CumSum compared with onnxruntime."""
+"""CumSum compared with onnxruntime, CumProd with NumPy."""
 
 from __future__ import annotations
 
@@ -57,3 +57,23 @@ def test_matches_onnxruntime_as_pytorch_exports_it(tmp_path: Path) -> None:
     ]
     model = make_model(nodes, {"x": x}, ["y"])
     assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))
+
+
+@pytest.mark.parametrize("reverse", [0, 1])
+@pytest.mark.parametrize("exclusive", [0, 1])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_products(axis: int, exclusive: int, reverse: int, tmp_path: Path) -> None:
+    floats = normal(2, 1, 7)
+    for x in (floats, (floats * 5).astype(np.int32)):
+        node = onnx.helper.make_node(
+            "CumProd", ["x", "axis"], ["y"], exclusive=exclusive, reverse=reverse
+        )
+        constants = {"axis": np.array(axis)}
+        model = make_model([node], {"x": x}, ["y"], constants, opset=26)
+        line = np.flip(x, axis) if reverse else x
+        if exclusive:
+            ones = np.ones_like(np.take(line, [0], axis))
+            line = np.concatenate([ones, np.delete(line, -1, axis)], axis)
+        products = np.cumprod(line, axis, dtype=x.dtype)
+        wanted = np.flip(products, axis) if reverse else products
+        assert_same(run_mace(model, {"x": x}, tmp_path), [wanted])

@@ -33,7 +33,7 @@ def _non_max_suppression(node: Node) -> None:
             f"iou_threshold is {attrs['iou_threshold']}, not within [0, 1]"
         )
     selected, count = node.make_all(
-        "NonMaxSuppression", [node.input(0), node.input(1)], 2, attrs
+        "NonMaxSuppression", [node.input(0), node.input(1)], attrs, 2
     )
     node.builder.counted.add(selected, Counted(count, 0))
     node.set_output(0, selected)

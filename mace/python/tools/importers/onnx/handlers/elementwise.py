@@ -39,6 +39,9 @@ _BINARY = {
     "Sub": "SUB",
 }
 _MANY = {"Max": "MAX", "Mean": "ADD", "Min": "MIN", "Sum": "ADD"}
+_TRIGONOMETRIC = ("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cosh", "Sinh")
+_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
+_BYTES = (DataType.BOOL, DataType.INT8, DataType.UINT8)
 
 
 @HANDLERS.register(*_UNARY)
@@ -53,9 +56,17 @@ def _tan(node: Node) -> None:
     node.emit("Eltwise", [sine, cosine], {"mode": "DIV"})
 
 
+@HANDLERS.register(*_TRIGONOMETRIC)
+def _trigonometric(node: Node) -> None:
+    node.emit("Trigonometric", [node.input(0)], {"mode": node.type.upper()})
+
+
 @HANDLERS.register(*_BINARY)
 def _binary(node: Node) -> None:
     a, b = node.input(0), lined_up(node)
+    if a.dtype in _BYTES and b.dtype is a.dtype:
+        _of_bytes(node, a, b)
+        return
     if node.type == "Pow" and a.dtype is not b.dtype:
         # The exponent may have another type; the result has the type of the base.
         if a.dtype is not DataType.FLOAT32:
@@ -64,6 +75,17 @@ def _binary(node: Node) -> None:
             )
         b = node.make("Cast", [b], {"to": "FLOAT32"})
     node.emit("Eltwise", [a, b], {"mode": _BINARY[node.type]})
+
+
+def _of_bytes(node: Node, a: Value, b: Value) -> None:
+    """Computes in int32. Results beyond the type wrap around, as they do in ONNX."""
+    wide = [node.make("Cast", [value], {"to": "INT32"}) for value in (a, b)]
+    attrs = {"mode": _BINARY[node.type]}
+    if node.type in _COMPARISONS:
+        node.emit("Eltwise", wide, attrs)
+        return
+    result = node.make("Eltwise", wide, attrs)
+    node.emit("Cast", [result], {"to": a.dtype.value.upper()})
 
 
 def lined_up(node: Node) -> Value:
@@ -105,11 +127,21 @@ def _many(node: Node) -> None:
 
 @HANDLERS.register("Mod")
 def _mod(node: Node) -> None:
-    # fmod has the sign of the dividend, FLOOR_MOD that of the divisor.
+    a, b = node.input(0), node.input(1)
+    dtype = a.dtype
+    if dtype in _BYTES:
+        a, b = (node.make("Cast", [value], {"to": "INT32"}) for value in (a, b))
     if node.flag("fmod", False):
-        raise UnsupportedNodeError("fmod is 1; 0 is supported")
-    inputs = [node.input(0), node.input(1)]
-    node.emit("Eltwise", inputs, {"mode": "FLOOR_MOD"})
+        # The result has the sign of the dividend, that of FLOOR_MOD the divisor's.
+        sign = node.make("Eltwise", [a], {"mode": "SIGN"})
+        a, b = (node.make("Eltwise", [value], {"mode": "ABS"}) for value in (a, b))
+        rest = node.make("Eltwise", [a, b], {"mode": "FLOOR_MOD"})
+        result = node.make("Eltwise", [rest, sign], {"mode": "MUL"})
+    else:
+        result = node.make("Eltwise", [a, b], {"mode": "FLOOR_MOD"})
+    if dtype in _BYTES:
+        result = node.make("Cast", [result], {"to": dtype.value.upper()})
+    node.set_output(0, result)
 
 
 @HANDLERS.register("IsNaN")

@@ -71,3 +71,41 @@ def test_quantized_numbers_are_clipped_as_activation(
     assert_same(run_mace(model, feeds, tmp_path), run_onnxruntime(model, feeds))
     graph = import_proto(model, feeds, ["y"], tmp_path)
     assert bool(sum(op.type == "Cast" for op in graph.ops)) == bool(casts)
+
+
+@pytest.mark.parametrize(
+    ("op", "low", "high"),
+    [
+        ("Acos", -1, 1),
+        ("Acosh", 1, 50),
+        ("Asin", -1, 1),
+        ("Asinh", -50, 50),
+        ("Atan", -50, 50),
+        ("Atanh", -1, 1),
+        ("Cosh", -20, 20),
+        ("Sinh", -20, 20),
+        ("Tan", -1.5, 1.5),
+    ],
+)
+def test_trigonometry(op: str, low: float, high: float, tmp_path: Path) -> None:
+    x = np.linspace(low, high, 999, dtype=np.float32)
+    model = make_model([onnx.helper.make_node(op, ["x"], ["y"])], {"x": x}, ["y"])
+    assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))
+
+
+# ONNX has no other remainder of floats.
+@pytest.mark.parametrize(
+    ("dtype", "fmod"),
+    [(np.float32, 1)] + [(t, f) for t in (np.int64, np.int8, np.uint8) for f in (0, 1)],
+)
+def test_remainders(dtype: type, fmod: int, tmp_path: Path) -> None:
+    x: Array = np.array([7, 5, 3, 0, 1, 120], dtype)
+    y: Array = np.array([3, 7, 2, 9, 1, 7], dtype)
+    if dtype is not np.uint8:
+        x, y = np.concatenate([x, -x]), np.concatenate([y, y])
+        x, y = np.concatenate([x, x]), np.concatenate([y, -y])
+    inputs = {"x": x, "y": y}
+    node = onnx.helper.make_node("Mod", ["x", "y"], ["z"], fmod=fmod)
+    model = make_model([node], inputs, ["z"])
+    wanted = (np.fmod if fmod else np.mod)(x, y)
+    assert_same(run_mace(model, inputs, tmp_path), [wanted])

@@ -8,9 +8,12 @@ import numpy as np
 import onnx
 
 from mace.python.tools.importers.base import CAST_TARGETS, UnsupportedNodeError
+from mace.python.tools.importers.onnx.handlers.bitwise import wrap
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES, element_type_name
 from mace.python.tools.ir.dtypes import DataType
+
+_HALVES = (DataType.BFLOAT16, DataType.FLOAT16)
 
 
 @HANDLERS.register("Constant")
@@ -59,11 +62,22 @@ def _dropout(node: Node) -> None:
 def _cast(node: Node) -> None:
     x = node.input(0)
     to = node.input(1).dtype if node.type == "CastLike" else _target(node)
+    if to in _HALVES:
+        # The values are rounded, and computed with in float32.
+        if x.dtype is not DataType.FLOAT32:
+            x = node.make("Cast", [x], {"to": "FLOAT32"})
+        rounded = node.make("Cast", [x], {"to": to.value.upper()})
+        node.emit("Cast", [rounded], {"to": "FLOAT32"})
+        return
+    if to in (DataType.INT16, DataType.UINT16):
+        whole = node.make("Cast", [x], {"to": "INT32"})
+        node.set_output(0, wrap(node, whole, to))
+        return
     if to.narrowed is x.dtype and (to in CAST_TARGETS or x.is_constant):
         node.set_output(0, x)
         return
     if to not in CAST_TARGETS and not x.is_constant:
-        raise UnsupportedNodeError(f"a cast to {to.value}", "keep the model in float32")
+        raise UnsupportedNodeError(f"a cast to {to.value}")
     node.emit("Cast", [x], {"to": to.narrowed.value.upper()})
 
 

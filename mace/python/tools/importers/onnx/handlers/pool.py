@@ -7,7 +7,13 @@ from __future__ import annotations
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.handlers import volume
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
-from mace.python.tools.importers.onnx.window import emit_image_op, read_window
+from mace.python.tools.importers.onnx.window import (
+    NCHW,
+    Window,
+    emit_image_op,
+    read_window,
+)
+from mace.python.tools.ir.graph import Value
 
 
 @HANDLERS.register("MaxPool", "AveragePool")
@@ -49,3 +55,68 @@ def _global_pool(node: Node) -> None:
         [node.input(0)],
         {"mode": modes[node.type], "axes": range(2, rank), "keep_dims": True},
     )
+
+
+@HANDLERS.register("LpPool")
+def _lp_pool(node: Node) -> None:
+    """The p-th root of a sum of powers, which is a mean times the size of a window."""
+    x, kernel = node.input(0), node.integers("kernel_shape")
+    # In operator set 1, this is a float.
+    power = node.real("p", 2.0) if node.opset < 2 else float(node.integer("p", 2))
+    if power <= 0:
+        raise UnsupportedNodeError(f"p is {power}, needs to be above 0")
+    rank = len(node.shape(x))
+    window = read_window(node, rank, kernel)
+    powers = node.make("Eltwise", [x], {"mode": "ABS"})
+    if power != 1:
+        exponent = node.scalar(power, x)
+        powers = node.make("Eltwise", [powers, exponent], {"mode": "POW"})
+    if window.is_line:
+        powers = node.make("ExpandDims", [powers], {"axes": [2]})
+    ceil_mode = node.flag("ceil_mode", False)
+    pads = _zeros_around(node, powers, window, ceil_mode)
+    if any(pads):
+        powers = node.make("Pad", [powers], {"pads": [0] * 4 + pads})
+    attrs = {key: window.attrs[key] for key in ("strides", "dilations")}
+    attrs.update(NCHW, mode="AVG", kernels=window.kernel, padding="VALID")
+    result = node.make("Pooling", [powers], attrs)
+    size = node.scalar(window.kernel[0] * window.kernel[1], x)
+    result = node.make("Eltwise", [result, size], {"mode": "MUL"})
+    if window.is_line:
+        result = node.make("Squeeze", [result], {"axes": [2]})
+    if power != 1:
+        exponent = node.scalar(1 / power, x)
+        result = node.make("Eltwise", [result, exponent], {"mode": "POW"})
+    node.set_output(0, result)
+
+
+def _zeros_around(
+    node: Node, image: Value, window: Window, ceil_mode: bool
+) -> list[int]:
+    """Zeros before and after each side, with which all windows are whole."""
+    padding, given = window.attrs["padding"], window.attrs.get("pads", [0] * 4)
+    if padding in ("VALID", "EXPLICIT") and not ceil_mode:
+        return [given[0], given[2], given[1], given[3]]
+    result = []
+    for side in range(2):
+        length = node.static_shape(image)[2 + side]
+        stride, dilation = (
+            window.attrs["strides"][side],
+            window.attrs["dilations"][side],
+        )
+        span = (window.kernel[side] - 1) * dilation + 1
+        before, after = given[side], given[2 + side]
+        if padding in ("SAME", "SAME_LOWER"):
+            count = -(-length // stride)
+            total = max((count - 1) * stride + span - length, 0)
+            small = total // 2
+            before = small if padding == "SAME" else total - small
+            after = total - before
+        elif ceil_mode:
+            count = -(-(length + before + after - span) // stride) + 1
+            # No window begins behind the image.
+            if (count - 1) * stride >= length + before:
+                count -= 1
+            after = max(after, (count - 1) * stride + span - length - before)
+        result += [before, after]
+    return result

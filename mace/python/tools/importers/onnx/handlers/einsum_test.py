@@ -1,0 +1,112 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Einsum compared with onnxruntime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.onnx.testing import (
+    assert_same,
+    make_model,
+    normal,
+    run_mace,
+    run_onnxruntime,
+)
+
+_SIZES = {"a": 2, "b": 3, "c": 4, "d": 5, "e": 2}
+
+
+@pytest.mark.parametrize(
+    "equation",
+    [
+        "ab->ba",
+        "ab->a",
+        "ab->",
+        "ab",
+        "ba",
+        "aa->a",
+        "aab->b",
+        "aa->",
+        "ab,bc->ac",
+        "ab,bc",
+        "ab,cb->ca",
+        "a,a->",
+        "a,b->ab",
+        "ab,ab->ab",
+        "ab,a->ab",
+        "abc,acd->abd",
+        "abcd,abed->abce",
+        "abcd,adec->aeb",
+        "abc,abc->a",
+        "ab,cd->dacb",
+        "abc,d->ad",
+        "ab,bc,cd->ad",
+        "abc,bd,ce->ade",
+        "aab,bc->ac",
+        "ab , bc -> ac",
+    ],
+)
+def test_equations(equation: str, tmp_path: Path) -> None:
+    operands = equation.replace(" ", "").split("->")[0].split(",")
+    inputs = {
+        f"x{i}": normal(*(_SIZES[letter] for letter in text), seed=i)
+        for i, text in enumerate(operands)
+    }
+    node = onnx.helper.make_node("Einsum", [*inputs], ["y"], equation=equation)
+    model = make_model([node], inputs, ["y"])
+    assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("...ab,...bc->...ac", [(2, 3, 4), (2, 4, 5)]),
+        ("...ab,...bc->...ac", [(6, 2, 3, 4), (1, 2, 4, 5)]),
+        ("...ab,bc->...ac", [(6, 2, 3, 4), (4, 5)]),
+        ("...a->a...", [(2, 3, 4)]),
+        ("...a,...a->...", [(2, 3, 4), (1, 4)]),
+        ("...,...", [(2, 3), (3,)]),
+        ("...aa->...a", [(2, 3, 3)]),
+    ],
+)
+def test_an_ellipsis(
+    equation: str, shapes: list[tuple[int, ...]], tmp_path: Path
+) -> None:
+    inputs = {f"x{i}": normal(*shape, seed=i) for i, shape in enumerate(shapes)}
+    node = onnx.helper.make_node("Einsum", [*inputs], ["y"], equation=equation)
+    model = make_model([node], inputs, ["y"])
+    wanted = [np.einsum(equation, *inputs.values())]
+    assert_same(run_mace(model, inputs, tmp_path), wanted)
+
+
+def test_a_sum_over_an_ellipsis(tmp_path: Path) -> None:
+    """NumPy wants the ellipsis in the result, too."""
+    inputs = {"x": normal(2, 3), "y": normal(2, 3, seed=1)}
+    node = onnx.helper.make_node("Einsum", [*inputs], ["z"], equation="a...,a...->a")
+    model = make_model([node], inputs, ["z"])
+    wanted = [np.einsum("ab,ab->a", *inputs.values())]
+    assert_same(run_mace(model, inputs, tmp_path), wanted)
+
+
+@pytest.mark.parametrize(
+    ("equation", "reason"),
+    [
+        ("ab,bc->ac", "has 2 operands, the node 1"),
+        ("abc->a", "does not fit 2 dimensions"),
+        ("a1->a", "does not fit 2 dimensions"),
+        ("ab->abc", "each letter of the result"),
+        ("ab->aa", "each letter of the result"),
+    ],
+)
+def test_what_is_refused(equation: str, reason: str, tmp_path: Path) -> None:
+    inputs = {"x": normal(2, 3)}
+    node = onnx.helper.make_node("Einsum", ["x"], ["y"], equation=equation)
+    model = make_model([node], inputs, ["y"])
+    with pytest.raises(MaceError, match=reason):
+        run_mace(model, inputs, tmp_path)
