@@ -188,7 +188,11 @@ class _GraphImporter:
         body = standard_body(proto, self._opset, inputs, _label(proto))
         if body is None:
             raise reason
-        return self._expand(proto, body)
+        try:
+            return self._expand(proto, body)
+        except UnsupportedNodeError as error:
+            # The reason of the operator's own handler says more to the user.
+            raise (error if handler is None else reason) from error
 
     def _expand(self, proto: onnx.NodeProto, body: Body) -> dict[str, Value]:
         """The results of the nodes that a node consists of."""

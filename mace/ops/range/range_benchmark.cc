@@ -1,0 +1,24 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/testing/benchmark.h"
+
+namespace mace {
+namespace {
+
+using benchmark::OpBenchmarks;
+using op_test::OpCase;
+using op_test::Random;
+using op_test::Value;
+
+// The positions of a sequence.
+const OpBenchmarks positions(
+    "RANGE", "", {{4096}}, [](Random * /*random*/, const Shape &shape) {
+      return OpCase("Range")
+          .Known(Value::Ints({}, {0}))
+          .Known(Value::Ints({}, {static_cast<int32_t>(shape[0])}))
+          .Known(Value::Ints({}, {1}));
+    });
+
+}  // namespace
+}  // namespace mace
