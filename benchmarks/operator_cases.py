@@ -185,6 +185,10 @@ _UNARY: dict[str, dict[str, Any]] = {
     "Erf": {},
     "Sin": {},
     "Cos": {},
+    "Asin": {"range": (-1.0, 1.0)},
+    "Atan": {},
+    "Sinh": {},
+    "Asinh": {},
     "Abs": {},
     "Neg": {},
     "Floor": {},
@@ -507,6 +511,70 @@ def _vision() -> list[Case]:
     ]
 
 
+def _top_k(name: str, shape: Shape, count: int, axis: int = -1) -> Case:
+    node = helper.make_node("TopK", ["a", "k"], ["y", "i"], axis=axis)
+    constants = tensors({"k": ints(count)})
+    return Case(name, [node], {"a": shape}, constants, images=False)
+
+
+def _places(count: int, *shape: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Positions of a tensor, each one at most once."""
+    flat = np.random.default_rng(1).permutation(int(np.prod(shape)))[:count]
+    return np.stack(np.unravel_index(flat, shape), -1)
+
+
+def _positions() -> list[Case]:
+    table = (300, 900)
+    single, rows = _places(90000, *table), _places(300, 900)
+    every = np.tile(np.arange(900), (300, 1))
+    columns = np.random.default_rng(1).permuted(every, axis=1)
+    columns = columns[:, :300]
+    return [
+        _top_k("top 5 of 1000", (1, 1000), 5),
+        _top_k("top 50 of 32000", (1, 32000), 50),
+        _top_k("top 1000 of 80000", (1, 80000), 1000),
+        _top_k("top 5 of 128 rows of 1000", (128, 1000), 5),
+        _top_k("top 3 of 21 channels", (1, 21, 129, 129), 3, 1),
+        *(
+            one(name, "GatherND", shape, constants={"i": places}, images=False)
+            for name, shape, places in (
+                ("gathernd of 90000 elements", table, single),
+                ("gathernd of 300 rows of 256", (900, 256), rows),
+            )
+        ),
+        *(
+            one(
+                f"scatternd, {name}",
+                "ScatterND",
+                shape,
+                constants={"i": places, "u": floats(*updates)},
+                images=False,
+                **more,
+            )
+            for name, shape, places, updates, more in (
+                ("90000 elements", table, single, (90000,), {}),
+                ("90000 sums", table, single, (90000,), {"reduction": "add"}),
+                ("300 rows of 256", (900, 256), rows, (300, 256), {}),
+            )
+        ),
+        *(
+            one(
+                name,
+                "ScatterElements",
+                table,
+                constants={"i": columns, "u": floats(300, 300)},
+                images=False,
+                axis=1,
+                **more,
+            )
+            for name, more in (
+                ("scatterelements, 300 of each row", {}),
+                ("scatterelements, 300 sums of each row", {"reduction": "add"}),
+            )
+        ),
+    ]
+
+
 CASES = (
     *_products(),
     *_elementwise(),
@@ -515,4 +583,5 @@ CASES = (
     *_resizes(),
     *_moves(),
     *_vision(),
+    *_positions(),
 )

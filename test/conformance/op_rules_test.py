@@ -295,7 +295,9 @@ def _agree(op_type: str, shape: Shape | None, native: tuple[int, ...]) -> bool:
 @_EVERY_OP
 def test_what_the_operator_refuses_is_refused(op_type: str) -> None:
     for case in _all_cases()[op_type]:
-        if case.code not in (_SUCCESS, _OUT_OF_RESOURCES):
+        # Whether a run computes a value too late, importers find out.
+        late = "is not known before the run" in case.message
+        if case.code not in (_SUCCESS, _OUT_OF_RESOURCES) and not late:
             assert _is_refused(case), f"{case}: {case.message}"
 
 

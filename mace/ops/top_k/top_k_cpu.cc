@@ -18,6 +18,9 @@ constexpr int64_t kBlock = 32;
 // Candidates are kept until there are this many more than k, so that the
 // selection among them costs little for each element.
 constexpr int64_t kSpare = 64;
+// Up to here, the candidates are exactly the first k so far, in order: few
+// elements are inserted, and a selection among more of them would take longer.
+constexpr int64_t kFew = 16;
 
 // An integer for each element in the order in which they are wanted: larger
 // ones first. -0 equals 0, and NaN is above all numbers.
@@ -56,7 +59,17 @@ void Select(uint64_t *candidates, int64_t k, int64_t count) {
   }
 }
 
+// Replaces the last of k candidates in order by one that comes before it.
+void Insert(uint64_t candidate, uint64_t *candidates, int64_t k) {
+  int64_t i = k - 1;
+  for (; i > 0 && candidates[i - 1] < candidate; --i) {
+    candidates[i] = candidates[i - 1];
+  }
+  candidates[i] = candidate;
+}
+
 int64_t Capacity(int64_t k, int64_t length) {
+  if (k <= kFew) return k;
   return std::min(length, k + std::max(k, kSpare));
 }
 
@@ -72,7 +85,12 @@ void FindFirst(const KeyOf &key_of,
   for (int64_t i = 0; i < capacity; ++i) {
     candidates[i] = Candidate(key_of(x[i * stride]), i);
   }
-  Select(candidates, k, capacity);
+  const bool few = k <= kFew;
+  if (few) {
+    std::sort(candidates, candidates + k, std::greater<uint64_t>());
+  } else {
+    Select(candidates, k, capacity);
+  }
   int64_t count = k;
   // Of equal elements, the later ones are not wanted.
   int32_t bar = KeyIn(candidates[k - 1]);
@@ -95,6 +113,11 @@ void FindFirst(const KeyOf &key_of,
     if (any == 0) continue;
     for (int64_t i = 0; i < size; ++i) {
       if (keys[i] <= bar) continue;
+      if (few) {
+        Insert(Candidate(keys[i], begin + i), candidates, k);
+        bar = KeyIn(candidates[k - 1]);
+        continue;
+      }
       if (count == capacity) {
         Select(candidates, k, count);
         count = k;
@@ -104,6 +127,7 @@ void FindFirst(const KeyOf &key_of,
       candidates[count++] = Candidate(keys[i], begin + i);
     }
   }
+  if (few) return;
   Select(candidates, k, count);
   std::sort(candidates, candidates + k, std::greater<uint64_t>());
 }
