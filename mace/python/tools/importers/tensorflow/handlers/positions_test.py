@@ -1,0 +1,93 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operators on positions compared with TensorFlow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.tensorflow.testing import Family, rand
+
+tf = pytest.importorskip("tensorflow", reason="it is the reference here")
+
+_FAMILY = Family("positions")
+_RNG = np.random.default_rng(3)
+
+
+@pytest.mark.parametrize("k", [1, 3, 9])
+def test_the_largest(tmp_path: Path, k: int) -> None:
+    floats = rand(3, 4, 9)
+    # With equal elements, of which the first ones are wanted.
+    for x in (floats, (floats * 3).astype(np.int32)):
+        _FAMILY.check(tmp_path, lambda x: tuple(tf.math.top_k(x, k)), x)
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_slices_at_positions(tmp_path: Path, axes: int) -> None:
+    indices = _RNG.integers(0, 2, (2, 5, axes)).astype(np.int32)
+    _FAMILY.check(tmp_path, tf.gather_nd, rand(2, 3, 4), indices)
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_sums_of_updates(tmp_path: Path, axes: int) -> None:
+    shape = (3, 4, 5)
+    indices = _RNG.integers(0, 3, (6, axes)).astype(np.int32)
+    updates = rand(6, *shape[axes:])
+    for x in (updates, (updates * 9).astype(np.int32)):
+        _FAMILY.check(tmp_path, lambda i, x: tf.scatter_nd(i, x, shape), indices, x)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tensor_scatter_nd_update",
+        "tensor_scatter_nd_add",
+        "tensor_scatter_nd_sub",
+        "tensor_scatter_nd_max",
+        "tensor_scatter_nd_min",
+    ],
+)
+def test_changed_slices(tmp_path: Path, name: str) -> None:
+    function: Any = getattr(tf, name)
+    indices = np.array([[2, 1], [0, 3]], np.int32)
+    _FAMILY.check(tmp_path, function, rand(3, 4, 5), indices, rand(2, 5))
+
+
+@pytest.mark.parametrize(("time", "batch"), [(0, 1), (1, 0), (2, 0), (1, 2)])
+def test_reversed_sequences(tmp_path: Path, time: int, batch: int) -> None:
+    lengths = np.array([1, 4, 0, 3], np.int32)
+    _FAMILY.check(
+        tmp_path,
+        lambda x, n: tf.reverse_sequence(x, n, seq_axis=time, batch_axis=batch),
+        rand(4, 4, 4, 2),
+        lengths,
+    )
+
+
+def test_the_largest_of_bytes_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(MaceError, match="elements of type uint8"):
+        _FAMILY.check(
+            tmp_path, lambda x: tf.math.top_k(x, 1).values, np.ones(3, np.uint8)
+        )
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        tf.where,
+        lambda x: tf.unique(x).y,
+        lambda x: tf.raw_ops.UniqueV2(x=x, axis=[0]).y,
+    ],
+)
+def test_sizes_that_depend_on_elements(tmp_path: Path, function: Any) -> None:
+    with pytest.raises(MaceError, match="depends on the elements of x0"):
+        _FAMILY.check(tmp_path, function, rand(5))
+
+
+def test_every_handler_was_tried() -> None:
+    _FAMILY.assert_all_tried()
