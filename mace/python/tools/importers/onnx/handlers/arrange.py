@@ -16,6 +16,8 @@ from mace.python.tools.ir.graph import Value
 
 # Each copy becomes an operator; no real model has more than this.
 _MOST_COPIES = 256
+# Beyond every axis.
+_END = 2**31 - 1
 # The lowest 64-bit integer after narrowing, with a tolerance of one.
 _LOWEST = -(2**31) + 1
 
@@ -140,7 +142,7 @@ def _pad(node: Node) -> None:
     x = node.input(0)
     rank = len(node.shape(x))
     mode = node.text("mode", "constant")
-    modes = {"constant": "CONSTANT", "reflect": "REFLECT", "edge": "EDGE"}
+    modes = {"constant": "CONSTANT", "reflect": "REFLECT", "edge": "EDGE", "wrap": ""}
     if mode not in modes:
         raise UnsupportedNodeError(f"mode is {mode!r}; {', '.join(modes)} work")
     pads, value = _pads(node, rank)
@@ -151,6 +153,9 @@ def _pad(node: Node) -> None:
     grow = [max(pad, 0) for pair in pairs for pad in pair]
     if any(pad < 0 for pad in pads):
         x = _cut(node, x, pairs)
+    if mode == "wrap":
+        node.set_output(0, _wrapped(node, x, grow))
+        return
     finite = math.isfinite(value) or mode != "constant"
     attrs = {"pads": grow, "mode": modes[mode], "value": value if finite else 0.0}
     if finite:
@@ -162,6 +167,26 @@ def _pad(node: Node) -> None:
     mask = node.literal(~np.pad(inside, around), DataType.BOOL)
     other = node.literal(value)
     node.emit("Where", [mask, other, node.make("Pad", [x], attrs)])
+
+
+def _wrapped(node: Node, x: Value, grow: list[int]) -> Value:
+    """Repeats a tensor in every direction, as far as the pads reach."""
+    for axis, length in enumerate(node.shape(x)):
+        before, after = grow[2 * axis], grow[2 * axis + 1]
+        if isinstance(length, int) and max(before, after) > length:
+            raise UnsupportedNodeError(
+                f"mode 'wrap' adds {max(before, after)} elements to an axis of {length}"
+            )
+        parts = [x]
+        for size, begin, end in ((before, -before, _END), (after, 0, after)):
+            if size == 0:
+                continue
+            cut = {"axes": [axis], "begins": [begin], "ends": [end], "strides": [1]}
+            part = node.make("StridedSlice", [x], cut)
+            parts = [part, *parts] if begin < 0 else [*parts, part]
+        if len(parts) > 1:
+            x = node.make("Concat", parts, {"axis": axis})
+    return x
 
 
 def _pads(node: Node, rank: int) -> tuple[list[int], float]:
@@ -190,7 +215,7 @@ def _cut(node: Node, x: Value, pairs: list[tuple[int, int]]) -> Value:
     attrs = {
         "axes": [axis for axis, _, _ in cuts],
         "begins": [max(-before, 0) for _, before, _ in cuts],
-        "ends": [after if after < 0 else 2**31 - 1 for _, _, after in cuts],
+        "ends": [after if after < 0 else _END for _, _, after in cuts],
         "strides": [1] * len(cuts),
     }
     return node.make("StridedSlice", [x], attrs)

@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 import pytest
 
+from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     make_model,
@@ -57,3 +58,21 @@ def test_padding_with_what_is_no_number(
     constants = {"pads": np.array(pads), "value": np.array(value, np.float32)}
     model = make_model([node], {"x": x}, ["y"], constants)
     assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))
+
+
+@pytest.mark.parametrize(
+    "pads", [[0, 1, 2, 0], [3, 4, 3, 4], [0, 0, 0, 0], [1, 2, 0, 4]]
+)
+def test_a_tensor_repeats_around_itself(pads: list[int], tmp_path: Path) -> None:
+    inputs = {"x": normal(3, 4)}
+    node = onnx.helper.make_node("Pad", ["x", "p"], ["y"], mode="wrap")
+    model = make_model([node], inputs, ["y"], {"p": np.array(pads)})
+    assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
+
+
+def test_a_tensor_repeats_only_once(tmp_path: Path) -> None:
+    inputs = {"x": normal(3)}
+    node = onnx.helper.make_node("Pad", ["x", "p"], ["y"], mode="wrap")
+    model = make_model([node], inputs, ["y"], {"p": np.array([4, 0])})
+    with pytest.raises(MaceError, match="adds 4 elements to an axis of 3"):
+        run_mace(model, inputs, tmp_path)

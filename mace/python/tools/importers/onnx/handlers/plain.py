@@ -41,21 +41,33 @@ def _identity(node: Node) -> None:
     node.set_output(0, node.input(0))
 
 
+@HANDLERS.register("OptionalGetElement")
+def _optional(node: Node) -> None:
+    node.set_output(0, node.input(0))
+
+
 @HANDLERS.register("Dropout")
 def _dropout(node: Node) -> None:
+    x = node.input(0)
     if node.opset >= 12 and node.has_input(2):
         training = node.constant(2, "training_mode").reshape(-1)
-        drops = not node.has_input(1) or node.constant(1, "ratio").any()
-        if training.size and bool(training[0]) and drops:
+        if training.size and bool(training[0]) and _dropout_ratio(node) != 0:
             raise UnsupportedNodeError(
                 "training_mode is true", "export the model for inference"
             )
     if node.is_used(1):
-        # Before operator set 10, the mask has the type of the input.
-        dtype = DataType.BOOL if node.opset >= 10 else node.input(0).dtype
-        kept = np.ones(node.static_shape(node.input(0)))
-        node.set_output(1, node.literal(kept, dtype))
-    node.set_output(0, node.input(0))
+        # Nothing is dropped.
+        shape = node.static_shape(x)
+        dtype = DataType.BOOL if node.opset >= 10 else x.dtype
+        node.set_output(1, node.literal(np.ones(shape), dtype))
+    node.set_output(0, x)
+
+
+def _dropout_ratio(node: Node) -> float:
+    if not node.has_input(1):
+        return 0.5
+    ratio = node.constant(1, "ratio").reshape(-1)
+    return float(ratio[0]) if ratio.size else 0.5
 
 
 @HANDLERS.register("Cast", "CastLike")

@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.ir.dtypes import DataType
 
 _PLAIN = {
     "ReduceL2": "L2",
@@ -23,6 +26,19 @@ _PLAIN = {
 _AXES_INPUT_SINCE = 18
 _AXES_INPUT_SINCE_SUM = 13
 
+# Of no elements. The least and the largest of integers are those of their type.
+_OF_NOTHING = {
+    "ReduceL1": 0.0,
+    "ReduceL2": 0.0,
+    "ReduceLogSum": -np.inf,
+    "ReduceLogSumExp": -np.inf,
+    "ReduceMax": -np.inf,
+    "ReduceMin": np.inf,
+    "ReduceProd": 1.0,
+    "ReduceSum": 0.0,
+    "ReduceSumSquare": 0.0,
+}
+
 
 def _axes(node: Node) -> list[int] | None:
     """Axes, counted from the front; None: nothing is reduced."""
@@ -31,11 +47,31 @@ def _axes(node: Node) -> list[int] | None:
     axes = node.integers_of("axes", 1, since, default=[]) or []
     if not axes and node.flag("noop_with_empty_axes", False):
         return None
-    axes = sorted({node.axis(axis, rank) for axis in axes}) or list(range(rank))
-    dims = node.shape(node.input(0))
-    if any(dims[axis] == 0 for axis in axes):
+    return sorted({node.axis(axis, rank) for axis in axes}) or list(range(rank))
+
+
+def _of_nothing(node: Node, axes: list[int] | None) -> bool:
+    """Sets the result if there is no element to reduce, and says whether it did."""
+    x = node.input(0)
+    dims = node.shape(x)
+    if not axes or all(dims[axis] != 0 for axis in axes):
+        return False
+    if node.type not in _OF_NOTHING:
         raise UnsupportedNodeError(f"reduces a dimension of length 0 ({list(dims)})")
-    return axes
+    number: Any = _OF_NOTHING[node.type]
+    if x.dtype is DataType.BOOL:
+        number = node.type == "ReduceMin"
+    elif not x.dtype.is_float and np.isinf(number):
+        bounds = np.iinfo(x.dtype.numpy)
+        number = bounds.max if number > 0 else bounds.min
+    keep = node.flag("keepdims", True)
+    shape = [
+        1 if axis in axes else dim
+        for axis, dim in enumerate(node.static_shape(x))
+        if keep or axis not in axes
+    ]
+    node.set_output(0, node.literal(np.full(shape, number), x.dtype))
+    return True
 
 
 def _attrs(node: Node, mode: str, axes: list[int]) -> dict[str, Any]:
@@ -45,6 +81,8 @@ def _attrs(node: Node, mode: str, axes: list[int]) -> dict[str, Any]:
 @HANDLERS.register(*_PLAIN)
 def _plain(node: Node) -> None:
     x, axes, mode = node.input(0), _axes(node), _PLAIN[node.type]
+    if _of_nothing(node, axes):
+        return
     if axes:
         node.emit("Reduce", [x], _attrs(node, mode, axes))
     elif mode == "SUM_SQUARE":
@@ -58,6 +96,8 @@ def _plain(node: Node) -> None:
 @HANDLERS.register("ReduceL1")
 def _l1(node: Node) -> None:
     x, axes = node.input(0), _axes(node)
+    if _of_nothing(node, axes):
+        return
     if not axes:
         node.emit("Eltwise", [x], {"mode": "ABS"})
         return
@@ -68,6 +108,8 @@ def _l1(node: Node) -> None:
 @HANDLERS.register("ReduceLogSum")
 def _log_sum(node: Node) -> None:
     x, axes = node.input(0), _axes(node)
+    if _of_nothing(node, axes):
+        return
     if axes:
         x = node.make("Reduce", [x], _attrs(node, "SUM", axes))
     node.emit("Eltwise", [x], {"mode": "LOG"})
@@ -76,6 +118,8 @@ def _log_sum(node: Node) -> None:
 @HANDLERS.register("ReduceLogSumExp")
 def _log_sum_exp(node: Node) -> None:
     x, axes = node.input(0), _axes(node)
+    if _of_nothing(node, axes):
+        return
     if not axes:
         node.set_output(0, x)
         return
