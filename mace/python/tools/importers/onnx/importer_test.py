@@ -145,14 +145,14 @@ def test_all_unsupported_nodes_in_one_table(tmp_path: Path) -> None:
         onnx.helper.make_node("Relu", ["d"], ["r"]),
         onnx.helper.make_node("Bernoulli", ["r"], ["n"], name="second"),
         onnx.helper.make_node(
-            "MaxPool", ["x"], ["m", "i"], name="third", kernel_shape=[1, 1]
+            "MaxPool", ["x"], ["m"], "third", kernel_shape=[1, 1], pads=[-1, 0, 0, 0]
         ),
         onnx.helper.make_node("Magic", ["x"], ["z"], domain="org.example"),
     ]
-    model = make_model(nodes, {"x": _X}, ["n", "m", "i", "z"])
+    model = make_model(nodes, {"x": _X}, ["n", "m", "z"])
     model.opset_import.add(domain="org.example", version=1)
     with pytest.raises(UnsupportedNodesError) as caught:
-        import_proto(model, {"x": _X}, ["n", "m", "i", "z"], tmp_path)
+        import_proto(model, {"x": _X}, ["n", "m", "z"], tmp_path)
     rows = [(row.node, row.op) for row in caught.value.nodes]
     assert rows == [
         ("first", "RandomNormalLike"),

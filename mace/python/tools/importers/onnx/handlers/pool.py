@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.handlers import volume
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
@@ -13,6 +15,7 @@ from mace.python.tools.importers.onnx.window import (
     emit_image_op,
     read_window,
 )
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 
 
@@ -20,16 +23,18 @@ from mace.python.tools.ir.graph import Value
 def _pool(node: Node) -> None:
     x = node.input(0)
     kernel = node.integers("kernel_shape")
-    node.refuse_output(1, "indices of the maxima")
     average = node.type == "AveragePool"
     mode = "AVG" if average else "MAX"
     attrs = {"ceil_mode": node.flag("ceil_mode", False)}
     if average:
         attrs["count_include_pad"] = node.flag("count_include_pad", False)
     if len(node.shape(x)) == volume.RANK:
+        node.refuse_output(1, "indices of the maxima of volumes")
         volume.pool(node, mode, attrs)
         return
     window = read_window(node, len(node.shape(x)), kernel)
+    if not average and node.is_used(1):
+        node.set_output(1, _places_of_maxima(node, window))
     emit_image_op(
         node,
         "Pooling",
@@ -37,6 +42,60 @@ def _pool(node: Node) -> None:
         window,
         {**attrs, "mode": mode, "kernels": window.kernel},
     )
+
+
+def _places_of_maxima(node: Node, window: Window) -> Value:
+    """Compares the elements of every window."""
+    x = node.input(0)
+    shape = node.static_shape(x)
+    image = node.make("ExpandDims", [x], {"axes": [2]}) if window.is_line else x
+    sides = node.static_shape(image)[2:]
+    pads = _zeros_around(node, image, window, node.flag("ceil_mode", False))
+    lines = [_positions(window, side, sides[side], pads) for side in range(2)]
+    inside = [line >= 0 for line in lines]
+    within = inside[0][:, None, :, None] & inside[1][None, :, None, :]
+    first, last = (sides[1], 1), (1, sides[0])
+    order = last if node.flag("storage_order", False) else first
+    rows, columns = lines[0][:, None, :, None], lines[1][None, :, None, :]
+    count, size = len(lines[0]) * len(lines[1]), window.kernel[0] * window.kernel[1]
+    places, named = (
+        (rows * step[0] + columns * step[1]).reshape(count, size)
+        for step in (first, order)
+    )
+    # Padding is never a maximum: the first element of the window stands there.
+    within = within.reshape(count, size)
+    if not within.any(1).all():
+        raise UnsupportedNodeError("a window lies in the padding alone")
+    start = within.argmax(1)[:, None]
+    places, named = (
+        np.where(within, table, np.take_along_axis(table, start, 1))
+        for table in (places, named)
+    )
+    planes, area = shape[0] * shape[1], sides[0] * sides[1]
+    flat = node.make("Reshape", [x], {"shape": [planes, area]})
+    table = node.literal(places.reshape(-1), DataType.INT32)
+    found = node.make("Gather", [flat, table], {"axis": 1})
+    found = node.make("Reshape", [found], {"shape": [planes, count, size]})
+    found = node.make("ArgMax", [found], {"axis": 2})
+    found = node.make("Squeeze", [found], {"axes": [2]})
+    offsets = node.literal(np.arange(count) * size, DataType.INT32)
+    found = node.make("Eltwise", [found, offsets], {"mode": "ADD"})
+    table = node.literal(named.reshape(-1), DataType.INT32)
+    found = node.make("Gather", [table, found], {"axis": 0})
+    offsets = node.literal(np.arange(planes)[:, None] * area, DataType.INT32)
+    found = node.make("Eltwise", [found, offsets], {"mode": "ADD"})
+    lengths = [len(line) for line in lines[1 if window.is_line else 0 :]]
+    return node.make("Reshape", [found], {"shape": [*shape[:2], *lengths]})
+
+
+def _positions(window: Window, side: int, length: int, pads: list[int]) -> Array:
+    """The positions of the elements of each window along a side, -1 for padding."""
+    stride, dilation = (window.attrs[key][side] for key in ("strides", "dilations"))
+    span = (window.kernel[side] - 1) * dilation + 1
+    count = (length + pads[2 * side] + pads[2 * side + 1] - span) // stride + 1
+    begins = np.arange(count)[:, None] * stride - pads[2 * side]
+    positions = begins + np.arange(window.kernel[side])[None, :] * dilation
+    return np.where((positions >= 0) & (positions < length), positions, -1)
 
 
 @HANDLERS.register("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")

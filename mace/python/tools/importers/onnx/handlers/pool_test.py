@@ -15,6 +15,7 @@ import pytest
 from mace.python.tools.importers.base import UnsupportedNodesError
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
+    import_proto,
     make_model,
     normal,
     run_mace,
@@ -125,14 +126,20 @@ def test_convolution_of_a_line_and_a_computed_bias(tmp_path: Path) -> None:
     assert_same(found, run_onnxruntime(model, inputs), rtol=1e-4)
 
 
-def test_used_indices_are_refused(tmp_path: Path) -> None:
+def test_unused_indices_are_not_computed(tmp_path: Path) -> None:
     node = onnx.helper.make_node("MaxPool", ["x"], ["y", "i"], kernel_shape=[2, 2])
-    model = make_model([node], {"x": _X}, ["y", "i"])
-    with pytest.raises(UnsupportedNodesError, match="indices"):
-        run_mace(model, {"x": _X}, tmp_path)
-    # Unused, they do no harm.
     model = make_model([node], {"x": _X}, ["y"])
-    assert_same(run_mace(model, {"x": _X}, tmp_path), run_onnxruntime(model, {"x": _X}))
+    graph = import_proto(model, {"x": _X}, ["y"], tmp_path)
+    assert [op.type for op in graph.ops] == ["Pooling"]
+
+
+def test_a_window_of_nothing_but_padding_is_refused(tmp_path: Path) -> None:
+    x = normal(1, 1, 4, 4)
+    attrs = {"kernel_shape": [1, 1], "pads": [1, 0, 0, 0]}
+    node = onnx.helper.make_node("MaxPool", ["x"], ["y", "i"], **attrs)
+    model = make_model([node], {"x": x}, ["y", "i"])
+    with pytest.raises(UnsupportedNodesError, match="padding alone"):
+        run_mace(model, {"x": x}, tmp_path)
 
 
 @pytest.mark.parametrize("power", [1, 2, 3])
@@ -158,3 +165,29 @@ def test_windows_beyond_the_image_that_ceil_mode_adds(tmp_path: Path) -> None:
     floor = make_model([node], {"x": padded}, ["y"], opset=18)
     wanted = run_onnxruntime(floor, {"x": padded})
     assert_same(run_mace(model, {"x": x}, tmp_path), wanted)
+
+
+@pytest.mark.parametrize("ceil_mode", [0, 1])
+def test_the_places_of_maxima(ceil_mode: int, tmp_path: Path) -> None:
+    outputs = ["y", "i"]
+    x = np.round(_X * 2)  # with equal elements
+    for kernel, stride, pads, order in itertools.product(
+        ([3, 2], [2, 4]), ([1, 1], [2, 3]), ([0, 0, 0, 0], [1, 0, 1, 1]), (0, 1)
+    ):
+        attrs: dict[str, Any] = {
+            "kernel_shape": kernel,
+            "strides": stride,
+            "pads": pads,
+            "storage_order": order,
+            "ceil_mode": ceil_mode,
+        }
+        node = onnx.helper.make_node("MaxPool", ["x"], outputs, **attrs)
+        model = make_model([node], {"x": x}, outputs, opset=19)
+        expected = run_onnxruntime(model, {"x": x})
+        assert_same(run_mace(model, {"x": x}, tmp_path), expected)
+    line = normal(2, 3, 9)
+    attrs = {"kernel_shape": [3], "dilations": [2], "pads": [2, 1]}
+    node = onnx.helper.make_node("MaxPool", ["x"], outputs, **attrs)
+    model = make_model([node], {"x": line}, outputs, opset=19)
+    expected = run_onnxruntime(model, {"x": line})
+    assert_same(run_mace(model, {"x": line}, tmp_path), expected)
