@@ -33,7 +33,7 @@ def _top_k(node: Node) -> None:
         node.emit("TopK", [x], attrs)
         return
     wide = node.make("Cast", [x], {"to": "INT32"})
-    values, indices = node.make_all("TopK", [wide], attrs)
+    values, indices = node.make_all("TopK", [wide], attrs, 2)
     node.set_output(0, node.make("Cast", [values], {"to": x.dtype.value.upper()}))
     node.set_output(1, indices)
 
