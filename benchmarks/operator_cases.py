@@ -575,6 +575,46 @@ def _positions() -> list[Case]:
     ]
 
 
+def _recurrent() -> list[Case]:
+    """64 steps, with as many inputs as units."""
+    cases = []
+    for op, gates, directions, batch, units in (
+        ("LSTM", 4, 1, 1, 128),
+        ("LSTM", 4, 1, 1, 256),
+        ("LSTM", 4, 1, 1, 512),
+        ("LSTM", 4, 1, 8, 128),
+        ("LSTM", 4, 1, 8, 256),
+        ("LSTM", 4, 1, 8, 512),
+        ("LSTM", 4, 2, 1, 256),
+        ("GRU", 3, 1, 1, 128),
+        ("GRU", 3, 1, 1, 256),
+        ("GRU", 3, 1, 8, 256),
+        ("RNN", 1, 1, 1, 256),
+    ):
+        rows = (directions, gates * units)
+        attributes: dict[str, Any] = {"hidden_size": units}
+        if op == "GRU":  # as PyTorch has it
+            attributes["linear_before_reset"] = 1
+        if directions == 2:
+            attributes["direction"] = "bidirectional"
+        both = ", both directions" if directions == 2 else ""
+        cases.append(
+            one(
+                f"{op} of {units} units, batch {batch}{both}",
+                op,
+                (64, batch, units),
+                constants={
+                    "w": floats(*rows, units),
+                    "r": floats(*rows, units),
+                    "bias": floats(directions, 2 * gates * units),
+                },
+                images=False,
+                **attributes,
+            )
+        )
+    return cases
+
+
 CASES = (
     *_products(),
     *_elementwise(),
@@ -584,4 +624,5 @@ CASES = (
     *_moves(),
     *_vision(),
     *_positions(),
+    *_recurrent(),
 )

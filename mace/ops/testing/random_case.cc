@@ -214,6 +214,38 @@ void RepairAttributes(const OpSchema &schema, Random *random, OpCase *op_case) {
   }
 }
 
+// Gives inputs the shape that the error message names, until no message does.
+void RepairShapes(Random *random, OpCase *op_case) {
+  constexpr int kRounds = 8;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string text = RunOp(*op_case).status.information();
+    const std::string marker = "; it must be [";
+    const size_t at = text.find("input '");
+    if (at == std::string::npos || text.find(marker) == std::string::npos) {
+      return;
+    }
+    const size_t name = at + std::string("input '").size();
+    const std::string port = text.substr(name, text.find('\'', name) - name);
+    Shape shape;
+    for (int64_t dim : NumbersAfter(text, marker, Shape::kMaxRank)) {
+      shape.Append(dim);
+    }
+    const OpSchema &schema =
+        *OpRegistration::Find(op_case->def.type, CPU)->schema();
+    for (size_t i = 0; i < schema.input_count; ++i) {
+      if (schema.inputs[i].name != port) continue;
+      CaseInput &input = op_case->inputs[i];
+      if (!IsPacked(input.layout)) {
+        input.value = RandomValue(input.value.data_type, shape, random);
+        continue;
+      }
+      OpCase packed(op_case->def.type);
+      packed.Packed(random->Floats(shape), 1, DataType::kFloat32);
+      input = packed.inputs[0];
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<const OpRegistration *> CpuOps() {
@@ -305,6 +337,7 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
   }
   AddAttributes(schema, random, &op_case);
   if (random->Int(0, 1) == 0) RepairAttributes(schema, random, &op_case);
+  RepairShapes(random, &op_case);
   return op_case;
 }
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,7 +116,7 @@ class Node:
         inputs: Sequence[Value | None],
         builder: GraphBuilder,
         reader: TensorReader,
-        wanted: frozenset[str],
+        wanted: Set[str],
         types: ElementTypes,
     ) -> None:
         self.type: str = proto.op_type
@@ -277,6 +277,11 @@ class Node:
         return axis % rank
 
     # Outputs --------------------------------------------------------------
+
+    @property
+    def output_name(self) -> str:
+        """The name of the first output that has one: unique in the model."""
+        return next(filter(None, self._outputs), self.label)
 
     @property
     def output_count(self) -> int:

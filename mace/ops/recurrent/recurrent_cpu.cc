@@ -1,0 +1,476 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Each step multiplies the state of all rows by the weights, then computes the
+// gates. Directions are independent. Within a direction, threads divide the
+// units, and wait for each other after every step.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "mace/core/base/aligned_memory.h"
+#include "mace/kernels/cpu/activation/activation.h"
+#include "mace/kernels/cpu/gemm/gemm.h"
+#include "mace/kernels/cpu/recurrent/recurrent.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/epilogue/arithmetic_choice.h"
+#include "mace/ops/recurrent/recurrent.h"
+
+namespace mace {
+namespace {
+
+using recurrent::Function;
+using recurrent::Kind;
+
+// The least number of multiply-adds of a step for which another thread is
+// worthwhile: about 4 us, compared with 1 us in which threads wait.
+constexpr int64_t kWorthwhile = 96 * 1024;
+
+Function FunctionOf(RecurrentActivation activation, float alpha, float beta) {
+  Function f;
+  f.alpha = alpha;
+  f.beta = beta;
+  f.activation.alpha = alpha;
+  f.activation.beta = beta;
+  switch (activation) {
+    case RecurrentActivation::SIGMOID:
+      f.activation.kind = activation::Kind::kSigmoid;
+      break;
+    case RecurrentActivation::TANH:
+      f.activation.kind = activation::Kind::kTanh;
+      break;
+    case RecurrentActivation::RELU:
+      f.activation.kind = activation::Kind::kRelu;
+      break;
+    case RecurrentActivation::AFFINE:
+      f.kind = Kind::kAffine;
+      break;
+    case RecurrentActivation::LEAKY_RELU:
+      f.activation.kind = activation::Kind::kLeakyRelu;
+      break;
+    case RecurrentActivation::THRESHOLDED_RELU:
+      f.kind = Kind::kThresholded;
+      break;
+    case RecurrentActivation::SCALED_TANH:
+      f.kind = Kind::kScaledTanh;
+      f.activation.kind = activation::Kind::kTanh;
+      break;
+    case RecurrentActivation::HARD_SIGMOID:
+      f.activation.kind = activation::Kind::kHardSigmoid;
+      break;
+    case RecurrentActivation::ELU:
+      f.activation.kind = activation::Kind::kElu;
+      break;
+    case RecurrentActivation::SOFTSIGN:
+      f.activation.kind = activation::Kind::kSoftsign;
+      break;
+    case RecurrentActivation::SOFTPLUS:
+      f.activation.kind = activation::Kind::kSoftplus;
+      break;
+  }
+  return f;
+}
+
+// Addresses in scratch memory.
+struct Scratch {
+  float *products = nullptr;  // [D][B][G * H]
+  float *hidden = nullptr;    // [D][2][B][H]: before and after a step, in turn
+  float *update = nullptr;    // [D][B][H]
+  float *reset = nullptr;     // [D][B][H]
+  const void **rows = nullptr;  // [D][3][B]: rows of hidden and of reset
+  float *gemm = nullptr;        // [threads][gemm::kScratchFloats]
+  size_t bytes = 0;
+
+  Scratch(const RecurrentSizes &s, int threads, void *memory) {
+    char *const base = static_cast<char *>(memory);
+    const auto take = [&](int64_t count, size_t size) {
+      const size_t at = bytes;
+      bytes += AlignUp(static_cast<size_t>(count) * size);
+      return base == nullptr ? nullptr : base + at;
+    };
+    const int64_t rows_of_all = s.directions * s.batch;
+    const auto floats = [&](int64_t count) {
+      return reinterpret_cast<float *>(take(count, sizeof(float)));
+    };
+    products = floats(rows_of_all * s.gates * s.units);
+    hidden = floats(2 * rows_of_all * s.units);
+    update = floats(rows_of_all * s.units);
+    reset = floats(rows_of_all * s.units);
+    gemm = floats(threads * static_cast<int64_t>(gemm::kScratchFloats));
+    rows = reinterpret_cast<const void **>(
+        take(3 * rows_of_all, sizeof(const void *)));
+  }
+};
+
+struct RecurrentPlan final : OpPlan {
+  int64_t Macs() const override {
+    return sizes.steps * sizes.batch * sizes.directions * sizes.gates *
+           sizes.units * sizes.units;
+  }
+
+  RecurrentSizes sizes;
+  int64_t parts = 1;  // of the units of a direction
+};
+
+class RecurrentOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override;
+  MaceStatus Plan(PlanContext *context) override;
+  MaceStatus Run(RunContext *context) const override;
+
+ private:
+  // A direction of the layer at one step, for some of its units.
+  struct Task {
+    int64_t direction;
+    int64_t step;
+    int64_t begin;
+    int64_t end;
+    float *gemm_scratch;
+  };
+  struct Tensors;
+
+  bool ResetsBefore() const {
+    return attributes_.mode == RecurrentMode::GRU && !attributes_.reset_after;
+  }
+  void Start(const Tensors &t) const;
+  void Finish(const Tensors &t) const;
+  void Multiply(const Tensors &t,
+                const Task &task,
+                const void *const *rows,
+                int64_t gate_begin,
+                int64_t gate_end) const;
+  using RowKernel = void (*)(const recurrent::Cell &,
+                             const recurrent::Row &,
+                             size_t,
+                             size_t);
+  void EachRow(const Tensors &t, const Task &task, RowKernel run) const;
+  void First(const Tensors &t, const Task &task) const;
+  void Second(const Tensors &t, const Task &task) const;
+
+  RecurrentAttributes attributes_;
+  recurrent::Cell cell_;
+  const recurrent::Kernels *kernels_ = nullptr;
+  // For each direction.
+  const gemm::Arithmetic *arithmetic_[2] = {};
+};
+
+// What a run reads and writes.
+struct RecurrentOp::Tensors {
+  Tensors(const RecurrentPlan &plan, bool batch_first, RunContext *context)
+      : s(plan.sizes),
+        scratch(s, context->thread_pool()->thread_count(), context->scratch()),
+        x(context->input(kRecurrentInputInput)->As<float>()),
+        weights{context->input(kRecurrentWeightsInput),
+                context->input(kRecurrentReverseWeightsInput)},
+        params(DataOf(context->input(kRecurrentParamsInput))),
+        initial_hidden(DataOf(context->input(kRecurrentInitialHiddenInput))),
+        initial_memory(DataOf(context->input(kRecurrentInitialMemoryInput))),
+        output(context->output(0)->MutableAs<float>()),
+        last_hidden(context->output(1)->MutableAs<float>()) {
+    const Tensor *given = context->input(kRecurrentLengthsInput);
+    if (given != nullptr) lengths = given->As<int32_t>();
+    if (context->output_count() > 2) {
+      memory = context->output(2)->MutableAs<float>();
+    }
+    x_step = batch_first ? 1 : s.batch;
+    x_row = batch_first ? s.steps : 1;
+    output_step = s.directions * (batch_first ? 1 : s.batch);
+    output_row = batch_first ? s.steps * s.directions : 1;
+    output_direction = batch_first ? 1 : s.batch;
+    state_row = batch_first ? s.directions : 1;
+    state_direction = batch_first ? 1 : s.batch;
+  }
+
+  static const float *DataOf(const Tensor *tensor) {
+    return tensor == nullptr ? nullptr : tensor->As<float>();
+  }
+  int64_t Length(int64_t row) const {
+    return lengths == nullptr ? s.steps : lengths[row];
+  }
+  float *Hidden(int64_t direction, int64_t step, int64_t row) const {
+    return scratch.hidden +
+           ((direction * 2 + step % 2) * s.batch + row) * s.units;
+  }
+  const void **Rows(int64_t direction, int64_t which) const {
+    return scratch.rows + (direction * 3 + which) * s.batch;
+  }
+  int64_t State(int64_t direction, int64_t row) const {
+    return (direction * state_direction + row * state_row) * s.units;
+  }
+  float *Output(int64_t direction, int64_t step, int64_t row) const {
+    return output + (step * output_step + direction * output_direction +
+                     row * output_row) *
+                        s.units;
+  }
+  const float *Input(int64_t direction, int64_t step, int64_t row) const {
+    return x + ((step * x_step + row * x_row) * s.directions + direction) *
+                   s.gates * s.units;
+  }
+
+  RecurrentSizes s;
+  Scratch scratch;
+  const float *x;
+  const Tensor *weights[2];
+  const float *params;
+  const float *initial_hidden;
+  const float *initial_memory;
+  const int32_t *lengths = nullptr;
+  float *output;
+  float *last_hidden;
+  float *memory = nullptr;
+  // Distances in rows.
+  int64_t x_step, x_row;
+  int64_t output_step, output_row, output_direction;
+  int64_t state_row, state_direction;
+};
+
+MaceStatus RecurrentOp::InitOp(InitContext *context) {
+  attributes_ = context->AttributesAs<RecurrentAttributes>();
+  const RecurrentAttributes &a = attributes_;
+  kernels_ = recurrent::KernelsFor(isa());
+  for (const size_t port :
+       {kRecurrentWeightsInput, kRecurrentReverseWeightsInput}) {
+    if (!context->has_input(port)) continue;
+    MACE_ASSIGN_OR_RETURN(arithmetic_[port - kRecurrentWeightsInput],
+                          ChooseFloatArithmetic(*context, port, isa()));
+  }
+  cell_.gate = FunctionOf(a.gate_activation, a.gate_alpha, a.gate_beta);
+  cell_.cell = FunctionOf(a.cell_activation, a.cell_alpha, a.cell_beta);
+  cell_.output = FunctionOf(a.output_activation, a.output_alpha, a.output_beta);
+  cell_.clip = a.clip > 0 ? a.clip : std::numeric_limits<float>::infinity();
+  cell_.reset_after = a.reset_after;
+  cell_.couple_gates = a.couple_gates;
+  cell_.activations = activation::KernelsFor(isa());
+  return MaceStatus();
+}
+
+MaceStatus RecurrentOp::Plan(PlanContext *context) {
+  const Shape &input = context->input(kRecurrentInputInput)->shape;
+  auto plan = std::make_unique<RecurrentPlan>();
+  RecurrentSizes &s = plan->sizes;
+  s.steps = input[attributes_.batch_first ? 1 : 0];
+  s.batch = input[attributes_.batch_first ? 0 : 1];
+  s.units = context->input(kRecurrentWeightsInput)->shape[1];
+  s.gates = RecurrentGates(attributes_.mode);
+  s.directions =
+      context->input(kRecurrentReverseWeightsInput) == nullptr ? 1 : 2;
+  const int threads = context->thread_pool()->thread_count();
+  if (s.units % static_cast<int64_t>(gemm::kPanelColumns) == 0) {
+    // Otherwise a panel has columns of several gates.
+    const int64_t work = s.batch * s.gates * s.units * s.units;
+    plan->parts = std::max<int64_t>(
+        1, std::min({threads / s.directions, work / kWorthwhile,
+                     s.units / static_cast<int64_t>(recurrent::kUnits)}));
+  }
+  context->RequestScratch(Scratch(s, threads, nullptr).bytes);
+  context->Keep(std::move(plan));
+  return MaceStatus();
+}
+
+// The initial states, and the addresses of rows.
+void RecurrentOp::Start(const Tensors &t) const {
+  const size_t bytes = static_cast<size_t>(t.s.units) * sizeof(float);
+  for (int64_t d = 0; d < t.s.directions; ++d) {
+    for (int64_t row = 0; row < t.s.batch; ++row) {
+      const int64_t state = t.State(d, row);
+      const auto set = [&](float *to, const float *from) {
+        if (from == nullptr) {
+          std::memset(to, 0, bytes);
+        } else {
+          std::memcpy(to, from + state, bytes);
+        }
+      };
+      set(t.Hidden(d, 0, row), t.initial_hidden);
+      if (t.memory != nullptr) set(t.memory + state, t.initial_memory);
+      t.Rows(d, 0)[row] = t.Hidden(d, 0, row);
+      t.Rows(d, 1)[row] = t.Hidden(d, 1, row);
+      t.Rows(d, 2)[row] = t.scratch.reset + (d * t.s.batch + row) * t.s.units;
+    }
+  }
+}
+
+void RecurrentOp::Finish(const Tensors &t) const {
+  for (int64_t d = 0; d < t.s.directions; ++d) {
+    for (int64_t row = 0; row < t.s.batch; ++row) {
+      std::memcpy(t.last_hidden + t.State(d, row), t.Hidden(d, t.s.steps, row),
+                  static_cast<size_t>(t.s.units) * sizeof(float));
+    }
+  }
+}
+
+// The products of `rows` for some gates of the task's units.
+void RecurrentOp::Multiply(const Tensors &t,
+                           const Task &task,
+                           const void *const *rows,
+                           int64_t gate_begin,
+                           int64_t gate_end) const {
+  const gemm::Arithmetic &arithmetic = *arithmetic_[task.direction];
+  const Tensor &weights = *t.weights[task.direction];
+  const int64_t columns = t.s.gates * t.s.units;
+  float *const products =
+      t.scratch.products + task.direction * t.s.batch * columns;
+  const auto run = [&](int64_t begin, int64_t end) {
+    const auto first = static_cast<size_t>(begin) / gemm::kPanelColumns;
+    const size_t last = gemm::PanelCount(static_cast<size_t>(end));
+    if (t.s.batch == 1 && arithmetic.run_vector != nullptr) {
+      gemm::Vector v;
+      v.x = static_cast<const float *>(rows[0]);
+      v.depth = static_cast<size_t>(t.s.units);
+      v.w = weights.data;
+      v.w_type = PackedWeightType(weights);
+      v.columns = static_cast<size_t>(columns);
+      v.panel_begin = first;
+      v.panel_end = last;
+      v.y = products;
+      arithmetic.run_vector(v);
+      return;
+    }
+    gemm::Block block;
+    block.a = rows;
+    block.rows = static_cast<size_t>(t.s.batch);
+    block.depth = static_cast<size_t>(t.s.units);
+    block.w = weights.data;
+    block.w_type = PackedWeightType(weights);
+    block.widen = arithmetic.widen;
+    block.columns = static_cast<size_t>(columns);
+    block.panel_begin = first;
+    block.panel_end = last;
+    block.c = products;
+    block.c_stride = block.columns;
+    block.scratch = task.gemm_scratch;
+    arithmetic.run(block);
+  };
+  if (task.end - task.begin == t.s.units) {
+    // Panels at the ends may have columns of other gates, which are computed
+    // twice or are not needed any more.
+    run(gate_begin * t.s.units, gate_end * t.s.units);
+    return;
+  }
+  for (int64_t gate = gate_begin; gate < gate_end; ++gate) {
+    run(gate * t.s.units + task.begin, gate * t.s.units + task.end);
+  }
+}
+
+// Calls `run` for rows that have not ended. The state of others remains.
+void RecurrentOp::EachRow(const Tensors &t,
+                          const Task &task,
+                          RowKernel run) const {
+  const int64_t d = task.direction;
+  const size_t bytes =
+      static_cast<size_t>(task.end - task.begin) * sizeof(float);
+  const int64_t params =
+      attributes_.mode == RecurrentMode::LSTM ? 3 * t.s.units : t.s.units;
+  recurrent::Cell cell = cell_;
+  cell.units = static_cast<size_t>(t.s.units);
+  recurrent::Row row;
+  if (t.params != nullptr) row.params = t.params + d * params;
+  for (int64_t i = 0; i < t.s.batch; ++i) {
+    row.hidden = t.Hidden(d, task.step, i);
+    row.next = t.Hidden(d, task.step + 1, i);
+    const int64_t length = t.Length(i);
+    if (task.step >= length) {
+      std::memcpy(row.next + task.begin, row.hidden + task.begin, bytes);
+      std::memset(t.Output(d, task.step, i) + task.begin, 0, bytes);
+      continue;
+    }
+    const bool reverse = d == 1 || attributes_.reverse;
+    const int64_t step = reverse ? length - 1 - task.step : task.step;
+    const int64_t at = d * t.s.batch + i;
+    row.x = t.Input(d, step, i);
+    row.products = t.scratch.products + at * t.s.gates * t.s.units;
+    row.output = t.Output(d, step, i);
+    row.update = t.scratch.update + at * t.s.units;
+    row.reset = t.scratch.reset + at * t.s.units;
+    if (t.memory != nullptr) row.memory = t.memory + t.State(d, i);
+    run(cell, row, static_cast<size_t>(task.begin),
+        static_cast<size_t>(task.end));
+  }
+}
+
+// A step, or its first half.
+void RecurrentOp::First(const Tensors &t, const Task &task) const {
+  const void *const *rows = t.Rows(task.direction, task.step % 2);
+  if (ResetsBefore()) {
+    Multiply(t, task, rows, 0, 2);
+    EachRow(t, task, kernels_->gates);
+    return;
+  }
+  Multiply(t, task, rows, 0, t.s.gates);
+  switch (attributes_.mode) {
+    case RecurrentMode::RNN:
+      return EachRow(t, task, kernels_->rnn);
+    case RecurrentMode::GRU:
+      return EachRow(t, task, kernels_->gru);
+    case RecurrentMode::LSTM:
+      return EachRow(t, task, kernels_->lstm);
+  }
+}
+
+// The second half, if ResetsBefore(): it needs r * h of all units.
+void RecurrentOp::Second(const Tensors &t, const Task &task) const {
+  Multiply(t, task, t.Rows(task.direction, 2), 2, 3);
+  EachRow(t, task, kernels_->gru);
+}
+
+MaceStatus RecurrentOp::Run(RunContext *context) const {
+  const auto &plan = context->PlanAs<RecurrentPlan>();
+  const Tensors t(plan, attributes_.batch_first, context);
+  const RecurrentSizes &s = t.s;
+  for (int64_t row = 0; t.lengths != nullptr && row < s.batch; ++row) {
+    if (t.lengths[row] < 0 || t.lengths[row] > s.steps) {
+      return Invalid("length ", t.lengths[row], " of row ", row,
+                     " is not within [0, ", s.steps, "]");
+    }
+  }
+  if (s.batch == 0) return MaceStatus();
+  Start(t);
+  const auto task_of = [&](int64_t index, int64_t step, int thread) {
+    const int64_t blocks = s.units / static_cast<int64_t>(recurrent::kUnits);
+    const int64_t part = index % plan.parts;
+    const auto unit = [&](int64_t p) {
+      if (p == plan.parts) return s.units;
+      return blocks * p / plan.parts * static_cast<int64_t>(recurrent::kUnits);
+    };
+    return Task{
+        index / plan.parts, step, unit(part), unit(part + 1),
+        t.scratch.gemm + static_cast<size_t>(thread) * gemm::kScratchFloats};
+  };
+  ThreadPool *pool = context->thread_pool();
+  if (plan.parts == 1) {
+    pool->ParallelFor(s.directions, 1,
+                      [&](int64_t begin, int64_t end, int thread) {
+                        for (int64_t d = begin; d < end; ++d) {
+                          for (int64_t step = 0; step < s.steps; ++step) {
+                            const Task task = task_of(d, step, thread);
+                            First(t, task);
+                            if (ResetsBefore()) Second(t, task);
+                          }
+                        }
+                      });
+  } else {
+    const int64_t tasks = s.directions * plan.parts;
+    for (int64_t step = 0; step < s.steps; ++step) {
+      const auto each =
+          [&](void (RecurrentOp::*run)(const Tensors &, const Task &) const) {
+            pool->ParallelFor(tasks, 1,
+                              [&](int64_t begin, int64_t end, int thread) {
+                                for (int64_t i = begin; i < end; ++i) {
+                                  (this->*run)(t, task_of(i, step, thread));
+                                }
+                              });
+          };
+      each(&RecurrentOp::First);
+      if (ResetsBefore()) each(&RecurrentOp::Second);
+    }
+  }
+  Finish(t);
+  return MaceStatus();
+}
+
+MACE_REGISTER_OP(Recurrent, CPU, RecurrentOp);
+
+}  // namespace
+}  // namespace mace
