@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections.abc import Iterator, Sequence
 
@@ -27,9 +26,16 @@ from mace.python.tools.importers.onnx.element_types import ElementTypes
 from mace.python.tools.importers.onnx.folding import fold_node
 from mace.python.tools.importers.onnx.inferred import inferred_outputs
 from mace.python.tools.importers.onnx.mapped_file import read_model
-from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.scope import Scope, open_scope, reads
+from mace.python.tools.importers.onnx.sequences import (
+    Known,
+    describe,
+    find_handler,
+    sequence_types,
+)
 from mace.python.tools.importers.onnx.standard_functions import Body, standard_body
+from mace.python.tools.importers.onnx.subgraphs import RUN
 from mace.python.tools.importers.onnx.tensors import TensorReader
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
@@ -37,7 +43,8 @@ from mace.python.tools.ir.infer import ShapeError
 
 _LOG = logging.getLogger(__name__)
 
-_IF = "If"
+# Besides those that have a handler.
+_KNOWN_TYPES = frozenset([*RUN, *sequence_types()])
 
 
 def import_model(request: ImportRequest) -> Graph:
@@ -46,7 +53,7 @@ def import_model(request: ImportRequest) -> Graph:
     scope = open_scope(model, request)
     types = ElementTypes(model.proto)
     importer = _GraphImporter(request, scope, TensorReader(model), types)
-    graph = importer.run()
+    graph = importer.import_graph()
     _LOG.info(
         "%s: %d of %d ONNX nodes became %d operators",
         request.model_path,
@@ -72,16 +79,16 @@ class _GraphImporter:
         self._reader = reader
         self._types = types
         self._builder = GraphBuilder(request.name, "onnx")
-        self._values: dict[str, Value] = {}
+        self._values: dict[str, Known] = {}
         self._unknown: set[str] = set()
         self._unsupported = UnsupportedNodes(str(request.model_path), request.journal)
         self._opset = scope.opset
-        self._wanted = frozenset(
-            [name for node in scope.nodes for name in reads(node)]
-            + [output.name for output in request.outputs]
-        )
+        # Grows with nodes that take the place of another one; their names are their
+        # own.
+        self._wanted = {name for node in scope.nodes for name in reads(node)}
+        self._wanted.update(output.name for output in request.outputs)
 
-    def run(self) -> Graph:
+    def import_graph(self) -> Graph:
         for given in self._scope.inputs:
             self._values[given.name] = self._builder.input(
                 given.name, given.dtype, given.shape, given.data_format
@@ -94,7 +101,7 @@ class _GraphImporter:
         graph = self._builder.graph
         graph.external_files = self._reader.external_files
         for spec in self._request.outputs:
-            value = self._value(spec.name)
+            value = self._output(spec.name)
             order = framework_format(spec.data_format, DataFormat.NCHW)
             self._builder.output(value, spec.name, order)
         graph.prune()
@@ -104,7 +111,8 @@ class _GraphImporter:
         return graph
 
     def _import(self, proto: onnx.NodeProto, entry: NodeEntry) -> None:
-        known = HANDLERS.find(_type(proto)) is not None or _type(proto) == _IF
+        kind = _type(proto)
+        known = HANDLERS.find(kind) is not None or kind in _KNOWN_TYPES
         skipped = any(name in self._unknown for name in reads(proto))
         if skipped and known:
             # It cannot be checked until the nodes that it reads are supported.
@@ -152,11 +160,10 @@ class _GraphImporter:
                 MALFORMED + reason, "export the model again"
             ) from error
 
-    def _convert(self, proto: onnx.NodeProto) -> dict[str, Value]:
-        inputs = [self._value(name) if name else None for name in proto.input]
+    def _convert(self, proto: onnx.NodeProto) -> dict[str, Known]:
+        given = [self.known(name) if name else None for name in proto.input]
         self._free_names(proto)
-        if _type(proto) == _IF:
-            return self._branch(proto, inputs[0] if inputs else None)
+        inputs = [value if isinstance(value, Value) else None for value in given]
         node = Node(
             proto,
             self._opset,
@@ -166,6 +173,18 @@ class _GraphImporter:
             self._wanted,
             self._types,
         )
+        of_sequences = find_handler(_type(proto), given)
+        if _type(proto) in RUN:
+            return self._named(proto, RUN[_type(proto)](self, node, given))
+        if of_sequences is not None:
+            return self._named(proto, [of_sequences(node, given)])
+        for index, value in enumerate(given):
+            if value is not None and not isinstance(value, Value):
+                raise UnsupportedNodeError(f"input {index} is {describe(value)}")
+        return self._convert_tensors(proto, node)
+
+    def _convert_tensors(self, proto: onnx.NodeProto, node: Node) -> dict[str, Known]:
+        inputs = node.inputs
         handler = HANDLERS.find(_type(proto))
         reason = _no_handler(proto)
         if handler is not None:
@@ -174,7 +193,7 @@ class _GraphImporter:
                 counted = self._builder.counted
                 with np.errstate(all="ignore"), counted.require_reads(inputs):
                     handler(node)
-                return node.results
+                return {**node.results}
             except UnsupportedNodeError as error:
                 reason = error
             except MaceError:
@@ -184,7 +203,7 @@ class _GraphImporter:
             self._discard(proto)
         folded = fold_node(proto, self._opset, inputs, self._builder)
         if folded is not None:
-            return folded
+            return {**folded}
         body = standard_body(proto, self._opset, inputs, _label(proto))
         if body is None:
             raise reason
@@ -194,59 +213,51 @@ class _GraphImporter:
             # The reason of the operator's own handler says more to the user.
             raise (error if handler is None else reason) from error
 
-    def _expand(self, proto: onnx.NodeProto, body: Body) -> dict[str, Value]:
+    def _expand(self, proto: onnx.NodeProto, body: Body) -> dict[str, Known]:
         """The results of the nodes that a node consists of."""
-        with self._inside(body.opset, body.nodes, proto.output):
-            for inner in body.nodes:
-                self._inline(inner)
-        own = {name for name in proto.output if name}
-        for inner in body.nodes:
-            for name in inner.output:
-                value = self._values.get(name)
-                if value is not None and name not in own and value.source == name:
-                    value.source = None  # no tensor of the framework's
-        return {name: self._value(name) for name in own}
-
-    def _branch(
-        self, proto: onnx.NodeProto, condition: Value | None
-    ) -> dict[str, Value]:
-        """The results of the branch that is taken."""
-        branches = {entry.name: entry.g for entry in proto.attribute}
-        if condition is None or branches.keys() != {"then_branch", "else_branch"}:
-            raise UnsupportedNodeError("its condition or a branch is missing")
-        if not condition.is_constant:
-            raise UnsupportedNodeError(
-                f"the condition ({condition.name}) is computed at run time", STATIC_HINT
-            )
-        taken = bool(condition.numpy().all())
-        graph = branches["then_branch" if taken else "else_branch"]
-        for tensor in graph.initializer:
-            data = self._reader.constant(tensor, f"initializer {tensor.name!r}")
-            self._values[tensor.name] = self._builder.graph.add_constant(
-                self._builder.graph.unique_name(tensor.name), data
-            )
-        results = [value.name for value in graph.output]
-        with self._inside(self._opset, graph.node, results):
-            for inner in graph.node:
-                self._inline(inner)
-        return {
-            outer: self._builder.alias(self._value(name), outer)
-            for outer, name in zip(proto.output, results)
-            if outer
-        }
-
-    @contextlib.contextmanager
-    def _inside(
-        self, opset: int, nodes: Sequence[onnx.NodeProto], results: Sequence[str]
-    ) -> Iterator[None]:
-        """While other nodes take the place of one."""
-        before = self._opset, self._wanted
-        self._opset = opset
-        self._wanted |= {name for node in nodes for name in reads(node)} | {*results}
+        before, self._opset = self._opset, body.opset
         try:
-            yield
+            self._run(body.nodes, proto.output, frozenset(proto.output))
         finally:
-            self._opset, self._wanted = before
+            self._opset = before
+        return {name: self.known(name) for name in proto.output if name}
+
+    def run(self, nodes: Sequence[onnx.NodeProto], results: Sequence[str]) -> None:
+        """Imports nodes in place of another one (subgraphs.py)."""
+        self._run(nodes, results, frozenset())
+
+    def _run(
+        self,
+        nodes: Sequence[onnx.NodeProto],
+        results: Sequence[str],
+        sources: frozenset[str],
+    ) -> None:
+        self._wanted.update(name for node in nodes for name in reads(node))
+        self._wanted.update(results)
+        for node in nodes:
+            self._inline(node)
+            for name in node.output:
+                value = self._values.get(name)
+                if name in sources or not isinstance(value, Value):
+                    continue
+                if value.source == name:
+                    value.source = None  # no tensor of the framework's
+
+    def _named(
+        self, proto: onnx.NodeProto, results: Sequence[Known]
+    ) -> dict[str, Known]:
+        """The results of a node by its own names."""
+        if len(results) < len(proto.output):
+            raise UnsupportedNodeError(
+                f"it has {len(proto.output)} outputs, but makes {len(results)}"
+            )
+        return {
+            name: self._builder.alias(value, name)
+            if isinstance(value, Value)
+            else value
+            for name, value in zip(proto.output, results)
+            if name
+        }
 
     def _inline(self, inner: onnx.NodeProto) -> None:
         """Imports a node that takes part in the place of another one."""
@@ -279,7 +290,27 @@ class _GraphImporter:
                 graph.rename_value(value, graph.unique_name(f"{name}/discarded"))
                 value.source = None
 
-    def _value(self, name: str) -> Value:
+    def bind(self, name: str, value: Known) -> None:
+        """Gives a value a new name (subgraphs.py)."""
+        self._values[name] = value
+
+    def bind_constant(self, name: str, data: onnx.TensorProto) -> None:
+        """Names an initializer of a subgraph (subgraphs.py)."""
+        constant = self._reader.constant(data, f"initializer {data.name!r}")
+        graph = self._builder.graph
+        self._values[name] = graph.add_constant(graph.unique_name(name), constant)
+
+    def _output(self, name: str) -> Value:
+        value = self.known(name)
+        if not isinstance(value, Value):
+            raise ImportModelError(
+                f"output_tensors: {name!r} of {self._request.model_path} is "
+                f"{describe(value)}, not a tensor"
+            )
+        return value
+
+    def known(self, name: str) -> Known:
+        """What a name stands for."""
         value = self._values.get(name)
         if value is None:
             tensor = self._scope.initializers.get(name)

@@ -197,6 +197,7 @@ def reads(node: onnx.NodeProto) -> list[str]:
             own |= {value.name for value in graph.input}
             own |= {tensor.name for tensor in graph.initializer}
             names += [n for inner in graph.node for n in reads(inner) if n not in own]
+            names += [value.name for value in graph.output if value.name not in own]
     return names
 
 
@@ -247,6 +248,8 @@ def _graph_input(
 ) -> GraphInput:
     dtype = spec.dtype
     own: Shape | None = None
+    if kind is not None and kind.WhichOneof("value") == "optional_type":
+        kind = kind.optional_type.elem_type  # whoever names the input gives it
     if kind is not None and kind.WhichOneof("value") == "tensor_type":
         dtype = _element_type(model, spec.name, kind.tensor_type.elem_type, dtype)
         own = _declared_shape(kind.tensor_type)

@@ -71,7 +71,7 @@ def standard_body(
         if declared.default_value.type != onnx.AttributeProto.UNDEFINED
     }
     attributes = {**defaults, **given}
-    nodes = tuple(_renamed(node, rename, attributes) for node in function.node)
+    nodes = tuple(renamed(node, rename, attributes) for node in function.node)
     return Body(nodes, version)
 
 
@@ -107,7 +107,7 @@ def _nearest(versions: Sequence[int], opset: int) -> int | None:
     return max(older, default=min(versions, default=None))
 
 
-def _renamed(
+def renamed(
     node: onnx.NodeProto,
     rename: _Rename,
     attributes: Mapping[str, onnx.AttributeProto],
@@ -138,7 +138,7 @@ def _rename_graph(
     rename: _Rename,
     attributes: Mapping[str, onnx.AttributeProto],
 ) -> None:
-    nodes = [_renamed(node, rename, attributes) for node in graph.node]
+    nodes = [renamed(node, rename, attributes) for node in graph.node]
     del graph.node[:]
     graph.node.extend(nodes)
     for entry in (*graph.input, *graph.output, *graph.value_info, *graph.initializer):

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
 from mace.python.tools.importers.base import UnsupportedNodesError
 from mace.python.tools.importers.onnx.testing import (
-    assert_same,
     import_proto,
     make_model,
     normal,
@@ -78,63 +76,3 @@ def test_what_a_function_lacks_is_named(tmp_path: Path) -> None:
     reason = r"window.*it computes Range: limit .* depends on the elements of size"
     with pytest.raises(UnsupportedNodesError, match=reason):
         import_proto(model, feeds, ["y"], tmp_path)
-
-
-def _branches(condition: str) -> onnx.NodeProto:
-    """y = x + w or x * 3, where w is in the branch; the tensor 'big' is in both."""
-
-    def branch(name: str, nodes: list[onnx.NodeProto], result: str) -> onnx.GraphProto:
-        weights = [numpy_helper.from_array(np.array([1, 2, 3], np.float32), "w")]
-        info = helper.make_tensor_value_info(result, TensorProto.FLOAT, None)
-        return helper.make_graph(nodes, name, [], [info], weights)
-
-    then = branch("then", [helper.make_node("Add", ["x", "w"], ["sum"])], "sum")
-    other = [
-        helper.make_node("Mul", ["x", "three"], ["scaled"]),
-        helper.make_node("Relu", ["scaled"], ["positive"]),
-    ]
-    return helper.make_node(
-        "If",
-        [condition],
-        ["y"],
-        then_branch=then,
-        else_branch=branch("else", other, "positive"),
-    )
-
-
-@pytest.mark.parametrize("taken", [True, False])
-def test_the_branch_that_is_always_taken(taken: bool, tmp_path: Path) -> None:
-    x = normal(2, 3)
-    constants = {"c": np.array(taken), "three": np.array(3, np.float32)}
-    nodes = [_branches("c"), helper.make_node("Neg", ["y"], ["z"])]
-    model = make_model(nodes, {"x": x}, ["z"], constants)
-    assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))
-
-
-def test_a_branch_that_depends_on_a_shape(tmp_path: Path) -> None:
-    """As exporters write for a squeeze of an axis that may be longer than 1."""
-    x = normal(2, 3)
-    constants = {
-        "axis": np.array(1),
-        "one": np.array(1),
-        "three": np.array(3, np.float32),
-    }
-    nodes = [
-        helper.make_node("Shape", ["x"], ["shape"]),
-        helper.make_node("Gather", ["shape", "axis"], ["length"]),
-        helper.make_node("Equal", ["length", "one"], ["c"]),
-        _branches("c"),
-    ]
-    model = make_model(nodes, {"x": x}, ["y"], constants)
-    assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))
-
-
-def test_a_branch_of_each_run_is_refused(tmp_path: Path) -> None:
-    feeds = {"x": normal(2, 3), "c": np.array(True)}
-    constants = {"three": np.array(3, np.float32)}
-    nodes = [_branches("c"), helper.make_node("Relu", ["y"], ["z"])]
-    model = make_model(nodes, feeds, ["z"], constants)
-    with pytest.raises(UnsupportedNodesError) as refused:
-        import_proto(model, feeds, ["z"], tmp_path)
-    assert "the condition (c) is computed at run time" in str(refused.value)
-    assert "1 node cannot" in str(refused.value)

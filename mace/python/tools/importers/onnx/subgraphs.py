@@ -1,0 +1,407 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Control flow: If, Loop, Scan and SequenceMap become the nodes of their graphs.
+
+Loops are unrolled, so the number of their steps must be known. Nodes of a body that do
+not depend on the step are imported once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+import onnx
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.node import STATIC_HINT, Node
+from mace.python.tools.importers.onnx.scope import reads
+from mace.python.tools.importers.onnx.sequences import (
+    Known,
+    Tensors,
+    describe,
+    slices,
+    stacked,
+    tensor,
+)
+from mace.python.tools.importers.onnx.standard_functions import renamed
+from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES
+from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import format_shape, static
+
+# Nodes that the steps of one loop may become: more take minutes and make a model that
+# no engine runs well.
+MOST_NODES = 1 << 15
+
+
+class Host(Protocol):
+    """What imports the nodes of a graph."""
+
+    def known(self, name: str) -> Known:
+        """What a name stands for."""
+
+    def bind(self, name: str, value: Known) -> None:
+        """Gives a value a name that is new."""
+
+    def bind_constant(self, name: str, data: onnx.TensorProto) -> None:
+        """The same for an initializer."""
+
+    def run(self, nodes: Sequence[onnx.NodeProto], results: Sequence[str]) -> None:
+        """Imports nodes in place of another one."""
+
+
+class Subgraph:
+    """A graph that is run any number of times."""
+
+    def __init__(self, host: Host, graph: onnx.GraphProto, prefix: str) -> None:
+        """Imports what does not depend on the inputs.
+
+        Args:
+            graph: of an attribute.
+            prefix: of the names that its tensors get; unique.
+        """
+        self._host = host
+        self._prefix = prefix
+        self._inputs = [value.name for value in graph.input]
+        self.outputs = list(graph.output)
+        # Names inside of the graph, by whether a step has its own.
+        self._own: dict[str, bool] = dict.fromkeys(self._inputs, True)
+        for entry in graph.initializer:
+            if entry.name not in self._own:
+                self._own[entry.name] = False
+                host.bind_constant(f"{prefix}/{entry.name}", entry)
+        fixed: list[onnx.NodeProto] = []
+        self._nodes: list[onnx.NodeProto] = []
+        for node in graph.node:
+            varies = any(self._own.get(name, False) for name in reads(node))
+            (self._nodes if varies else fixed).append(node)
+            self._own.update(dict.fromkeys(filter(None, node.output), varies))
+        self._run(fixed, self._renaming(""))
+
+    @property
+    def cost(self) -> int:
+        """The number of nodes of each run, at least 1."""
+        return max(1, sum(map(_count, self._nodes)))
+
+    def run(self, step: int | str, arguments: Sequence[Known]) -> list[Known]:
+        """The outputs for these inputs."""
+        if len(arguments) != len(self._inputs):
+            raise UnsupportedNodeError(
+                f"its graph has {len(self._inputs)} inputs, not {len(arguments)}"
+            )
+        rename = self._renaming(f"{step}/")
+        for name, value in zip(self._inputs, arguments):
+            self._host.bind(rename(name), value)
+        self._run(self._nodes, rename)
+        return [self._host.known(rename(value.name)) for value in self.outputs]
+
+    def _renaming(self, step: str) -> Callable[[str], str]:
+        def rename(name: str) -> str:
+            varies = self._own.get(name) if name else None
+            if varies is None:
+                return name  # a tensor outside
+            return f"{self._prefix}/{step if varies else ''}{name}"
+
+        return rename
+
+    def _run(
+        self, nodes: Sequence[onnx.NodeProto], rename: Callable[[str], str]
+    ) -> None:
+        results = [rename(value.name) for value in self.outputs]
+        self._host.run([renamed(node, rename, {}) for node in nodes], results)
+
+
+def _count(node: onnx.NodeProto) -> int:
+    return 1 + sum(
+        _count(inner)
+        for entry in node.attribute
+        for graph in (entry.g, *entry.graphs)
+        for inner in graph.node
+    )
+
+
+class _Steps:
+    """Counts the nodes of an unrolled loop."""
+
+    def __init__(self, body: Subgraph) -> None:
+        self._body = body
+        self._nodes = 0
+
+    def run(self, step: int, arguments: Sequence[Known]) -> list[Known]:
+        """The outputs of a step."""
+        self._nodes += self._body.cost
+        if self._nodes > MOST_NODES:
+            raise UnsupportedNodeError(
+                f"its steps would become more than {MOST_NODES} nodes (each has "
+                f"{self._body.cost})",
+                "cut the model before it with output_tensors",
+            )
+        return self._body.run(step, arguments)
+
+
+def run_if(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known]:
+    """The outputs of the branch that is taken, or the choice between both."""
+    if not inputs or inputs[0] is None:
+        raise UnsupportedNodeError("its condition is missing")
+    condition = tensor(inputs, 0)
+    graphs = [_graph(node, name) for name in ("then_branch", "else_branch")]
+    prefixes = [f"{node.output_name}/{name}" for name in ("then", "else")]
+    if condition.is_constant:
+        taken = 0 if condition.numpy().all() else 1
+        return Subgraph(host, graphs[taken], prefixes[taken]).run("", [])
+    branches = [
+        Subgraph(host, graph, prefix).run("", [])
+        for graph, prefix in zip(graphs, prefixes)
+    ]
+    if node.shape(condition):
+        condition = node.make("Reshape", [condition], {"shape": []})
+    return [
+        _choice(node, condition, *pair) if node.is_used(index) else pair[0]
+        for index, pair in enumerate(zip(*branches))
+    ]
+
+
+def _choice(node: Node, condition: Value, one: Known, other: Known) -> Known:
+    if not isinstance(one, Value) or not isinstance(other, Value):
+        raise UnsupportedNodeError(
+            f"the condition ({condition.name}) is computed at run time, and an output "
+            f"is {describe(other if isinstance(one, Value) else one)}",
+            STATIC_HINT,
+        )
+    if one is other:
+        return one
+    if one.shape is None or one.shape != other.shape or None in one.shape:
+        raise UnsupportedNodeError(
+            f"the condition ({condition.name}) is computed at run time, and the "
+            f"branches give the shapes {format_shape(one.shape)} and "
+            f"{format_shape(other.shape)}",
+            STATIC_HINT,
+        )
+    return node.make("Where", [condition, one, other])
+
+
+def run_loop(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known]:
+    """The last states, and the scan outputs of all steps."""
+    given = [*inputs, None, None]
+    limit = None if given[0] is None else _integer(tensor(given, 0), "M")
+    goes_on = True if given[1] is None else _flag(tensor(given, 1), "cond")
+    states = [_required(value, index + 2) for index, value in enumerate(inputs[2:])]
+    body = Subgraph(host, _graph(node, "body"), node.output_name)
+    steps = _Steps(body)
+    scanned: list[list[Value]] = [[] for _ in body.outputs[1 + len(states) :]]
+    count = 0
+    while goes_on and (limit is None or count < limit):
+        number = node.builder.constant(
+            f"{node.output_name}/{count}/number", np.array(count, np.int64)
+        )
+        on = node.builder.constant(
+            f"{node.output_name}/{count}/condition", np.array(True)
+        )
+        goes_on_after, *results = steps.run(count, [number, on, *states])
+        states = results[: len(states)]
+        _collect(scanned, results[len(states) :])
+        if count + 1 != limit:
+            goes_on = _flag(
+                tensor([goes_on_after], 0), f"whether a step follows step {count}"
+            )
+        count += 1
+    types = body.outputs[1 + len(states) :]
+    return [
+        *states,
+        *(_stacked(node, values, 0, kind) for values, kind in zip(scanned, types)),
+    ]
+
+
+def run_scan(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known]:
+    """The last states, and the scan outputs of all steps."""
+    body = Subgraph(host, _graph(node, "body"), node.output_name)
+    steps = _Steps(body)
+    if node.opset >= 9:
+        values = [_required(value, index) for index, value in enumerate(inputs)]
+        return _Scan(node, body, steps, len(values)).run(values, 0)
+    return _scan_of_batch(node, body, steps, inputs)
+
+
+def _scan_of_batch(
+    node: Node, body: Subgraph, steps: _Steps, inputs: Sequence[Known | None]
+) -> list[Known]:
+    """Operator set 8: every tensor has a batch in front."""
+    if inputs and inputs[0] is not None:
+        raise UnsupportedNodeError("sequence_lens is given")
+    values = [tensor(inputs, index) for index in range(1, len(inputs))]
+    if not values:
+        raise UnsupportedNodeError("it has no inputs")
+    scan = _Scan(node, body, steps, len(values))
+    batch = node.static_shape(values[0])[0] if node.shape(values[0]) else 0
+    if batch == 0:
+        raise UnsupportedNodeError("the batch is empty")
+    rows = [slices(node, x, 0, [1] * batch, keep=False) for x in values]
+    results: list[list[Value]] = [[] for _ in body.outputs]
+    for row in range(batch):
+        outputs = scan.run([parts[row] for parts in rows], row)
+        _collect(results, outputs)
+    return [stacked(node, parts, 0) for parts in results]
+
+
+class _Scan:
+    """A loop over slices of the inputs."""
+
+    def __init__(self, node: Node, body: Subgraph, steps: _Steps, count: int) -> None:
+        self._node = node
+        self._body = body
+        self._steps = steps
+        self._scanned = node.integer("num_scan_inputs", 0)
+        self._states = count - self._scanned
+        if self._scanned < 1 or self._states < 0:
+            raise UnsupportedNodeError(f"num_scan_inputs is {self._scanned}")
+        self._outputs = len(body.outputs) - self._states
+        old = node.opset < 9
+        inputs = "directions" if old else "scan_input_directions"
+        self._directions = self._list(inputs, self._scanned)
+        self._axes = self._list("scan_input_axes", self._scanned)
+        self._output_directions = self._list("scan_output_directions", self._outputs)
+        self._output_axes = self._list("scan_output_axes", self._outputs)
+
+    def _list(self, name: str, count: int) -> list[int]:
+        values = self._node.integers(name, [0] * count)
+        if len(values) != count:
+            raise UnsupportedNodeError(f"{name} has {len(values)} numbers, not {count}")
+        return values
+
+    def run(self, values: Sequence[Known], row: int) -> list[Known]:
+        """The outputs for these inputs; `row` of a batch."""
+        node = self._node
+        states = list(values[: self._states])
+        parts = list(self._parts(values[self._states :]))
+        lengths = {len(part) for part in parts}
+        if len(lengths) != 1:
+            raise UnsupportedNodeError(f"its inputs have {sorted(lengths)} steps")
+        (length,) = lengths
+        scanned: list[list[Value]] = [[] for _ in range(self._outputs)]
+        for step in range(length):
+            results = self._steps.run(
+                row * length + step, [*states, *(part[step] for part in parts)]
+            )
+            states = results[: self._states]
+            _collect(scanned, results[self._states :])
+        outputs: list[Known] = [*states]
+        for index, found in enumerate(scanned):
+            kind = self._body.outputs[self._states + index]
+            ordered = found[::-1] if self._output_directions[index] else found
+            axis = self._output_axes[index]
+            if found:
+                axis = node.axis(axis, len(node.shape(found[0])) + 1)
+            outputs.append(_stacked(node, ordered, axis, kind))
+        return outputs
+
+    def _parts(self, values: Sequence[Known]) -> Iterator[list[Value]]:
+        node = self._node
+        for index in range(len(values)):
+            x = tensor(values, index)
+            axis = node.axis(self._axes[index], len(node.shape(x)))
+            length = node.shape(x)[axis]
+            if not isinstance(length, int):
+                raise UnsupportedNodeError(
+                    f"the number of steps, dimension {axis} of {x.name}, is not known "
+                    "before the run",
+                    STATIC_HINT,
+                )
+            if length * self._body.cost > MOST_NODES:
+                raise UnsupportedNodeError(
+                    f"its {length} steps of {self._body.cost} nodes would become more "
+                    f"than {MOST_NODES} nodes",
+                    "cut the model before it with output_tensors",
+                )
+            parts = slices(node, x, axis, [1] * length, keep=False)
+            yield parts[::-1] if self._directions[index] else parts
+
+
+def run_map(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known]:
+    """SequenceMap: sequences of the outputs for each tensor of a sequence."""
+    first = inputs[0] if inputs else None
+    if not isinstance(first, Tensors):
+        raise UnsupportedNodeError("input 0 is no sequence")
+    count = len(first.values)
+    body = Subgraph(host, _graph(node, "body"), node.output_name)
+    steps = _Steps(body)
+    results: list[list[Value]] = [[] for _ in body.outputs]
+    for step in range(count):
+        arguments: list[Known] = []
+        for index, value in enumerate(inputs):
+            known = _required(value, index)
+            if isinstance(known, Tensors):
+                if len(known.values) != count:
+                    raise UnsupportedNodeError(
+                        f"input {index} is {describe(known)}, not of {count}"
+                    )
+                known = known.values[step]
+            arguments.append(known)
+        _collect(results, steps.run(step, arguments))
+    return [Tensors(tuple(values)) for values in results]
+
+
+RUN: dict[str, Callable[[Host, Node, Sequence[Known | None]], list[Known]]] = {
+    "If": run_if,
+    "Loop": run_loop,
+    "Scan": run_scan,
+    "SequenceMap": run_map,
+}
+
+
+def _graph(node: Node, name: str) -> onnx.GraphProto:
+    graph = node.attribute_value(name) if node.has(name) else None
+    if not isinstance(graph, onnx.GraphProto):
+        raise UnsupportedNodeError(f"attribute {name} is missing")
+    return graph
+
+
+def _required(value: Known | None, index: int) -> Known:
+    if value is None:
+        raise UnsupportedNodeError(f"input {index} is missing")
+    return value
+
+
+def _integer(value: Value, what: str) -> int:
+    if not value.is_constant or value.numpy().size != 1:
+        raise UnsupportedNodeError(
+            f"{what}, the number of steps ({value.name}), is computed at run time",
+            STATIC_HINT,
+        )
+    return int(value.numpy().reshape(-1)[0])
+
+
+def _flag(value: Value, what: str) -> bool:
+    if not value.is_constant:
+        raise UnsupportedNodeError(
+            f"{what} ({value.name}) is computed at run time", STATIC_HINT
+        )
+    return bool(value.numpy().all())
+
+
+def _collect(lists: Sequence[list[Value]], results: Sequence[Known]) -> None:
+    for index, found in enumerate(lists):
+        found.append(tensor(results, index))
+
+
+def _stacked(
+    node: Node, values: Sequence[Value], axis: int, kind: onnx.ValueInfoProto
+) -> Value:
+    """The results of all steps as one tensor."""
+    if values:
+        return stacked(node, values, axis)
+    described = kind.type.tensor_type
+    shape = static(
+        tuple(
+            dim.dim_value if dim.HasField("dim_value") else None
+            for dim in described.shape.dim
+        )
+    )
+    dtype = ELEMENT_TYPES.get(described.elem_type)
+    if not described.HasField("shape") or shape is None or dtype is None:
+        raise UnsupportedNodeError(
+            f"it has no steps, and the shape of {kind.name} is not stated"
+        )
+    axis = node.axis(axis, len(shape) + 1)
+    empty = np.zeros((*shape[:axis], 0, *shape[axis:]), dtype.numpy)
+    return node.builder.constant(f"{node.label}/empty", empty)

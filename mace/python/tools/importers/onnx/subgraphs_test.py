@@ -1,0 +1,350 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""If, Loop, Scan and SequenceMap compared with onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from mace.python.tools.importers.base import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+    UnsupportedNodesError,
+)
+from mace.python.tools.importers.onnx import import_model, subgraphs
+from mace.python.tools.importers.onnx.testing import (
+    assert_same,
+    import_proto,
+    make_model,
+    normal,
+    run_mace,
+    run_onnxruntime,
+)
+from mace.python.tools.ir.dtypes import Array
+
+_FLOAT, _INT64, _BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+
+
+def _graph(
+    nodes: Sequence[onnx.NodeProto],
+    inputs: Sequence[tuple[str, int, Sequence[int] | None]],
+    outputs: Sequence[tuple[str, int, Sequence[int] | None]],
+    constants: Mapping[str, Array] | None = None,
+) -> onnx.GraphProto:
+    tensors = [
+        numpy_helper.from_array(array, name)
+        for name, array in (constants or {}).items()
+    ]
+    infos = [
+        [helper.make_tensor_value_info(*value) for value in values]
+        for values in (inputs, outputs)
+    ]
+    return helper.make_graph(list(nodes), "body", *infos, tensors)
+
+
+def _compare(model: onnx.ModelProto, feeds: Mapping[str, Array], folder: Path) -> None:
+    assert_same(run_mace(model, feeds, folder), run_onnxruntime(model, feeds))
+
+
+def _refusal(model: onnx.ModelProto, feeds: Mapping[str, Array], folder: Path) -> str:
+    outputs = [value.name for value in model.graph.output]
+    with pytest.raises(UnsupportedNodesError) as refused:
+        import_proto(model, feeds, outputs, folder)
+    return str(refused.value)
+
+
+def _branches(condition: str) -> onnx.NodeProto:
+    """y = x + w or x * 3, where w is in the branch; the tensor 'big' is in both."""
+
+    def branch(name: str, nodes: list[onnx.NodeProto], result: str) -> onnx.GraphProto:
+        weights = [numpy_helper.from_array(np.array([1, 2, 3], np.float32), "w")]
+        info = helper.make_tensor_value_info(result, TensorProto.FLOAT, None)
+        return helper.make_graph(nodes, name, [], [info], weights)
+
+    then = branch("then", [helper.make_node("Add", ["x", "w"], ["sum"])], "sum")
+    other = [
+        helper.make_node("Mul", ["x", "three"], ["scaled"]),
+        helper.make_node("Relu", ["scaled"], ["positive"]),
+    ]
+    return helper.make_node(
+        "If",
+        [condition],
+        ["y"],
+        then_branch=then,
+        else_branch=branch("else", other, "positive"),
+    )
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_the_branch_that_is_always_taken(taken: bool, tmp_path: Path) -> None:
+    x = normal(2, 3)
+    constants = {"c": np.array(taken), "three": np.array(3, np.float32)}
+    nodes = [_branches("c"), helper.make_node("Neg", ["y"], ["z"])]
+    model = make_model(nodes, {"x": x}, ["z"], constants)
+    assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))
+
+
+def test_a_branch_that_depends_on_a_shape(tmp_path: Path) -> None:
+    """As exporters write for a squeeze of an axis that may be longer than 1."""
+    x = normal(2, 3)
+    constants = {
+        "axis": np.array(1),
+        "one": np.array(1),
+        "three": np.array(3, np.float32),
+    }
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Gather", ["shape", "axis"], ["length"]),
+        helper.make_node("Equal", ["length", "one"], ["c"]),
+        _branches("c"),
+    ]
+    model = make_model(nodes, {"x": x}, ["y"], constants)
+    assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))
+
+
+@pytest.mark.parametrize("taken", [True, False])
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_a_condition_of_each_run_chooses(
+    shape: tuple[int, ...], taken: bool, tmp_path: Path
+) -> None:
+    feeds = {"x": normal(2, 3), "c": np.full(shape, taken)}
+    constants = {"three": np.array(3, np.float32)}
+    nodes = [_branches("c"), helper.make_node("Relu", ["y"], ["z"])]
+    _compare(make_model(nodes, feeds, ["z"], constants), feeds, tmp_path)
+
+
+def test_branches_of_other_shapes_are_refused(tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 3), "c": np.array(True)}
+    node = helper.make_node(
+        "If",
+        ["c"],
+        ["y"],
+        then_branch=_graph(
+            [helper.make_node("Transpose", ["x"], ["t"])], [], [("t", _FLOAT, None)]
+        ),
+        else_branch=_graph(
+            [helper.make_node("Neg", ["x"], ["n"])], [], [("n", _FLOAT, None)]
+        ),
+    )
+    reason = _refusal(make_model([node], feeds, ["y"]), feeds, tmp_path)
+    assert "the condition (c) is computed at run time" in reason
+    assert "the branches give the shapes [3, 2] and [2, 3]" in reason
+
+
+def _loop(
+    inputs: Sequence[str], outputs: Sequence[str], condition: onnx.NodeProto
+) -> onnx.NodeProto:
+    """s = s * (1 / 2) + (i + w), where w is relu(x); scans s * 2."""
+    nodes = [
+        condition,
+        helper.make_node("Relu", ["x"], ["w"]),
+        helper.make_node("Cast", ["i"], ["number"], to=_FLOAT),
+        helper.make_node("Add", ["number", "w"], ["more"]),
+        helper.make_node("Mul", ["s", "half"], ["less"]),
+        helper.make_node("Add", ["less", "more"], ["next"]),
+        helper.make_node("Add", ["next", "next"], ["twice"]),
+    ]
+    body = _graph(
+        nodes,
+        [("i", _INT64, []), ("on", _BOOL, []), ("s", _FLOAT, [2, 3])],
+        [("goes_on", _BOOL, []), ("next", _FLOAT, [2, 3]), ("twice", _FLOAT, [2, 3])],
+        {"half": np.array(0.5, np.float32)},
+    )
+    return helper.make_node("Loop", inputs, outputs, body=body)
+
+
+def _always() -> onnx.NodeProto:
+    return helper.make_node("Identity", ["on"], ["goes_on"])
+
+
+@pytest.mark.parametrize("steps", [0, 1, 4])
+def test_a_loop_of_known_steps(steps: int, tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 3), "s0": normal(2, 3, seed=2)}
+    constants = {"m": np.array(steps), "c": np.array(True)}
+    for inputs in (["m", "c", "s0"], ["m", "", "s0"]):
+        nodes = [_loop(inputs, ["last", "all"], _always())]
+        _compare(make_model(nodes, feeds, ["last", "all"], constants), feeds, tmp_path)
+
+
+def test_a_loop_that_ends_itself(tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 3), "s0": normal(2, 3, seed=2)}
+    constants = {"c": np.array(True), "three": np.array(3)}
+    until = helper.make_node("Less", ["i", "three"], ["goes_on"])
+    nodes = [_loop(["", "c", "s0"], ["last", "all"], until)]
+    _compare(make_model(nodes, feeds, ["last", "all"], constants), feeds, tmp_path)
+
+
+def test_steps_become_nodes_once_each(tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 3), "s0": normal(2, 3, seed=2)}
+    counts = []
+    for steps in (10, 20, 30):
+        nodes = [_loop(["m", "", "s0"], ["last", ""], _always())]
+        model = make_model(nodes, feeds, ["last"], {"m": np.array(steps)})
+        graph = import_proto(model, feeds, ["last"], tmp_path)
+        counts.append(len(graph.ops))
+        # What does not depend on the step is computed once.
+        relus = [op for op in graph.ops if op.attrs.get("activation") == "RELU"]
+        assert len(relus) == 1
+    assert counts[2] - counts[1] == counts[1] - counts[0] == 30
+
+
+def test_loops_that_cannot_be_unrolled(tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 3), "s0": normal(2, 3), "m": np.array(3)}
+    outputs = ["last", "all"]
+    model = make_model([_loop(["m", "", "s0"], outputs, _always())], feeds, outputs)
+    reason = "M, the number of steps (m), is computed at run time"
+    assert reason in _refusal(model, feeds, tmp_path)
+    del feeds["m"]
+    positive = [
+        helper.make_node("ReduceSum", ["x"], ["sum"], keepdims=0),
+        helper.make_node("Cast", ["sum"], ["c"], to=_BOOL),
+    ]
+    nodes = [*positive, _loop(["m", "c", "s0"], outputs, _always())]
+    model = make_model(nodes, feeds, outputs, {"m": np.array(3)})
+    assert "cond (c) is computed at run time" in _refusal(model, feeds, tmp_path)
+    until = helper.make_node("Cast", ["first"], ["goes_on"], to=_BOOL)
+    node = _loop(["m", "", "s0"], outputs, until)
+    first = helper.make_node("ReduceSum", ["s"], ["first"], keepdims=0)
+    node.attribute[0].g.node.insert(0, first)
+    model = make_model([node], feeds, outputs, {"m": np.array(3)})
+    assert "whether a step follows step 0" in _refusal(model, feeds, tmp_path)
+
+
+def test_the_number_of_nodes_is_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert subgraphs.MOST_NODES > 10000
+    monkeypatch.setattr(subgraphs, "MOST_NODES", 600)
+    feeds = {"x": normal(2, 3), "s0": normal(2, 3, seed=2)}
+    for steps, allowed in ((100, True), (101, False), (10**9, False)):
+        node = _loop(["m", "", "s0"], ["last", ""], _always())
+        model = make_model([node], feeds, ["last"], {"m": np.array(steps)})
+        if allowed:
+            import_proto(model, feeds, ["last"], tmp_path)
+            continue
+        reason = "its steps would become more than 600 nodes (each has 6)"
+        assert reason in _refusal(model, feeds, tmp_path)
+    long = {"s0": normal(3), "a": normal(151, 3), "b": normal(151, 3, seed=2)}
+    node = helper.make_node(
+        "Scan",
+        ["s0", "a", "b"],
+        ["last", "", ""],
+        body=_scan_body(3),
+        num_scan_inputs=2,
+    )
+    reason = "its 151 steps of 4 nodes would become more than 600 nodes"
+    assert reason in _refusal(make_model([node], long, ["last"]), long, tmp_path)
+
+
+def test_a_loop_in_a_loop_reads_tensors_outside(tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 3), "s0": normal(2, 3, seed=2)}
+    inner = _loop(["two", "", "o"], ["b", "unused"], _always())
+    body = _graph(
+        [inner, helper.make_node("Identity", ["outer_on"], ["outer_goes_on"])],
+        [("k", _INT64, []), ("outer_on", _BOOL, []), ("o", _FLOAT, [2, 3])],
+        [("outer_goes_on", _BOOL, []), ("b", _FLOAT, [2, 3]), ("copy", _FLOAT, [2, 3])],
+    )
+    body.node.append(helper.make_node("Identity", ["x"], ["copy"]))
+    constants = {"two": np.array(2), "three": np.array(3)}
+    node = helper.make_node("Loop", ["three", "", "s0"], ["y", "same"], body=body)
+    _compare(make_model([node], feeds, ["y", "same"], constants), feeds, tmp_path)
+
+
+def _scan_body(rows: int) -> onnx.GraphProto:
+    """s = s + a * b; scans s and a."""
+    nodes = [
+        helper.make_node("Mul", ["a", "b"], ["product"]),
+        helper.make_node("Add", ["s", "product"], ["next"]),
+        helper.make_node("Identity", ["next"], ["seen"]),
+        helper.make_node("Neg", ["a"], ["negative"]),
+    ]
+    inputs, outputs = (
+        [(name, _FLOAT, [rows]) for name in names]
+        for names in (("s", "a", "b"), ("next", "seen", "negative"))
+    )
+    return _graph(nodes, inputs, outputs)
+
+
+@pytest.mark.parametrize("opset", [9, 11, 21])
+def test_scan_along_axes_in_directions(opset: int, tmp_path: Path) -> None:
+    feeds = {"s0": normal(3), "a": normal(4, 3), "b": normal(3, 4, seed=2)}
+    attributes: list[dict[str, Any]] = [
+        {"scan_input_axes": [0, 1]},
+        {"scan_input_axes": [0, 1], "scan_input_directions": [1, 0]},
+        {
+            "scan_input_axes": [0, 1],
+            "scan_output_axes": [1, 0],
+            "scan_output_directions": [0, 1],
+        },
+    ]
+    if opset > 9:
+        attributes.append({"scan_input_axes": [-2, -1], "scan_output_axes": [-1, 0]})
+    for own in attributes:
+        node = helper.make_node(
+            "Scan",
+            ["s0", "a", "b"],
+            ["last", "seen_all", "negatives"],
+            body=_scan_body(3),
+            num_scan_inputs=2,
+            **own,
+        )
+        outputs = ["last", "seen_all", "negatives"]
+        _compare(make_model([node], feeds, outputs, opset=opset), feeds, tmp_path)
+
+
+def test_scan_of_a_batch(tmp_path: Path) -> None:
+    feeds = {"s0": normal(2, 3), "a": normal(2, 4, 3), "b": normal(2, 4, 3, seed=2)}
+    for own in ({}, {"directions": [0, 1]}):
+        node = helper.make_node(
+            "Scan",
+            ["", "s0", "a", "b"],
+            ["last", "seen_all", "negatives"],
+            body=_scan_body(3),
+            num_scan_inputs=2,
+            **own,
+        )
+        outputs = ["last", "seen_all", "negatives"]
+        _compare(make_model([node], feeds, outputs, opset=8), feeds, tmp_path)
+
+
+def test_scan_of_unknown_steps_is_refused(tmp_path: Path) -> None:
+    feeds = {"s0": normal(3), "a": normal(4, 3), "b": normal(4, 3, seed=2)}
+    node = helper.make_node(
+        "Scan",
+        ["s0", "a", "b"],
+        ["last", "", ""],
+        body=_scan_body(3),
+        num_scan_inputs=2,
+    )
+    model = make_model([node], feeds, ["last"])
+    for value in model.graph.input[1:]:
+        value.type.tensor_type.shape.dim[0].dim_param = "T"
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    specs = tuple(InputSpec(name, ()) for name in feeds)
+    request = ImportRequest("model", path, specs, (OutputSpec("last"),))
+    with pytest.raises(UnsupportedNodesError, match="dimension 0 of a, is not known"):
+        import_model(request)
+
+
+def test_a_graph_for_each_tensor_of_a_sequence(tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 3), "y": normal(2, 3, seed=2)}
+    body = _graph(
+        [helper.make_node("Sub", ["one", "other"], ["difference"])],
+        [("one", _FLOAT, [2, 3]), ("other", _FLOAT, [2, 3])],
+        [("difference", _FLOAT, [2, 3])],
+    )
+    nodes = [
+        helper.make_node("SequenceConstruct", ["x", "y", "x"], ["all"]),
+        helper.make_node("SequenceMap", ["all", "y"], ["mapped"], body=body),
+        helper.make_node("ConcatFromSequence", ["mapped"], ["z"], axis=0, new_axis=1),
+    ]
+    _compare(make_model(nodes, feeds, ["z"]), feeds, tmp_path)
