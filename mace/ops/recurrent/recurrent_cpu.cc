@@ -28,6 +28,8 @@ using recurrent::Kind;
 // The least number of multiply-adds of a step for which another thread is
 // worthwhile: about 4 us, compared with 1 us in which threads wait.
 constexpr int64_t kWorthwhile = 96 * 1024;
+// More parts than threads, since a thread that is ready takes the next part.
+constexpr int64_t kPartsPerThread = 4;
 
 Function FunctionOf(RecurrentActivation activation, float alpha, float beta) {
   Function f;
@@ -261,8 +263,10 @@ MaceStatus RecurrentOp::Plan(PlanContext *context) {
   if (s.units % static_cast<int64_t>(gemm::kPanelColumns) == 0) {
     // Otherwise a panel has columns of several gates.
     const int64_t work = s.batch * s.gates * s.units * s.units;
+    const int64_t wanted =
+        threads <= s.directions ? 1 : threads * kPartsPerThread / s.directions;
     plan->parts = std::max<int64_t>(
-        1, std::min({threads / s.directions, work / kWorthwhile,
+        1, std::min({wanted, work / kWorthwhile,
                      s.units / static_cast<int64_t>(recurrent::kUnits)}));
   }
   context->RequestScratch(Scratch(s, threads, nullptr).bytes);

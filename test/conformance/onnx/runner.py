@@ -8,7 +8,8 @@ and then with inputs converted to initializers, in this order:
 
 1. as it is;
 2. integer and boolean inputs after the first frozen (axes, shapes, indices);
-3. all inputs after the first frozen (weights).
+3. all inputs after the first frozen (weights);
+4. for loops and ranges, inputs of rank 0, the first one included (their steps).
 
 Each variant that can be imported must be right. The case is unsupported only
 if none can be.
@@ -36,6 +37,9 @@ from mace.python.tools.ir.graph import DataFormat, Graph
 from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.passes.manager import optimize
 from test.conformance.onnx.cases import Array, Case
+
+# Operators whose number of steps is often their first input.
+_LOOPS = frozenset({"Loop", "Range"})
 
 # Values by name; inputs and outputs in the order of the framework.
 Executor = Callable[[Graph, "Mapping[str, Array]"], "dict[str, Array]"]
@@ -105,7 +109,12 @@ def _not_for_mace(case: Case) -> str:
 def _variants(case: Case) -> list[frozenset[int]]:
     later = range(1, len(case.inputs))
     whole = [i for i in later if _input(case, i).dtype.kind in "iub"]
-    return list(dict.fromkeys([frozenset(), frozenset(whole), frozenset(later)]))
+    variants = [frozenset(), frozenset(whole), frozenset(later)]
+    types = {node.op_type for node in case.model.graph.node}
+    if _LOOPS & types and _input(case, 0).ndim == 0:
+        numbers = [i for i in range(len(case.inputs)) if _input(case, i).ndim == 0]
+        variants.append(frozenset(numbers))
+    return list(dict.fromkeys(variants))
 
 
 def _input(case: Case, index: int) -> Array:

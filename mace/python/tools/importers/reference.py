@@ -18,10 +18,11 @@ from mace.python.tools.importers.base import available_importers
 
 
 def operators(framework: str) -> list[str]:
-    """The operator types that have a handler, sorted."""
+    """The operator types that are converted, sorted."""
     importer = importlib.import_module(f"mace.python.tools.importers.{framework}")
-    types: list[str] = importer.HANDLERS.types()
-    return types
+    # Besides those that have a handler.
+    others: tuple[str, ...] = getattr(importer, "STRUCTURES", ())
+    return sorted([*importer.HANDLERS.types(), *others])
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -15,11 +15,11 @@ from mace.python.tools.importers.reference import main
     ("framework", "some"),
     [
         ("caffe", ("`Convolution`", "`InnerProduct`")),
-        ("onnx", ("`Conv`", "`Gemm`")),
+        ("onnx", ("`Conv`", "`Gemm`", "`Loop`")),
         ("tensorflow", ("`Conv2D`", "`MatMul`")),
     ],
 )
-def test_lists_what_has_a_handler(
+def test_lists_what_is_converted(
     framework: str, some: tuple[str, ...], tmp_path: Path
 ) -> None:
     out = tmp_path / "deep" / "list.txt"

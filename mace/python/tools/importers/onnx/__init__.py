@@ -9,7 +9,7 @@ with signals_held():
     # passes through it.
     import onnx  # noqa: F401
 
-from mace.python.tools.importers.onnx.importer import import_model
+from mace.python.tools.importers.onnx.importer import STRUCTURES, import_model
 from mace.python.tools.importers.onnx.node import HANDLERS
 
-__all__ = ["HANDLERS", "import_model"]
+__all__ = ["HANDLERS", "STRUCTURES", "import_model"]

@@ -43,8 +43,8 @@ from mace.python.tools.ir.infer import ShapeError
 
 _LOG = logging.getLogger(__name__)
 
-# Besides those that have a handler.
-_KNOWN_TYPES = frozenset([*RUN, *sequence_types()])
+# Operators without a handler, of which nothing but tensors is left.
+STRUCTURES = tuple(sorted([*RUN, *sequence_types()]))
 
 
 def import_model(request: ImportRequest) -> Graph:
@@ -112,7 +112,7 @@ class _GraphImporter:
 
     def _import(self, proto: onnx.NodeProto, entry: NodeEntry) -> None:
         kind = _type(proto)
-        known = HANDLERS.find(kind) is not None or kind in _KNOWN_TYPES
+        known = HANDLERS.find(kind) is not None or kind in STRUCTURES
         skipped = any(name in self._unknown for name in reads(proto))
         if skipped and known:
             # It cannot be checked until the nodes that it reads are supported.
@@ -174,10 +174,15 @@ class _GraphImporter:
             self._types,
         )
         of_sequences = find_handler(_type(proto), given)
-        if _type(proto) in RUN:
-            return self._named(proto, RUN[_type(proto)](self, node, given))
-        if of_sequences is not None:
-            return self._named(proto, [of_sequences(node, given)])
+        try:
+            if _type(proto) in RUN:
+                return self._named(proto, RUN[_type(proto)](self, node, given))
+            if of_sequences is not None:
+                return self._named(proto, [of_sequences(node, given)])
+        except MaceError:
+            raise
+        except MALFORMED_NODE_ERRORS as error:
+            raise malformed_node(error) from error
         for index, value in enumerate(given):
             if value is not None and not isinstance(value, Value):
                 raise UnsupportedNodeError(f"input {index} is {describe(value)}")

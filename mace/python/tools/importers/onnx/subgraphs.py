@@ -77,7 +77,8 @@ class Subgraph:
             varies = any(self._own.get(name, False) for name in reads(node))
             (self._nodes if varies else fixed).append(node)
             self._own.update(dict.fromkeys(filter(None, node.output), varies))
-        self._run(fixed, self._renaming(""))
+        made = [name for node in fixed for name in filter(None, node.output)]
+        self._run(fixed, self._renaming(""), made)
 
     @property
     def cost(self) -> int:
@@ -93,7 +94,7 @@ class Subgraph:
         rename = self._renaming(f"{step}/")
         for name, value in zip(self._inputs, arguments):
             self._host.bind(rename(name), value)
-        self._run(self._nodes, rename)
+        self._run(self._nodes, rename, [value.name for value in self.outputs])
         return [self._host.known(rename(value.name)) for value in self.outputs]
 
     def _renaming(self, step: str) -> Callable[[str], str]:
@@ -106,10 +107,13 @@ class Subgraph:
         return rename
 
     def _run(
-        self, nodes: Sequence[onnx.NodeProto], rename: Callable[[str], str]
+        self,
+        nodes: Sequence[onnx.NodeProto],
+        rename: Callable[[str], str],
+        results: Sequence[str],
     ) -> None:
-        results = [rename(value.name) for value in self.outputs]
-        self._host.run([renamed(node, rename, {}) for node in nodes], results)
+        copies = [renamed(node, rename, {}) for node in nodes]
+        self._host.run(copies, [rename(name) for name in results])
 
 
 def _count(node: onnx.NodeProto) -> int:

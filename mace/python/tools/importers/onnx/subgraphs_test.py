@@ -145,18 +145,19 @@ def _loop(
     """s = s * (1 / 2) + (i + w), where w is relu(x); scans s * 2."""
     nodes = [
         condition,
+        helper.make_node("Constant", [], ["half"], value_float=0.5),
         helper.make_node("Relu", ["x"], ["w"]),
         helper.make_node("Cast", ["i"], ["number"], to=_FLOAT),
         helper.make_node("Add", ["number", "w"], ["more"]),
         helper.make_node("Mul", ["s", "half"], ["less"]),
         helper.make_node("Add", ["less", "more"], ["next"]),
-        helper.make_node("Add", ["next", "next"], ["twice"]),
+        helper.make_node("Mul", ["next", "two"], ["twice"]),
     ]
     body = _graph(
         nodes,
         [("i", _INT64, []), ("on", _BOOL, []), ("s", _FLOAT, [2, 3])],
         [("goes_on", _BOOL, []), ("next", _FLOAT, [2, 3]), ("twice", _FLOAT, [2, 3])],
-        {"half": np.array(0.5, np.float32)},
+        {"two": np.array(2, np.float32)},
     )
     return helper.make_node("Loop", inputs, outputs, body=body)
 

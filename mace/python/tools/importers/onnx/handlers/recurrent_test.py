@@ -152,6 +152,68 @@ def test_activations_may_differ_between_directions(tmp_path: Path) -> None:
     assert_same([y.transpose(1, 2, 0, 3), hidden.swapaxes(0, 1)], expected)
 
 
+def _stacked(op: str, batch_first: bool) -> tuple[list[onnx.NodeProto], dict[str, Any]]:
+    """Two layers in both directions as PyTorch exports them: states of zeros in the
+    shape of the input, and directions side by side in the output.
+    """
+    gates, make = _GATES[op], onnx.helper.make_node
+    constants: dict[str, Array] = {
+        "batch_axis": np.array(1),
+        "first": np.array([0]),
+        "two": np.array([2]),
+        "units": np.array([_UNITS]),
+        "zero": np.zeros((1, 1, 1), np.float32),
+        "joined": np.array([0, 0, -1]),
+    }
+    nodes, x = [], "x"
+    if batch_first:
+        nodes.append(make("Transpose", ["x"], ["t"], perm=[1, 0, 2]))
+        x = "t"
+    for layer in range(2):
+        n = str(layer)
+        width = 2 * _UNITS if layer else _WIDTH
+        constants["w" + n] = normal(2, gates * _UNITS, width, seed=layer) / 2
+        constants["r" + n] = normal(2, gates * _UNITS, _UNITS, seed=layer + 2) / 2
+        constants["b" + n] = normal(2, 2 * gates * _UNITS, seed=layer + 4)
+        states = ["h" + n, "c" + n] if op == "LSTM" else ["h" + n]
+        nodes += [
+            make("Shape", [x], ["shape" + n]),
+            make("Gather", ["shape" + n, "batch_axis"], ["scalar" + n]),
+            make("Unsqueeze", ["scalar" + n, "first"], ["batch" + n]),
+            make("Concat", ["two", "batch" + n, "units"], ["wanted" + n], axis=0),
+            *(make("Expand", ["zero", "wanted" + n], [state]) for state in states),
+            make(
+                op,
+                [x, "w" + n, "r" + n, "b" + n, "", *states],
+                ["y" + n, "last" + n],
+                hidden_size=_UNITS,
+                direction="bidirectional",
+                **({"linear_before_reset": 1} if op == "GRU" else {}),
+            ),
+            make("Transpose", ["y" + n], ["turned" + n], perm=[0, 2, 1, 3]),
+            make("Reshape", ["turned" + n, "joined"], ["x" + n]),
+        ]
+        x = "x" + n
+    last = ["x1"]
+    if batch_first:
+        nodes.append(make("Transpose", ["x1"], ["z"], perm=[1, 0, 2]))
+        last = ["z"]
+    nodes.append(make("Concat", ["last0", "last1"], ["states"], axis=0))
+    return nodes, {"outputs": [*last, "states"], "constants": constants}
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("op", ["LSTM", "GRU", "RNN"])
+def test_layers_as_pytorch_exports_them(
+    op: str, batch_first: bool, tmp_path: Path
+) -> None:
+    nodes, rest = _stacked(op, batch_first)
+    shape = (_BATCH, _STEPS) if batch_first else (_STEPS, _BATCH)
+    inputs = {"x": normal(*shape, _WIDTH)}
+    model = make_model(nodes, inputs, **rest)
+    assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
+
+
 def test_states_as_outputs_alone(tmp_path: Path) -> None:
     _compare(tmp_path, "LSTM", outputs=("", "yh"))
     _compare(tmp_path, "GRU", outputs=("", "yh"))
