@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Each step multiplies the state of all rows by the weights, then computes the
-// gates. Directions are independent. Within a direction, threads divide the
-// units, and wait for each other after every step.
+// gates. Directions are independent, and so are rows. Within a direction,
+// threads divide the rows, if the weights are small enough for the cache of
+// each core; or they divide the units, and wait for each other after every
+// step.
 
 #include <algorithm>
 #include <cmath>
@@ -30,6 +32,12 @@ using recurrent::Kind;
 constexpr int64_t kWorthwhile = 96 * 1024;
 // More parts than threads, since a thread that is ready takes the next part.
 constexpr int64_t kPartsPerThread = 4;
+// The least units of a part: products of fewer columns are slower for each.
+constexpr int64_t kPartUnits = 64;
+// Threads divide rows if the weights have at most so many numbers, 512 KB.
+constexpr int64_t kFewWeights = 128 * 1024;
+// The least rows of a part.
+constexpr int64_t kPartRows = 2;
 
 Function FunctionOf(RecurrentActivation activation, float alpha, float beta) {
   Function f;
@@ -114,7 +122,9 @@ struct RecurrentPlan final : OpPlan {
   }
 
   RecurrentSizes sizes;
-  int64_t parts = 1;  // of the units of a direction
+  // Of the rows of a direction, or of its units; one of them is 1.
+  int64_t row_parts = 1;
+  int64_t parts = 1;
 };
 
 class RecurrentOp final : public CpuOp {
@@ -124,10 +134,12 @@ class RecurrentOp final : public CpuOp {
   MaceStatus Run(RunContext *context) const override;
 
  private:
-  // A direction of the layer at one step, for some of its units.
+  // A direction of the layer at one step, for some of its rows and units.
   struct Task {
     int64_t direction;
     int64_t step;
+    int64_t row_begin;
+    int64_t row_end;
     int64_t begin;
     int64_t end;
     float *gemm_scratch;
@@ -260,14 +272,19 @@ MaceStatus RecurrentOp::Plan(PlanContext *context) {
   s.directions =
       context->input(kRecurrentReverseWeightsInput) == nullptr ? 1 : 2;
   const int threads = context->thread_pool()->thread_count();
-  if (s.units % static_cast<int64_t>(gemm::kPanelColumns) == 0) {
+  const int64_t work = s.batch * s.gates * s.units * s.units;
+  if (s.gates * s.units * s.units <= kFewWeights) {
+    plan->row_parts = std::max<int64_t>(
+        1, std::min({threads / s.directions, s.batch / kPartRows,
+                     s.steps * work / kWorthwhile}));
+  }
+  const int64_t width = gemm::kPanelColumns;
+  if (plan->row_parts == 1 && s.units % width == 0) {
     // Otherwise a panel has columns of several gates.
-    const int64_t work = s.batch * s.gates * s.units * s.units;
     const int64_t wanted =
         threads <= s.directions ? 1 : threads * kPartsPerThread / s.directions;
     plan->parts = std::max<int64_t>(
-        1, std::min({wanted, work / kWorthwhile,
-                     s.units / static_cast<int64_t>(recurrent::kUnits)}));
+        1, std::min({wanted, work / kWorthwhile, s.units / kPartUnits}));
   }
   context->RequestScratch(Scratch(s, threads, nullptr).bytes);
   context->Keep(std::move(plan));
@@ -315,7 +332,9 @@ void RecurrentOp::Multiply(const Tensors &t,
   const Tensor &weights = *t.weights[task.direction];
   const int64_t columns = t.s.gates * t.s.units;
   float *const products =
-      t.scratch.products + task.direction * t.s.batch * columns;
+      t.scratch.products +
+      (task.direction * t.s.batch + task.row_begin) * columns;
+  rows += task.row_begin;
   const auto run = [&](int64_t begin, int64_t end) {
     const auto first = static_cast<size_t>(begin) / gemm::kPanelColumns;
     const size_t last = gemm::PanelCount(static_cast<size_t>(end));
@@ -334,7 +353,7 @@ void RecurrentOp::Multiply(const Tensors &t,
     }
     gemm::Block block;
     block.a = rows;
-    block.rows = static_cast<size_t>(t.s.batch);
+    block.rows = static_cast<size_t>(task.row_end - task.row_begin);
     block.depth = static_cast<size_t>(t.s.units);
     block.w = weights.data;
     block.w_type = PackedWeightType(weights);
@@ -371,7 +390,7 @@ void RecurrentOp::EachRow(const Tensors &t,
   cell.units = static_cast<size_t>(t.s.units);
   recurrent::Row row;
   if (t.params != nullptr) row.params = t.params + d * params;
-  for (int64_t i = 0; i < t.s.batch; ++i) {
+  for (int64_t i = task.row_begin; i < task.row_end; ++i) {
     row.hidden = t.Hidden(d, task.step, i);
     row.next = t.Hidden(d, task.step + 1, i);
     const int64_t length = t.Length(i);
@@ -431,41 +450,49 @@ MaceStatus RecurrentOp::Run(RunContext *context) const {
   }
   if (s.batch == 0) return MaceStatus();
   Start(t);
-  const auto task_of = [&](int64_t index, int64_t step, int thread) {
-    const int64_t blocks = s.units / static_cast<int64_t>(recurrent::kUnits);
-    const int64_t part = index % plan.parts;
-    const auto unit = [&](int64_t p) {
-      if (p == plan.parts) return s.units;
-      return blocks * p / plan.parts * static_cast<int64_t>(recurrent::kUnits);
-    };
-    return Task{
-        index / plan.parts, step, unit(part), unit(part + 1),
-        t.scratch.gemm + static_cast<size_t>(thread) * gemm::kScratchFloats};
+  const auto scratch = [&](int thread) {
+    return t.scratch.gemm + static_cast<size_t>(thread) * gemm::kScratchFloats;
   };
   ThreadPool *pool = context->thread_pool();
   if (plan.parts == 1) {
-    pool->ParallelFor(s.directions, 1,
+    const int64_t parts = plan.row_parts;
+    pool->ParallelFor(s.directions * parts, 1,
                       [&](int64_t begin, int64_t end, int thread) {
-                        for (int64_t d = begin; d < end; ++d) {
-                          for (int64_t step = 0; step < s.steps; ++step) {
-                            const Task task = task_of(d, step, thread);
+                        for (int64_t i = begin; i < end; ++i) {
+                          const int64_t part = i % parts;
+                          Task task = {i / parts,
+                                       0,
+                                       s.batch * part / parts,
+                                       s.batch * (part + 1) / parts,
+                                       0,
+                                       s.units,
+                                       scratch(thread)};
+                          for (; task.step < s.steps; ++task.step) {
                             First(t, task);
                             if (ResetsBefore()) Second(t, task);
                           }
                         }
                       });
   } else {
-    const int64_t tasks = s.directions * plan.parts;
+    const auto unit = [&](int64_t part) {
+      const auto width = static_cast<int64_t>(recurrent::kUnits);
+      return s.units / width * part / plan.parts * width;
+    };
     for (int64_t step = 0; step < s.steps; ++step) {
-      const auto each =
-          [&](void (RecurrentOp::*run)(const Tensors &, const Task &) const) {
-            pool->ParallelFor(tasks, 1,
-                              [&](int64_t begin, int64_t end, int thread) {
-                                for (int64_t i = begin; i < end; ++i) {
-                                  (this->*run)(t, task_of(i, step, thread));
-                                }
-                              });
-          };
+      const auto each = [&](void (RecurrentOp::*run)(const Tensors &,
+                                                     const Task &) const) {
+        pool->ParallelFor(s.directions * plan.parts, 1,
+                          [&](int64_t begin, int64_t end, int thread) {
+                            for (int64_t i = begin; i < end; ++i) {
+                              const int64_t part = i % plan.parts;
+                              const Task task = {
+                                  i / plan.parts, step,       0,
+                                  s.batch,        unit(part), unit(part + 1),
+                                  scratch(thread)};
+                              (this->*run)(t, task);
+                            }
+                          });
+      };
       each(&RecurrentOp::First);
       if (ResetsBefore()) each(&RecurrentOp::Second);
     }

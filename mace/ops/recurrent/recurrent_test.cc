@@ -333,6 +333,26 @@ TEST(RecurrentTest, UnitsThatThreadsDivide) {
   }
 }
 
+// So few weights that threads divide the rows.
+TEST(RecurrentTest, RowsThatThreadsDivide) {
+  uint32_t seed = 650;
+  for (const char *mode : {"RNN", "GRU", "LSTM"}) {
+    for (const int64_t batch : {4, 7, 12}) {
+      Layer l;
+      l.mode = mode;
+      l.steps = 8;
+      l.batch = batch;
+      l.units = 99;
+      l.with_states = true;
+      l.batch_first = batch == 7;
+      ExpectLayer(l, ++seed);
+      l.lengths.assign(static_cast<size_t>(batch), 3);
+      l.reset_after = true;
+      ExpectLayer(l, ++seed);
+    }
+  }
+}
+
 TEST(RecurrentTest, EveryActivation) {
   const std::vector<Function> functions = {
       {"SIGMOID"},
