@@ -12,7 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
-from mace.python.tools.ir.shapes import Shape, compatible, format_shape
+from mace.python.tools.ir.shapes import Shape, compatible, format_shape, product
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 _Function = Callable[[Array], Array]
@@ -52,6 +52,12 @@ class Recurrent(OpRules):
         _check(op, 6, "lengths", (batch,))
         shapes = [output, *[state] * (count - 1)]
         return [OutputType(x.dtype, shape) for shape in shapes]
+
+    def macs(self, op: Op) -> int | None:
+        # Each number of the input gets the product of a row of weights.
+        numbers = product(op.input(0).shape or (None,))
+        units = product((op.input(1).shape or (None,))[-1:])
+        return None if numbers is None or units is None else numbers * units
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         given = [*inputs, *[None] * 7][:7]

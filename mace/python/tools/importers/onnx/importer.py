@@ -139,7 +139,12 @@ class _GraphImporter:
         """
         if any(name in self._unknown for name in proto.input):
             return
-        inputs = [self._value(name) if name else None for name in proto.input]
+        inputs: list[Value | None] = []
+        for name in proto.input:
+            value = self.known(name) if name else None
+            if value is not None and not isinstance(value, Value):
+                return
+            inputs.append(value)
         outputs = inferred_outputs(proto, self._opset, inputs)
         graph = self._builder.graph
         for name, (dtype, shape) in outputs.items():
