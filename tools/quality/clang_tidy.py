@@ -93,6 +93,11 @@ _EXTENSION_FLAGS = {
         "-DMACE_ISA=neon_fp16",
         "-DMACE_ISA_NEON_FP16=1",
     ),
+    "neon": (
+        "--target=aarch64-linux-gnu",
+        "-DMACE_ISA=neon",
+        "-DMACE_ISA_NEON=1",
+    ),
 }
 _KERNEL = re.compile(r"\bMACE_ISA\b")
 # The source that registers an arithmetic is compiled once for each; one of them.

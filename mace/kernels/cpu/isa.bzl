@@ -96,6 +96,11 @@ _EXTENSIONS = {
     "amx_emulated": {
         "x86_64": {"amx_emulated": _AVX512_BF16},
     },
+    # No further instructions: of ARM alone.
+    "neon": {
+        "arm32": _ARM32,
+        "arm64": _ARM64,
+    },
     "fp16": {
         "arm64": {"neon_fp16": ["-march=armv8.2-a+fp16"]},
     },

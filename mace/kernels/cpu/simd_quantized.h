@@ -54,9 +54,13 @@ MACE_SIMD_INLINE VI StepsOf(VI sum, V scale) {
 #elif defined(__aarch64__)
   return reinterpret_cast<VI>(vcvtnq_s32_f32(x));
 #else
-  // The sum has no bits for fractions.
-  const V whole = Clamp(x, Set(-0x1p20f), Set(0x1p20f)) + Set(0x1.8p23f);
-  return AsInt(whole) - AsInt(Set(0x1.8p23f));
+  // The sum has no bits for fractions up to 2^22, and its bits grow with x as
+  // long as it is not negative. If it is, the difference is negative, too: it
+  // saturates.
+  __asm__("" : "+w"(x));  // The product is rounded: no fused addition.
+  const V whole = x + Set(0x1.8p23f);
+  return (VI)vqsubq_s32((int32x4_t)AsInt(whole),
+                        (int32x4_t)AsInt(Set(0x1.8p23f)));
 #endif
 }
 
@@ -85,6 +89,19 @@ MACE_SIMD_INLINE VDotBytes NarrowSteps(const Requantizer &to,
   return (VDotBytes)vcombine_s8(vqmovn_s16(first), vqmovn_s16(second));
 #endif
 }
+#if !defined(__SSE4_1__)
+// The same in two parts: steps of one vector, and then of four in their order.
+MACE_SIMD_INLINE void StoreSteps(int16_t *to, VI steps) {
+  vst1_s16(to, vqmovn_s32((int32x4_t)steps));
+}
+MACE_SIMD_INLINE VDotBytes NarrowStored(const Requantizer &to,
+                                        const int16_t *steps) {
+  const auto zero = (int16x8_t)to.zero;
+  const int16x8_t first = vqaddq_s16(vld1q_s16(steps), zero);
+  const int16x8_t second = vqaddq_s16(vld1q_s16(steps + 8), zero);
+  return (VDotBytes)vcombine_s8(vqmovn_s16(first), vqmovn_s16(second));
+}
+#endif
 // clamp(bytes, low, high).
 MACE_SIMD_INLINE VDotBytes LimitBytes(const Requantizer &to, VDotBytes bytes) {
 #if defined(__SSE4_1__)

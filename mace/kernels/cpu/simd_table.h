@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tables of 256 bytes that are looked up by each byte of a register. A kernel
-// source includes this beside simd.h, whose conventions apply. armv7 has too
-// few registers for a table: MACE_HAS_BYTE_TABLE is 0 there.
+// Tables of 256 bytes that are looked up by each byte of a register, or of four
+// on armv7, which has too few registers for a table. A kernel source includes
+// this beside simd.h, whose conventions apply.
 
 #ifndef MACE_KERNELS_CPU_SIMD_TABLE_H_
 #define MACE_KERNELS_CPU_SIMD_TABLE_H_
@@ -13,17 +13,11 @@
 
 #include "mace/kernels/cpu/simd_vector.h"
 
-#if defined(__SSE4_1__) || defined(__aarch64__)
-#define MACE_HAS_BYTE_TABLE 1
-#else
-#define MACE_HAS_BYTE_TABLE 0
-#endif
-
 namespace mace::simd::MACE_ISA {
 
-inline constexpr size_t kBytes = 4 * kLanes;
-
 #if defined(__SSE4_1__)
+
+inline constexpr size_t kBytes = 4 * kLanes;
 
 using Bytes = X86Vector;
 MACE_SIMD_INLINE Bytes SetBytes(uint8_t x) {
@@ -90,6 +84,7 @@ class ByteTable {
 
 #elif defined(__aarch64__)
 
+inline constexpr size_t kBytes = 4 * kLanes;
 using Bytes = uint8x16_t;
 
 class ByteTable {
@@ -113,6 +108,45 @@ class ByteTable {
  private:
   static constexpr int kParts = 4;
   uint8x16x4_t parts_[kParts];
+};
+
+#else
+
+inline constexpr size_t kBytes = 64;
+struct Bytes {
+  uint8x16_t part[4];
+};
+
+class ByteTable {
+ public:
+  MACE_SIMD_INLINE ByteTable Load(const uint8_t *table) {
+    ByteTable t;
+    t.table_ = table;
+    return t;
+  }
+
+  // An eighth of the table is in registers at a time. An index outside of it
+  // leaves what was found before.
+  __attribute__((always_inline)) Bytes At(Bytes index) const {
+    Bytes y{};
+    const uint8_t *eighth = table_;
+#pragma clang loop unroll(disable)
+    for (int i = 0; i < 8; ++i, eighth += 32) {
+      const uint8x8x4_t values = vld1_u8_x4(eighth);
+#pragma clang loop unroll(full)
+      for (int v = 0; v < 4; ++v) {
+        y.part[v] = vcombine_u8(vtbx4_u8(vget_low_u8(y.part[v]), values,
+                                         vget_low_u8(index.part[v])),
+                                vtbx4_u8(vget_high_u8(y.part[v]), values,
+                                         vget_high_u8(index.part[v])));
+        index.part[v] -= 32;
+      }
+    }
+    return y;
+  }
+
+ private:
+  const uint8_t *table_;
 };
 
 #endif

@@ -28,7 +28,8 @@ class QuantizedConv2DOp final : public CpuOp {
         conv_.Init(*context, ActivationParams(attributes_),
                    QuantizedConv::IsInt16(*context) ? conv::MakeInt16Direct()
                    : depthwise ? conv::MakeQuantizedDepthwise(isa())
-                               : conv::MakeQuantizedDirect()));
+                               : conv::MakeQuantizedConv(
+                                     isa(), context->hints().winograd)));
   }
 
   MaceStatus Plan(PlanContext *context) override {

@@ -24,8 +24,8 @@ using op_test::OpCase;
 using op_test::Random;
 using op_test::Value;
 
-// A 3x3 convolution of stride 2 with one row and column of padding at the
-// start.
+// A 3x3 convolution, by default of stride 2 with one row and column of padding
+// at the start.
 struct Layer {
   DataType from = DataType::kUint8;
   DataType to = DataType::kUint8;
@@ -35,11 +35,21 @@ struct Layer {
   bool bias = true;
   bool packed = false;
   std::string activation = "NONE";
+  int64_t batch = 1;
   int64_t rows = 7;
   int64_t columns = 6;
+  int64_t stride = 2;
+  std::vector<int64_t> pads = {1, 1, 0, 0};  // top, left, bottom, right
+  int winograd = 0;
+  // Only the least and the largest numbers, and sums of one sign.
+  bool extremes = false;
 
-  int64_t OutRows() const { return rows / 2; }
-  int64_t OutColumns() const { return columns / 2; }
+  int64_t OutRows() const {
+    return (rows + pads[0] + pads[2] - 3) / stride + 1;
+  }
+  int64_t OutColumns() const {
+    return (columns + pads[1] + pads[3] - 3) / stride + 1;
+  }
 };
 
 constexpr float kInputScale = 0.02f;
@@ -56,23 +66,19 @@ class QuantizedLayer {
     Random random(17, Random::Quiet());
     const int64_t depth = layer.channels / layer.groups;
     const int32_t low = LeastByte(layer.from);
-    image_ = random
-                 .Ints({1, layer.rows, layer.columns, layer.channels}, low,
-                       low + 255)
-                 .ints();
+    image_ = random.Ints(InputShape(), low, low + 255).ints();
     filter_ = random.Ints({layer.outputs, 3, 3, depth}, -127, 127).ints();
     for (int64_t o = 0; o < layer.outputs; ++o) {
       bias_.push_back(static_cast<int32_t>(random.Int(-3000, 3000)));
       scales_.push_back(random.Float(0.0005f, 0.003f));
     }
+    if (layer.extremes) MakeExtremes();
   }
 
   OpCase Case() const {
     const int64_t depth = layer_.channels / layer_.groups;
     OpCase op("Conv2D");
-    op.Input(Value::Bytes(layer_.from,
-                          {1, layer_.rows, layer_.columns, layer_.channels},
-                          image_))
+    op.Input(Value::Bytes(layer_.from, InputShape(), image_))
         .Quantized({{kInputScale}, {ZeroOf(layer_.from, -7)}, 0});
     const Value filter =
         Value::Bytes(DataType::kInt8, {layer_.outputs, 3, 3, depth}, filter_);
@@ -88,9 +94,10 @@ class QuantizedLayer {
       op.Constant(Value::Ints({layer_.outputs}, bias_))
           .Quantized({of_sums, {}, 0});
     }
-    op.Ints("strides", {2, 2})
+    op.Ints("strides", {layer_.stride, layer_.stride})
         .String("padding", "EXPLICIT")
-        .Ints("pads", {1, 1, 0, 0})
+        .Ints("pads", layer_.pads)
+        .Winograd(layer_.winograd)
         .Int("groups", layer_.groups)
         .String("activation", layer_.activation)
         .Float("activation_limit", kLimit)
@@ -101,30 +108,57 @@ class QuantizedLayer {
 
   Value Wanted() const {
     std::vector<int32_t> wanted;
-    for (int64_t y = 0; y < layer_.OutRows(); ++y) {
-      for (int64_t x = 0; x < layer_.OutColumns(); ++x) {
-        for (int64_t o = 0; o < layer_.outputs; ++o) {
-          wanted.push_back(At(y, x, o));
+    for (int64_t n = 0; n < layer_.batch; ++n) {
+      for (int64_t y = 0; y < layer_.OutRows(); ++y) {
+        for (int64_t x = 0; x < layer_.OutColumns(); ++x) {
+          for (int64_t o = 0; o < layer_.outputs; ++o) {
+            wanted.push_back(At(n, y, x, o));
+          }
         }
       }
     }
     return Value::Bytes(
-        layer_.to, {1, layer_.OutRows(), layer_.OutColumns(), layer_.outputs},
+        layer_.to,
+        {layer_.batch, layer_.OutRows(), layer_.OutColumns(), layer_.outputs},
         wanted);
   }
 
  private:
-  int32_t At(int64_t y, int64_t x, int64_t o) const {
+  Shape InputShape() const {
+    return {layer_.batch, layer_.rows, layer_.columns, layer_.channels};
+  }
+
+  // Results are small nevertheless.
+  void MakeExtremes() {
+    const int32_t least = LeastByte(layer_.from);
+    const size_t half = image_.size() / 2;
+    for (size_t i = 0; i < image_.size(); ++i) {
+      const bool large = i < half || image_[i] > least + 127;
+      image_[i] = large ? least + 255 : least;
+    }
+    const size_t of_output =
+        filter_.size() / static_cast<size_t>(layer_.outputs);
+    for (size_t i = 0; i < filter_.size(); ++i) {
+      const size_t kind = i / of_output % 4;
+      const bool large = kind == 0 || (kind == 2 && i % 2 == 0) ||
+                         (kind == 3 && filter_[i] > 0);
+      filter_[i] = large ? 127 : -128;
+    }
+    for (float &scale : scales_) scale *= 0.01f;
+  }
+
+  int32_t At(int64_t n, int64_t y, int64_t x, int64_t o) const {
     const int64_t depth = layer_.channels / layer_.groups;
     const int64_t first = o / (layer_.outputs / layer_.groups) * depth;
     int32_t sum = layer_.bias ? bias_[static_cast<size_t>(o)] : 0;
     for (int64_t i = 0; i < 3; ++i) {
       for (int64_t j = 0; j < 3; ++j) {
-        const int64_t h = 2 * y - 1 + i;
-        const int64_t w = 2 * x - 1 + j;
+        const int64_t h = layer_.stride * y - layer_.pads[0] + i;
+        const int64_t w = layer_.stride * x - layer_.pads[1] + j;
         if (h < 0 || w < 0 || h >= layer_.rows || w >= layer_.columns) continue;
         for (int64_t k = 0; k < depth; ++k) {
-          const int64_t pixel = (h * layer_.columns + w) * layer_.channels;
+          const int64_t pixel =
+              ((n * layer_.rows + h) * layer_.columns + w) * layer_.channels;
           sum +=
               (image_[static_cast<size_t>(pixel + first + k)] -
                static_cast<int32_t>(ZeroOf(layer_.from, -7))) *
@@ -224,6 +258,86 @@ TEST(QuantizedConv2DTest, GroupsOfOneChannel) {
   large.outputs = 600;
   large.rows = large.columns = 24;
   Check(large);
+}
+
+// A layer that NEON without dot products computes by Winograd's method.
+Layer WinogradLayer() {
+  Layer layer;
+  layer.channels = 24;
+  layer.outputs = 40;
+  layer.rows = 13;
+  layer.columns = 11;
+  layer.stride = 1;
+  layer.pads = {1, 1, 1, 1};
+  layer.winograd = 4;
+  return layer;
+}
+
+// Whether that method is used where it exists.
+void ExpectWinograd([[maybe_unused]] const Layer &layer,
+                    [[maybe_unused]] bool wanted) {
+#if defined(__aarch64__) || defined(__arm__)
+  op_test::RunOptions options;
+  options.isa = CpuIsa::neon;
+  const std::string name =
+      op_test::RunOp(QuantizedLayer(layer).Case(), options).kernel_name;
+  EXPECT_EQ(name == "winograd4x4, quantized", wanted) << name;
+#endif
+}
+
+TEST(QuantizedConv2DTest, Winograd) {
+  Layer layer = WinogradLayer();
+  Check(layer);
+  ExpectWinograd(layer, true);
+  layer.from = layer.to = DataType::kInt8;
+  layer.batch = 2;
+  layer.bias = false;
+  layer.activation = "RELUX";
+  Check(layer);
+  layer.batch = 1;
+  layer.pads = {2, 0, 0, 3};
+  layer.rows = 4;
+  layer.columns = 33;
+  Check(layer);
+  // Several blocks of tiles, and whole tiles without padding.
+  layer.pads = {0, 0, 0, 0};
+  layer.rows = layer.columns = 30;
+  layer.channels = 8;
+  layer.outputs = 16;
+  Check(layer);
+  ExpectWinograd(layer, true);
+}
+
+TEST(QuantizedConv2DTest, NoWinograd) {
+  Layer layer = WinogradLayer();
+  layer.winograd = 2;
+  ExpectWinograd(layer, false);
+  layer = WinogradLayer();
+  layer.stride = 2;
+  ExpectWinograd(layer, false);
+  layer = WinogradLayer();
+  layer.channels = 20;
+  ExpectWinograd(layer, false);
+  layer = WinogradLayer();
+  layer.rows = layer.columns = 1;
+  ExpectWinograd(layer, false);
+}
+
+// The largest sums that Winograd's method computes exactly, and larger ones:
+// with 134 from the zero point, 216 channels stay below 2^25.
+TEST(QuantizedConv2DTest, SumsAtTheLimitOfWinograd) {
+  for (DataType type : {DataType::kUint8, DataType::kInt8}) {
+    for (int64_t channels : {216, 224}) {
+      Layer layer = WinogradLayer();
+      layer.from = layer.to = type;
+      layer.channels = channels;
+      layer.outputs = 20;
+      layer.rows = layer.columns = 7;
+      layer.extremes = true;
+      Check(layer);
+      ExpectWinograd(layer, channels == 216);
+    }
+  }
 }
 
 TEST(QuantizedConv2DTest, Errors) {

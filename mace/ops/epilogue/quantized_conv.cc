@@ -157,50 +157,6 @@ MaceStatus CheckFilter(const Tensor &filter, int64_t channel_axis) {
   return MaceStatus();
 }
 
-// The sum of the weights of each of `channels` outputs, and the least weight.
-std::vector<int32_t> SumWeights(const Tensor &filter,
-                                int64_t channels,
-                                conv::FilterLayout layout,
-                                int32_t *least) {
-  std::vector<int32_t> sums(static_cast<size_t>(channels));
-  const auto *weights = filter.As<int8_t>();
-  const int64_t depth = filter.elements() / channels;
-  const auto add = [&](int32_t *sum) {
-    *sum += *weights;
-    *least = std::min<int32_t>(*least, *weights++);
-  };
-  switch (layout) {
-    case conv::FilterLayout::kTaps:
-      for (int64_t tap = 0; tap < depth; ++tap) {
-        for (int32_t &sum : sums) add(&sum);
-      }
-      break;
-    case conv::FilterLayout::kFours: {
-      // Each group begins with a panel. What pads the last panel is 0.
-      const int64_t columns = channels / filter.groups;
-      const int64_t panel = gemm::kPanelColumns;
-      for (int64_t group = 0; group < channels; group += columns) {
-        for (int64_t begin = 0; begin < columns; begin += panel) {
-          int32_t of_panel[gemm::kPanelColumns] = {};
-          for (int64_t k = 0; k < depth; k += 4) {
-            for (int32_t &sum : of_panel) {
-              for (int i = 0; i < 4; ++i) add(&sum);
-            }
-          }
-          std::copy_n(of_panel, std::min(panel, columns - begin),
-                      &sums[static_cast<size_t>(group + begin)]);
-        }
-      }
-      break;
-    }
-    default:
-      for (int32_t &sum : sums) {
-        for (int64_t k = 0; k < depth; ++k) add(&sum);
-      }
-  }
-  return sums;
-}
-
 float ScaleAt(const Quantization &q, size_t channel) {
   return q.scales[q.per_tensor() ? 0 : channel];
 }
@@ -228,6 +184,52 @@ MaceStatus CheckBias(const Tensor &input,
 }
 
 }  // namespace
+
+// The sums of the weights of each of `channels` outputs, and the least weight.
+std::vector<QuantizedConv::WeightSums> QuantizedConv::SumWeights(
+    const Tensor &filter,
+    int64_t channels,
+    conv::FilterLayout layout,
+    int32_t *least) {
+  std::vector<WeightSums> sums(static_cast<size_t>(channels));
+  const auto *weights = filter.As<int8_t>();
+  const int64_t depth = filter.elements() / channels;
+  const auto add = [&](WeightSums *sum) {
+    sum->all += *weights;
+    sum->positive += std::max<int32_t>(*weights, 0);
+    *least = std::min<int32_t>(*least, *weights++);
+  };
+  switch (layout) {
+    case conv::FilterLayout::kTaps:
+      for (int64_t tap = 0; tap < depth; ++tap) {
+        for (WeightSums &sum : sums) add(&sum);
+      }
+      break;
+    case conv::FilterLayout::kFours: {
+      // Each group begins with a panel. What pads the last panel is 0.
+      const int64_t columns = channels / filter.groups;
+      const int64_t panel = gemm::kPanelColumns;
+      for (int64_t group = 0; group < channels; group += columns) {
+        for (int64_t begin = 0; begin < columns; begin += panel) {
+          WeightSums of_panel[gemm::kPanelColumns] = {};
+          for (int64_t k = 0; k < depth; k += 4) {
+            for (WeightSums &sum : of_panel) {
+              for (int i = 0; i < 4; ++i) add(&sum);
+            }
+          }
+          std::copy_n(of_panel, std::min(panel, columns - begin),
+                      &sums[static_cast<size_t>(group + begin)]);
+        }
+      }
+      break;
+    }
+    default:
+      for (WeightSums &sum : sums) {
+        for (int64_t k = 0; k < depth; ++k) add(&sum);
+      }
+  }
+  return sums;
+}
 
 struct QuantizedConv::Operands {
   const Tensor &input;
@@ -271,6 +273,24 @@ MaceStatus QuantizedConv::Init(const InitContext &context,
   return MaceStatus();
 }
 
+bool QuantizedConv::HasSmallSums(const Tensor &input,
+                                 const Tensor *bias) const {
+  constexpr int64_t kLimit = int64_t{1} << 25;
+  const QuantizedSide side = KernelSide(input);
+  const int64_t least = side.least - side.zero;
+  const int64_t most = side.most - side.zero;
+  for (size_t n = 0; n < sums_.size(); ++n) {
+    const int64_t start = BiasAt(bias, n);
+    const int64_t positive = sums_[n].positive;
+    const int64_t negative = sums_[n].all - positive;
+    if (start + positive * least + negative * most < -kLimit ||
+        start + positive * most + negative * least >= kLimit) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void QuantizedConv::SetRequantization(const Operands &operands,
                                       const QuantizedLimits &limits,
                                       QuantizedConvPlan *plan) const {
@@ -293,8 +313,9 @@ void QuantizedConv::SetRequantization(const Operands &operands,
     const float product = input_scale * ScaleAt(filter, n);
     scales[n] = product / output_scale;
     // Modulo 2^32, as the sums.
-    auto start = static_cast<uint32_t>(0) - static_cast<uint32_t>(from.zero) *
-                                                static_cast<uint32_t>(sums_[n]);
+    auto start =
+        static_cast<uint32_t>(0) -
+        static_cast<uint32_t>(from.zero) * static_cast<uint32_t>(sums_[n].all);
     start += static_cast<uint32_t>(BiasAt(operands.bias, n));
     sums[n] = static_cast<int32_t>(start);
     const double most = most_products + std::fabs(static_cast<double>(sums[n]));
@@ -318,7 +339,8 @@ void QuantizedConv::SetRequantization16(const Operands &operands,
   for (size_t n = 0; n < columns; ++n) {
     scales[n] =
         input_scale * static_cast<double>(ScaleAt(filter, n)) / output_scale;
-    sums[n] = static_cast<double>(BiasAt(operands.bias, n) - zero * sums_[n]);
+    sums[n] =
+        static_cast<double>(BiasAt(operands.bias, n) - zero * sums_[n].all);
   }
   plan->SetRequantization16(std::move(sums), std::move(scales), limits);
 }
@@ -337,6 +359,7 @@ MaceStatus QuantizedConv::Plan(const Geometry &geometry, PlanContext *context) {
   request.layout = layout_;
   request.arithmetic = arithmetic_;
   request.threads = threads;
+  request.small_sums = HasSmallSums(input, bias);
   std::unique_ptr<conv::Plan> strategy = strategy_->MakePlan(request);
   if (strategy == nullptr) {
     return Unsupported("quantized, it has groups of one channel, not ",

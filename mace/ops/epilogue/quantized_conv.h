@@ -67,6 +67,17 @@ class QuantizedConv {
 
  private:
   struct Operands;
+  // Of one output channel.
+  struct WeightSums {
+    int32_t all = 0;
+    int32_t positive = 0;  // of those above 0
+  };
+  static std::vector<WeightSums> SumWeights(const Tensor &filter,
+                                            int64_t channels,
+                                            conv::FilterLayout layout,
+                                            int32_t *least);
+  // See conv::Request::small_sums.
+  bool HasSmallSums(const Tensor &input, const Tensor *bias) const;
   // What makes results of sums.
   void SetRequantization(const Operands &operands,
                          const QuantizedLimits &limits,
@@ -79,7 +90,7 @@ class QuantizedConv {
   std::unique_ptr<conv::Strategy> strategy_;
   conv::FilterLayout layout_ = conv::FilterLayout::kPanels;
   activation::Params activation_;
-  std::vector<int32_t> sums_;  // of the weights of each output channel
+  std::vector<WeightSums> sums_;  // of each output channel
   int32_t least_weight_ = 0;
 };
 

@@ -18,6 +18,10 @@ namespace mace::conv {
 
 // FilterLayout::kPanels: a product of image rows that are read in place.
 std::unique_ptr<Strategy> MakeQuantizedDirect();
+// Likewise, or by Winograd's method with the same results, if that is faster on
+// the processor and the sums are small (Request::small_sums). `max_tile` is the
+// deployment's hint.
+std::unique_ptr<Strategy> MakeQuantizedConv(CpuIsa isa, int max_tile);
 // For groups of one channel, with filters of FilterLayout::kPanels or kTaps.
 std::unique_ptr<Strategy> MakeQuantizedDepthwise(CpuIsa isa);
 

@@ -112,6 +112,9 @@ struct Request {
   Element image = Element::kF32;
   Element results = Element::kF32;
   bool residual = false;  // whether there is one
+  // Of 8-bit integers: whether all sums, with their bias, are at least -2^25
+  // and below 2^25, whatever the image is.
+  bool small_sums = false;
   int threads = 1;
 };
 

@@ -21,6 +21,9 @@ constexpr size_t kFour = sv::kDotFour;
 #if defined(__AVX512VNNI__) || defined(__ARM_FEATURE_DOTPROD)
 constexpr int kTileRows = 6;
 constexpr int kTileVectors = 4;
+#elif !defined(__SSE4_1__)
+constexpr int kTileRows = kEightsRows;
+constexpr int kTileVectors = kEightsVectors;
 #else
 constexpr int kTileRows = sv::kDotRows;
 constexpr int kTileVectors = sv::kDotVectors;
@@ -148,7 +151,7 @@ MACE_SIMD_INLINE size_t AddMany(const int8_t *const (&w)[kVectors],
                                 sv::DotSum (&acc)[kRows][kVectors]) {
   size_t k = 0;
 #if !defined(__SSE4_1__)
-  if constexpr (kRows == kEightsRows && kVectors == 2) {
+  if constexpr (kRows == kEightsRows && kVectors == kEightsVectors) {
     const uint8_t *rows[kRows];
     MACE_UNROLL for (int r = 0; r < kRows; ++r) rows[r] = a[r];
     const size_t eights = depth / (2 * kFour);
@@ -367,8 +370,10 @@ bool IsFast(const Block &b) {
 // better. Weights of -128 are not rare.
 #if defined(__SSE4_1__) || defined(__ARM_FEATURE_DOTPROD)
 constexpr int kSlowRows = 1;
+constexpr int kSlowVectors = kTileVectors;
 #else
-constexpr int kSlowRows = kTileRows;
+constexpr int kSlowRows = sv::kDotRows;
+constexpr int kSlowVectors = sv::kDotVectors;
 #endif
 
 void Run(const Block &block) {
@@ -387,7 +392,7 @@ void Run(const Block &block) {
   DotTile t = {0, b.panel_begin * kPanelColumns};
   if (!IsFast(b)) {
     RunDotColumns < Kernel<false>, kSlowRows,
-        kTileVectors<kPanelVectors ? kTileVectors : kPanelVectors>(b, end, &t);
+        kSlowVectors<kPanelVectors ? kSlowVectors : kPanelVectors>(b, end, &t);
     return;
   }
   RunDotColumns<Kernel<true>, kTileRows, kTileVectors>(b, end, &t);

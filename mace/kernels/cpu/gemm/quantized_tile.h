@@ -76,50 +76,67 @@ MACE_SIMD_INLINE void AddFoursOfSix(const int8_t *&w,
 
 #elif defined(__aarch64__)
 
-// Four rows by eight columns take 16 registers for sums, four for weights, two
-// for a row and four for products.
-#define MACE_ROW(a, s)                \
-  "ld1r {v20.4s}, [%[" a "]], #4\n"   \
-  "ld1r {v21.4s}, [%[" a "]], #4\n"   \
-  "smull v22.8h, v16.8b, v20.8b\n"    \
-  "smull2 v23.8h, v16.16b, v20.16b\n" \
-  "smull v24.8h, v17.8b, v20.8b\n"    \
-  "smull2 v25.8h, v17.16b, v20.16b\n" \
-  "smlal v22.8h, v18.8b, v21.8b\n"    \
-  "smlal2 v23.8h, v18.16b, v21.16b\n" \
-  "smlal v24.8h, v19.8b, v21.8b\n"    \
-  "smlal2 v25.8h, v19.16b, v21.16b\n" \
-  "sadalp %[" s "0l].4s, v22.8h\n"    \
-  "sadalp %[" s "0h].4s, v23.8h\n"    \
-  "sadalp %[" s "1l].4s, v24.8h\n"    \
-  "sadalp %[" s "1h].4s, v25.8h\n"
-#define MACE_SUMS(r)                                                                         \
-  [s##r##0l] "+w"(s[r][0].low), [s##r##0h] "+w"(s[r][0].high), [s##r##1l] "+w"(s[r][1].low), \
-      [s##r##1h] "+w"(s[r][1].high), [a##r] "+r"(a[r])
+// Two rows by 16 columns take 16 registers for sums, four for rows, four for
+// weights and four for products. Four rows by eight columns would load rows
+// twice as often, and results would be stored in halves of a register.
 
-inline constexpr int kEightsRows = 4;
+// Eight columns: weights of two fours in v16, v17 and v18, v19, elements in x0
+// and x1; sums v and u.
+#define MACE_COLUMNS(x0, x1, s, v, u)    \
+  "smull v24.8h, v16.8b, " x0 ".8b\n"    \
+  "smull2 v25.8h, v16.16b, " x0 ".16b\n" \
+  "smull v26.8h, v17.8b, " x0 ".8b\n"    \
+  "smull2 v27.8h, v17.16b, " x0 ".16b\n" \
+  "smlal v24.8h, v18.8b, " x1 ".8b\n"    \
+  "smlal2 v25.8h, v18.16b, " x1 ".16b\n" \
+  "smlal v26.8h, v19.8b, " x1 ".8b\n"    \
+  "smlal2 v27.8h, v19.16b, " x1 ".16b\n" \
+  "sadalp %[" s v "l].4s, v24.8h\n"      \
+  "sadalp %[" s v "h].4s, v25.8h\n"      \
+  "sadalp %[" s u "l].4s, v26.8h\n"      \
+  "sadalp %[" s u "h].4s, v27.8h\n"
+#define MACE_EIGHT                                                                           \
+  "ld1r {v20.4s}, [%[a0]], #4\n"                                                             \
+  "ld1r {v21.4s}, [%[a0]], #4\n"                                                             \
+  "ldp q16, q17, [%[w]], #32\n"                                                              \
+  "ldp q18, q19, [%[w], #32]\n"                                                              \
+  "ld1r {v22.4s}, [%[a1]], #4\n"                                                             \
+  "ld1r {v23.4s}, [%[a1]], #4\n" MACE_COLUMNS("v20", "v21", "s0", "0", "1")                  \
+      MACE_COLUMNS("v22", "v23", "s1", "0", "1") "ldp q16, q17, [%[w]], #64\n"               \
+                                                 "ldp q18, q19, [%[w]], #32\n" MACE_COLUMNS( \
+                                                     "v20", "v21", "s0", "2", "3")           \
+                                                     MACE_COLUMNS("v22", "v23", "s1", "2", "3")
+#define MACE_SUM(r, v) [s##r##v##l] "+w"(s[r][v].low), [s##r##v##h] "+w"(s[r][v].high)
+#define MACE_SUMS(r) \
+  MACE_SUM(r, 0), MACE_SUM(r, 1), MACE_SUM(r, 2), MACE_SUM(r, 3), [a##r] "+r"(a[r])
+
+inline constexpr int kEightsRows = 2;
+inline constexpr int kEightsVectors = 4;
 
 // Adds the products of the next 8 * count elements of each row; moves `a`
-// behind them. `w`: eight columns of a panel. No weight may be -128.
+// behind them. `w`: a panel, or eight columns of it. No weight may be -128.
 MACE_SIMD_INLINE void AddEights(const int8_t *w,
                                 const uint8_t *(&a)[kEightsRows],
                                 size_t count,
-                                simd::MACE_ISA::DotSum (&s)[kEightsRows][2]) {
+                                simd::MACE_ISA::DotSum (&s)[kEightsRows][kEightsVectors]) {
   if (count == 0) return;
   static_assert(kPanelStep == 64);
-  __asm__ volatile(
-      "1:\n"
-      "ldp q16, q17, [%[w]], #64\n"
-      "ldp q18, q19, [%[w]], #64\n"
-      "subs %[count], %[count], #1\n" MACE_ROW("a0", "s0") MACE_ROW("a1", "s1") MACE_ROW("a2", "s2")
-          MACE_ROW("a3", "s3") "b.ne 1b"
-      : MACE_SUMS(0), MACE_SUMS(1), MACE_SUMS(2), MACE_SUMS(3), [w] "+r"(w), [count] "+r"(count)
-      :
-      : "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "cc", "memory");
+  // Two at a time, after one if the number is odd.
+  __asm__ volatile("tbz %w[count], #0, 1f\n" MACE_EIGHT "subs %[count], %[count], #1\n"
+                   "b.eq 2f\n"
+                   "1:\n" MACE_EIGHT MACE_EIGHT "subs %[count], %[count], #2\n"
+                   "b.ne 1b\n"
+                   "2:"
+                   : MACE_SUMS(0), MACE_SUMS(1), [w] "+r"(w), [count] "+r"(count)
+                   :
+                   : "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26",
+                     "v27", "cc", "memory");
 }
 
 #undef MACE_SUMS
-#undef MACE_ROW
+#undef MACE_SUM
+#undef MACE_EIGHT
+#undef MACE_COLUMNS
 
 #elif defined(__arm__)
 
@@ -138,20 +155,25 @@ MACE_SIMD_INLINE void AddEights(const int8_t *w,
   "vld1.32 {d24[]}, [%[" a "]]!\n"                                                          \
   "vld1.32 {d25[]}, [%[" a "]]!\n" MACE_COLUMNS("d16", "d17", "d20", "d21", s "0l", s "0h") \
       MACE_COLUMNS("d18", "d19", "d22", "d23", s "1l", s "1h")
+#define MACE_EIGHT                      \
+  "vld1.8 {d16-d19}, [%[w]], %[step]\n" \
+  "vld1.8 {d20-d23}, [%[w]], %[step]\n" MACE_ROW("a0", "s0") MACE_ROW("a1", "s1")
 
 inline constexpr int kEightsRows = 2;
+inline constexpr int kEightsVectors = 2;
 
 // As above.
 MACE_SIMD_INLINE void AddEights(const int8_t *w,
                                 const uint8_t *(&a)[kEightsRows],
                                 size_t count,
-                                simd::MACE_ISA::DotSum (&s)[kEightsRows][2]) {
+                                simd::MACE_ISA::DotSum (&s)[kEightsRows][kEightsVectors]) {
   if (count == 0) return;
-  __asm__ volatile("1:\n"
-                   "vld1.8 {d16-d19}, [%[w]], %[step]\n"
-                   "vld1.8 {d20-d23}, [%[w]], %[step]\n"
-                   "subs %[count], %[count], #1\n" MACE_ROW("a0", "s0")
-                       MACE_ROW("a1", "s1") "bne 1b"
+  __asm__ volatile("tst %[count], #1\n"
+                   "beq 1f\n" MACE_EIGHT "subs %[count], %[count], #1\n"
+                   "beq 2f\n"
+                   "1:\n" MACE_EIGHT MACE_EIGHT "subs %[count], %[count], #2\n"
+                   "bne 1b\n"
+                   "2:"
                    : [s00l] "+w"(s[0][0].low), [s00h] "+w"(s[0][0].high), [s01l] "+w"(s[0][1].low),
                      [s01h] "+w"(s[0][1].high), [s10l] "+w"(s[1][0].low), [s10h] "+w"(s[1][0].high),
                      [s11l] "+w"(s[1][1].low), [s11h] "+w"(s[1][1].high), [a0] "+r"(a[0]),
@@ -160,6 +182,7 @@ MACE_SIMD_INLINE void AddEights(const int8_t *w,
                    : "q8", "q9", "q10", "q11", "q12", "q13", "q14", "cc", "memory");
 }
 
+#undef MACE_EIGHT
 #undef MACE_ROW
 #undef MACE_COLUMNS
 

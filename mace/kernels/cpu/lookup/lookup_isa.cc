@@ -11,21 +11,17 @@ namespace {
 namespace sv = simd::MACE_ISA;
 
 void One(const uint8_t *table, const Rows &rows, const uint8_t *x, uint8_t *y) {
-#if MACE_HAS_BYTE_TABLE
   const auto t = sv::ByteTable::Load(table);
-#endif
   for (size_t r = 0; r < rows.rows; ++r) {
     const uint8_t *from = x + r * rows.x_stride;
     uint8_t *to = y + r * rows.y_stride;
     size_t i = 0;
-#if MACE_HAS_BYTE_TABLE
     for (; i + sv::kBytes <= rows.columns; i += sv::kBytes) {
       sv::Bytes bytes;
       __builtin_memcpy(&bytes, from + i, sizeof(bytes));
       bytes = t.At(bytes);
       __builtin_memcpy(to + i, &bytes, sizeof(bytes));
     }
-#endif
     for (; i < rows.columns; ++i) to[i] = table[from[i]];
   }
 }

@@ -38,13 +38,27 @@ void Max(const QuantizedParams &p,
          const Window &w,
          size_t channels,
          uint8_t *y) {
+  // Results with the scale and zero point of the image need no arithmetic.
+  const bool same = p.scale == 1.0f && p.x_zero == p.zero;
+  const sv::Requantizer limits = sv::MakeRequantizer(p);
   for (size_t channel = 0; channel < channels; channel += sv::kDotColumns) {
     const size_t left = channels - channel;
     // The least number of the type.
     sv::VDotBytes largest = sv::VDotBytes{} + (sv::kDotRowsUnsigned ? 0 : 0x80);
-    ForEach(w, static_cast<ptrdiff_t>(channel), [&](const uint8_t *x) {
-      largest = sv::MaxElements(largest, sv::LoadElements(x, left, p.x_mask));
-    });
+    if (left >= sv::kDotColumns && p.x_mask == 0) {
+      ForEach(w, static_cast<ptrdiff_t>(channel), [&](const uint8_t *x) {
+        largest = sv::MaxElements(largest, sv::LoadDotBytes(x));
+      });
+    } else {
+      ForEach(w, static_cast<ptrdiff_t>(channel), [&](const uint8_t *x) {
+        largest = sv::MaxElements(largest, sv::LoadElements(x, left, p.x_mask));
+      });
+    }
+    if (same) {
+      sv::StoreElements(y + channel, sv::LimitBytes(limits, largest), left,
+                        p.y_mask);
+      continue;
+    }
     sv::VI numbers[4];
     sv::WidenElements(largest, numbers);
     Finish(p, numbers, 1, left, y + channel);

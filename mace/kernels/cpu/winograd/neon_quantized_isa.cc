@@ -1,0 +1,231 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/winograd/quantized_winograd.h"
+
+#include "mace/kernels/cpu/simd.h"
+#include "mace/kernels/cpu/simd_quantized.h"
+#include "mace/kernels/cpu/winograd/neon_quantized_tile.h"
+
+#define MACE_UNROLL _Pragma("clang loop unroll(full)")
+
+namespace mace::winograd::MACE_ISA {
+namespace {
+
+constexpr size_t kEdge = 6;
+constexpr size_t kTile = 4;
+constexpr size_t kPanel = gemm::kPanelColumns;
+constexpr size_t kTileColumns = static_cast<size_t>(kTileVectors) * sv::kLanes;
+constexpr size_t kPixels = kTile * kTile;
+static_assert(kTileRows == kTilesTogether);
+
+typedef int16_t Shorts __attribute__((vector_size(16)));
+typedef int8_t Bytes __attribute__((vector_size(8)));
+typedef int8_t PanelBytes __attribute__((vector_size(kPanel)));
+typedef int16_t Weights __attribute__((vector_size(2 * kPanel)));
+
+// ---- filter -----------------------------------------------------------------
+
+// G * g, of any type.
+template <typename T>
+MACE_SIMD_INLINE void FilterPoints(const T &g0,
+                                   const T &g1,
+                                   const T &g2,
+                                   T (&to)[kEdge]) {
+  const T even = g0 + g2;
+  const T far = g0 + g2 * 4;
+  const T twice = g1 * 2;
+  to[0] = g0 * 6;
+  to[1] = (even + g1) * -4;
+  to[2] = (even - g1) * -4;
+  to[3] = far + twice;
+  to[4] = far - twice;
+  to[5] = g2 * 6;
+}
+
+void TransformFilter(const QuantizedFilter &args) {
+  const size_t point_elements = args.channels * kPanel;
+  for (size_t k = 0; k < args.channels; ++k) {
+    const int8_t *from = args.from + k / 4 * args.four_stride + k % 4;
+    Weights g[3][3];
+    for (size_t tap = 0; tap < 9; ++tap) {
+      PanelBytes w{};
+      const int8_t *element = from + tap * args.tap_stride;
+      for (size_t n = 0; n < args.columns; ++n) {
+        w[n] = element[n * args.column_stride];
+      }
+      g[tap / 3][tap % 3] = __builtin_convertvector(w, Weights);
+    }
+    Weights rows[3][kEdge];  // of columns of g
+    for (size_t j = 0; j < 3; ++j) {
+      FilterPoints(g[0][j], g[1][j], g[2][j], rows[j]);
+    }
+    for (size_t i = 0; i < kEdge; ++i) {
+      Weights points[kEdge];
+      FilterPoints(rows[0][i], rows[1][i], rows[2][i], points);
+      for (size_t j = 0; j < kEdge; ++j) {
+        int16_t all[kPanel];
+        __builtin_memcpy(all, &points[j], sizeof(all));
+        int16_t *to = args.to + (i * kEdge + j) * point_elements;
+        for (size_t n = 0; n < kPanel; n += kTileColumns) {
+          __builtin_memcpy(to + n * args.channels + k * kTileColumns, all + n,
+                           kTileColumns * sizeof(int16_t));
+        }
+      }
+    }
+  }
+}
+
+// ---- input ------------------------------------------------------------------
+
+// B' * d.
+MACE_SIMD_INLINE void InputPoints(const Shorts (&d)[kEdge],
+                                  Shorts (&to)[kEdge]) {
+  const Shorts a = d[4] - d[2] * 4;
+  const Shorts b = d[3] - d[1] * 4;
+  const Shorts c = d[4] - d[2];
+  const Shorts e = d[3] - d[1];
+  const Shorts twice = e + e;
+  to[0] = c + (d[0] - d[2]) * 4;
+  to[1] = a + b;
+  to[2] = a - b;
+  to[3] = c + twice;
+  to[4] = c - twice;
+  to[5] = (d[5] - d[3]) - e * 4;
+}
+
+void TransformInput(const QuantizedInput &args) {
+  int16_t *to = args.to;
+  for (size_t k = 0; k < args.channels; k += kChannelsTogether) {
+    Shorts columns[kEdge][kEdge];
+    MACE_UNROLL for (size_t j = 0; j < kEdge; ++j) {
+      Shorts d[kEdge];
+      MACE_UNROLL for (size_t i = 0; i < kEdge; ++i) {
+        Bytes bytes;
+        __builtin_memcpy(
+            &bytes, static_cast<const int8_t *>(args.pixels[i * kEdge + j]) + k,
+            sizeof(bytes));
+        d[i] = __builtin_convertvector(bytes, Shorts);
+      }
+      Shorts points[kEdge];
+      InputPoints(d, points);
+      MACE_UNROLL for (size_t i = 0; i < kEdge; ++i) columns[i][j] = points[i];
+    }
+    int16_t *point = to;
+    MACE_UNROLL for (size_t i = 0; i < kEdge; ++i) {
+      Shorts points[kEdge];
+      InputPoints(columns[i], points);
+      MACE_UNROLL for (size_t j = 0; j < kEdge; ++j) {
+        __builtin_memcpy(point, &points[j], sizeof(points[j]));
+        point += args.to_stride;
+      }
+    }
+    to += kTilesTogether * kChannelsTogether;
+  }
+}
+
+// ---- products ---------------------------------------------------------------
+
+void Multiply(const QuantizedProduct &args) {
+  const size_t steps = args.channels / kChannelsTogether;
+  for (size_t column = 0; column < kPanel; column += kTileColumns) {
+    const int16_t *w = args.w + column * args.channels;
+    const int16_t *a = args.a;
+    int32_t *c = args.c + column;
+    sv::VI start[kTileVectors];
+    __builtin_memcpy(start, args.start + column, sizeof(start));
+    for (size_t block = 0; block < args.blocks; ++block, c += kBlockSums) {
+      sv::VI sums[kTileRows][kTileVectors];
+      MACE_UNROLL for (int r = 0; r < kTileRows; ++r) {
+        MACE_UNROLL for (int v = 0; v < kTileVectors; ++v) {
+          sums[r][v] = start[v];
+        }
+      }
+      AddChannels(a, w, steps, sums);
+      MACE_UNROLL for (int r = 0; r < kTileRows; ++r) {
+        __builtin_memcpy(c + r * kPanel, sums[r], sizeof(sums[r]));
+      }
+    }
+  }
+}
+
+// ---- output -----------------------------------------------------------------
+
+typedef uint32_t Sums __attribute__((vector_size(4 * sv::kLanes)));
+
+// A' * m.
+MACE_SIMD_INLINE void OutputPoints(const Sums (&m)[kEdge], Sums (&to)[kTile]) {
+  const Sums even = m[1] + m[2];
+  const Sums odd = m[1] - m[2];
+  const Sums far_even = m[3] + m[4];
+  const Sums far_odd = m[3] - m[4];
+  const Sums twice = far_odd + far_odd;
+  to[0] = m[0] + even + far_even;
+  to[1] = odd + twice;
+  to[2] = even + (far_even << 2);
+  to[3] = odd + ((twice + m[5]) << 2);
+}
+
+// The rounded results of four columns, without zero point, as int16.
+MACE_SIMD_INLINE void StepsOfTile(const QuantizedOutput &args,
+                                  size_t column,
+                                  int16_t *to) {
+  constexpr uint32_t kInverseOf9 = 954437177;
+  static_assert(9 * kInverseOf9 == 1u);
+  constexpr float kInverseOf64 = 0x1p-6f;
+  const int32_t *from = args.from + column;
+  Sums rows[kTile][kEdge];
+  MACE_UNROLL for (size_t i = 0; i < kEdge; ++i) {
+    Sums m[kEdge];
+    MACE_UNROLL for (size_t j = 0; j < kEdge; ++j, from += kPointSums) {
+      __builtin_memcpy(&m[j], from, sizeof(m[j]));
+    }
+    Sums pixels[kTile];
+    OutputPoints(m, pixels);
+    MACE_UNROLL for (size_t j = 0; j < kTile; ++j) rows[j][i] = pixels[j];
+  }
+  // A power of two: the products are the same as those of sums / 64.
+  sv::V scale;
+  __builtin_memcpy(&scale, args.scale + column, sizeof(scale));
+  scale *= sv::Set(kInverseOf64);
+  MACE_UNROLL for (size_t j = 0; j < kTile; ++j) {
+    if (j >= args.cols) continue;
+    Sums pixels[kTile];
+    OutputPoints(rows[j], pixels);
+    MACE_UNROLL for (size_t i = 0; i < kTile; ++i) {
+      const sv::VI sum = reinterpret_cast<sv::VI>(pixels[i] * kInverseOf9);
+      sv::StoreSteps(to + (i * kTile + j) * kPanel, sv::StepsOf(sum, scale));
+    }
+  }
+}
+
+void TransformOutput(const QuantizedOutput &args) {
+  int16_t steps[kPixels * kPanel];
+  for (size_t column = 0; column < kPanel; column += sv::kLanes) {
+    StepsOfTile(args, column, steps + column);
+  }
+  const sv::Requantizer to = sv::MakeRequantizer(*args.requantization);
+  for (size_t i = 0; i < args.rows; ++i) {
+    int8_t *pixel = args.to + i * args.row_stride;
+    const int16_t *from = steps + i * kTile * kPanel;
+    for (size_t j = 0; j < args.cols;
+         ++j, pixel += args.pixel_stride, from += kPanel) {
+      const sv::VDotBytes bytes =
+          sv::LimitBytes(to, sv::NarrowStored(to, from));
+      if (args.columns >= kPanel) {
+        __builtin_memcpy(pixel, &bytes, sizeof(bytes));
+      } else {
+        sv::StoreDotBytesN(reinterpret_cast<uint8_t *>(pixel), bytes,
+                           args.columns);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+extern const QuantizedKernels kQuantizedKernels;
+const QuantizedKernels kQuantizedKernels = {&TransformFilter, &TransformInput,
+                                            &Multiply, &TransformOutput};
+
+}  // namespace mace::winograd::MACE_ISA

@@ -1,0 +1,23 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/winograd/quantized_winograd.h"
+
+namespace mace::winograd {
+
+#if defined(__aarch64__) || defined(__arm__)
+namespace neon {
+extern const QuantizedKernels kQuantizedKernels;
+}
+
+const QuantizedKernels *QuantizedKernelsFor(CpuIsa isa) {
+#if defined(__aarch64__)
+  if (isa == CpuIsa::neon_fp16) isa = CpuIsa::neon;
+#endif
+  return isa == CpuIsa::neon ? &neon::kQuantizedKernels : nullptr;
+}
+#else
+const QuantizedKernels *QuantizedKernelsFor(CpuIsa /*isa*/) { return nullptr; }
+#endif
+
+}  // namespace mace::winograd
