@@ -193,8 +193,8 @@ def test_everything_is_refused_at_once(caplog: pytest.LogCaptureFixture) -> None
         "    graph_optimize_options: [fold_constant, fuse]",
     )
     for part in (
-        "net.platform: keras is not in this release; accepted: onnx, tensorflow or "
-        "caffe",
+        "net.platform: keras is not in this release; accepted: onnx, tensorflow, "
+        "tflite or caffe",
         "models.net.runtime: the library has no APU runtime",
         "models.net.quantize_schema: mace_apu_16bit_per_tensor is not in this release",
         "'fold_constant' (did you mean fold_constants?), 'fuse'",

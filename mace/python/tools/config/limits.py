@@ -67,7 +67,11 @@ def _absent_devices(asked: Asked) -> str:
 def other_reference(asked: Asked) -> str:
     if not getattr(asked.options, "validate", False):
         return ""
-    others = {Platform.TENSORFLOW: "TensorFlow", Platform.CAFFE: "OpenCV"}
+    others = {
+        Platform.TENSORFLOW: "TensorFlow",
+        Platform.TFLITE: "the interpreter of TensorFlow Lite",
+        Platform.CAFFE: "OpenCV",
+    }
     found = [others[m.platform] for m in asked.models if m.platform in others]
     if asked.value is OnnxBackend.ONNXRUNTIME and not found:
         return ""

@@ -95,7 +95,7 @@ _ONE_PROBLEM = [
     (
         "platform: onnx",
         "platform: torch",
-        ["'torch'", "accepted: onnx, tensorflow or caffe"],
+        ["'torch'", "accepted: onnx, tensorflow, tflite or caffe"],
     ),
     (
         "platform: onnx",

@@ -50,6 +50,7 @@ class Platform(str, enum.Enum):
 
     ONNX = "onnx"
     TENSORFLOW = "tensorflow"
+    TFLITE = "tflite"
     CAFFE = "caffe"
     KERAS = "keras"
     PYTORCH = "pytorch"
@@ -58,7 +59,12 @@ class Platform(str, enum.Enum):
     @property
     def in_release(self) -> bool:
         """Whether there is an importer for it."""
-        return self in (Platform.ONNX, Platform.TENSORFLOW, Platform.CAFFE)
+        return self in (
+            Platform.ONNX,
+            Platform.TENSORFLOW,
+            Platform.TFLITE,
+            Platform.CAFFE,
+        )
 
 
 # The single devices that the library computes on. What is refused, warned of and

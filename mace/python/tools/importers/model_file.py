@@ -25,7 +25,7 @@ _MARKS: tuple[tuple[int, tuple[bytes, ...], str], ...] = (
     ),
     (0, (b"<!doctype html", b"<html"), "a web page: download the file itself"),
     (0, (b"\x89HDF\r\n",), "an HDF5 file (Keras?): save the model in another format"),
-    (4, (b"TFL3",), "a TensorFlow Lite model, which cannot be converted"),
+    (4, (b"TFL3",), "a TensorFlow Lite model: say platform: tflite"),
 )
 
 

@@ -36,7 +36,7 @@ def _tar() -> bytes:
     return stream.getvalue()
 
 
-@pytest.mark.parametrize("framework", ["caffe", "onnx", "tensorflow"])
+@pytest.mark.parametrize("framework", ["caffe", "onnx", "tensorflow", "tflite"])
 @pytest.mark.parametrize(
     ("data", "name"),
     [
@@ -49,7 +49,6 @@ def _tar() -> bytes:
         ),
         (b"<!DOCTYPE html><html>Not found</html>", "is a web page: download"),
         (b"\x89HDF\r\n\x1a\n" + bytes(100), "is an HDF5 file"),
-        (b"\x1c\0\0\0TFL3" + bytes(100), "is a TensorFlow Lite model"),
     ],
 )
 def test_other_formats(framework: str, data: bytes, name: str, tmp_path: Path) -> None:
@@ -59,11 +58,19 @@ def test_other_formats(framework: str, data: bytes, name: str, tmp_path: Path) -
         load_importer(framework)(_request(path))
 
 
-@pytest.mark.parametrize("framework", ["caffe", "onnx", "tensorflow"])
+@pytest.mark.parametrize("framework", ["caffe", "onnx", "tensorflow", "tflite"])
 def test_a_pipe_is_refused_and_not_waited_for(framework: str, tmp_path: Path) -> None:
     path = tmp_path / "model"
     os.mkfifo(path)
     with pytest.raises(ImportModelError, match="model.* is not a regular file"):
+        load_importer(framework)(_request(path))
+
+
+@pytest.mark.parametrize("framework", ["onnx", "tensorflow"])
+def test_a_model_of_tensorflow_lite(framework: str, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(b"\x1c\0\0\0TFL3" + bytes(100))
+    with pytest.raises(ImportModelError, match="Lite model: say platform: tflite"):
         load_importer(framework)(_request(path))
 
 

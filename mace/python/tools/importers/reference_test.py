@@ -17,6 +17,7 @@ from mace.python.tools.importers.reference import main
         ("caffe", ("`Convolution`", "`InnerProduct`")),
         ("onnx", ("`Conv`", "`Gemm`", "`Loop`")),
         ("tensorflow", ("`Conv2D`", "`MatMul`")),
+        ("tflite", ("`CONV_2D`", "`ADD`")),
     ],
 )
 def test_lists_what_is_converted(

@@ -40,6 +40,7 @@ _FRAMEWORKS = {
     Platform.CAFFE: "cv2",
     Platform.ONNX: "onnxruntime",
     Platform.TENSORFLOW: "tensorflow",
+    Platform.TFLITE: "tflite",
 }
 
 # Layers are fetched in groups; the tensors of a group have at most this size.

@@ -3,7 +3,7 @@
 """Channels first or last: converts arrays between the two orders.
 
 MACE keeps rank-4 activations channels last (NHWC). ONNX and Caffe put channels
-first (NCHW), TensorFlow puts them last.
+first (NCHW), TensorFlow and TensorFlow Lite put them last.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Array = npt.NDArray[Any]
 
 def framework_format(platform: Platform) -> DataFormat:
     """The position of a framework's channels."""
-    if platform in (Platform.TENSORFLOW, Platform.KERAS):
+    if platform in (Platform.TENSORFLOW, Platform.TFLITE, Platform.KERAS):
         return DataFormat.NHWC
     return DataFormat.NCHW
 

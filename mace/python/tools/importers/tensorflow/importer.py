@@ -17,6 +17,7 @@ from mace.python.tools.importers.base import (
     unknown_tensor,
     user_to_framework,
 )
+from mace.python.tools.importers.shapes import check_declared_shape
 from mace.python.tools.importers.tensorflow.body import Body, Scope
 from mace.python.tools.importers.tensorflow.context import TensorList
 from mace.python.tools.importers.tensorflow.functions import Tensor
@@ -29,7 +30,6 @@ from mace.python.tools.importers.tensorflow.node import (
 from mace.python.tools.importers.tensorflow.reader import FrozenGraph, read_graph
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
 from mace.python.tools.ir.shapes import from_ints
 
 _PLACEHOLDERS = {"Placeholder", "PlaceholderV2"}
@@ -96,7 +96,7 @@ class _Import:
                 f"shape of {spec.name}; give it in the deployment file"
             )
         shape = user_to_framework(shape, spec.data_format, DataFormat.NHWC)
-        _check_shape(spec, shape, own)
+        check_declared_shape(spec, shape, own)
         dtype = spec.dtype
         if node.op in _PLACEHOLDERS and node.integer("dtype") in ELEMENT_TYPES:
             dtype = ELEMENT_TYPES[node.integer("dtype")]
@@ -135,24 +135,3 @@ class _Import:
                 "name the tensor that is made of it"
             )
         return value
-
-
-def _check_shape(
-    spec: InputSpec, shape: tuple[int, ...], own: tuple[int, ...] | None
-) -> None:
-    if own is None:
-        return
-    fits = len(own) == len(shape) and all(
-        a == b or a < 0 or b < 0 for a, b in zip(own, shape)
-    )
-    if fits:
-        return
-    hint = ""
-    if len(own) == len(shape) == 4:
-        turned = tuple(shape[axis] for axis in NCHW_TO_NHWC)
-        if all(a == b or a < 0 or b < 0 for a, b in zip(own, turned)):
-            hint = "; is it NCHW? then say input_data_formats: NCHW"
-    raise ImportModelError(
-        f"input_shapes: {spec.name} is {list(own)} in the model, which "
-        f"{list(shape)} of the deployment file contradicts{hint}"
-    )

@@ -27,9 +27,16 @@ from mace.python.tools.validate.frameworks.reference import (
 _ROOT = Path(__file__).resolve().parents[5]
 
 # Framework -> extra of the Python project that installs it.
-_EXTRAS = {"cv2": "caffe", "onnxruntime": "validate", "tensorflow": "tensorflow"}
-# Framework -> package, if they are called differently.
-_PACKAGES = {"cv2": "opencv-python-headless"}
+_EXTRAS = {
+    "cv2": "caffe",
+    "onnxruntime": "validate",
+    "tensorflow": "tensorflow",
+    "tflite": "tensorflow",
+}
+# Framework -> module, and package, if they are called differently. The interpreter of
+# TensorFlow Lite is part of TensorFlow.
+_MODULES = {"tflite": "tensorflow"}
+_PACKAGES = {"cv2": "opencv-python-headless", "tflite": "tensorflow"}
 
 # The time limit of a reference run; after it, the run counts as hung.
 _TIME_LIMIT_S = 1800.0
@@ -74,7 +81,7 @@ def run_reference(request: ReferenceRequest) -> ReferenceResult:
 
 def _require(framework: str) -> None:
     extra = _EXTRAS[framework]
-    if importlib.util.find_spec(framework) is None:
+    if importlib.util.find_spec(_MODULES.get(framework, framework)) is None:
         raise MissingToolError(
             f"Python package {_PACKAGES.get(framework, framework)}",
             "comparing with the original framework (--validate)",

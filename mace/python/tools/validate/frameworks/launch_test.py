@@ -142,7 +142,9 @@ def test_a_missing_package_names_what_installs_it(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    for framework, extra in (("onnxruntime", "validate"), ("tensorflow", "tensorflow")):
+    extras = {"onnxruntime": "validate"}
+    for framework in ("onnxruntime", "tensorflow", "tflite"):
+        extra = extras.get(framework, "tensorflow")
         request = ReferenceRequest(framework, model, {"x": X}, ("y",))
         with pytest.raises(MissingToolError, match=rf"--for {extra}"):
             run_reference(request)
@@ -177,6 +179,40 @@ def test_tensorflow_graph(tmp_path: Path) -> None:
     for request, message in (
         (ReferenceRequest("tensorflow", path, {"x": X}, ("z",)), "no tensor 'z'"),
         (ReferenceRequest("tensorflow", path, {"x": X.T}, ("y",)), "model wants"),
+    ):
+        with pytest.raises(FrameworkError, match=message):
+            run_reference(request)
+
+
+@needs_tensorflow
+def test_tflite_model(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    path = tmp_path / "model.tflite"
+    code = (
+        "import sys, tensorflow as tf\n"
+        "function = tf.function(lambda x: tf.exp(tf.nn.relu(x)) + 1.0)\n"
+        "spec = tf.TensorSpec([2, 3], tf.float32, name='x')\n"
+        "concrete = function.get_concrete_function(spec)\n"
+        "convert = tf.lite.TFLiteConverter.from_concrete_functions\n"
+        "open(sys.argv[1], 'wb').write(convert([concrete], concrete).convert())\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code, str(path)], check=True, capture_output=True
+    )
+    result = run_reference(
+        ReferenceRequest("tflite", path, {"x": X}, ("Identity",), ("Relu", "unknown"))
+    )
+    assert set(result.tensors) == {"Identity", "Relu"}
+    expected = np.exp(np.maximum(X, 0)) + 1
+    np.testing.assert_allclose(result.tensors["Identity"], expected, rtol=1e-5)
+    other = path.with_name("other.tflite")
+    other.write_bytes(b"not a model")
+    for request, message in (
+        (ReferenceRequest("tflite", path, {"x": X}, ("z",)), "no tensor 'z'"),
+        (ReferenceRequest("tflite", path, {"Relu": X}, ("Identity",)), "inner tensor"),
+        (ReferenceRequest("tflite", other, {"x": X}, ("y",)), "cannot read"),
     ):
         with pytest.raises(FrameworkError, match=message):
             run_reference(request)

@@ -22,6 +22,7 @@ _MODULES = {
     "cv2": "mace.python.tools.validate.frameworks.opencv_dnn",
     "onnxruntime": "mace.python.tools.validate.frameworks.onnx_runtime",
     "tensorflow": "mace.python.tools.validate.frameworks.tensorflow_v1",
+    "tflite": "mace.python.tools.validate.frameworks.tflite_interpreter",
 }
 
 

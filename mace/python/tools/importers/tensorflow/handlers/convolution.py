@@ -66,7 +66,7 @@ def depthwise_conv2d(context: Context) -> None:
 def transposed_conv2d(context: Context) -> None:
     """tf.nn.conv2d_transpose: [KH, KW, O, C] filters, the output's shape first."""
     filters = _filter(context, (2, 0, 1, 3))
-    attrs = _transposed_attrs(context, filters.shape)
+    attrs = transposed_attrs(context, filters.shape)
     context.emit("Deconv2D", [context.input(2), filters], **attrs)
 
 
@@ -74,12 +74,12 @@ def transposed_conv2d(context: Context) -> None:
 def transposed_depthwise(context: Context) -> None:
     """[KH, KW, O, M] filters; output channel o is the sum over M inputs."""
     filters = _filter(context, (2, 0, 1, 3))
-    attrs = _transposed_attrs(context, filters.shape)
+    attrs = transposed_attrs(context, filters.shape)
     attrs["groups"] = filters.shape[0] if filters.shape else 1
     context.emit("Deconv2D", [context.input(2), filters], **attrs)
 
 
-def _transposed_attrs(context: Context, filter_shape: Shape | None) -> dict[str, Any]:
+def transposed_attrs(context: Context, filter_shape: Shape | None) -> dict[str, Any]:
     """Strides, dilations, pads and output padding. The node is the gradient of a
     convolution whose input has the given size; its padding is that of the convolution.
     """

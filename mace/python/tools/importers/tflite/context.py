@@ -1,0 +1,152 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of a handler, and the table in which handlers register.
+
+Most operators mean what those of TensorFlow mean: `Context.apply` calls TensorFlow's
+handler, with the same inputs and with the attributes that TensorFlow would have.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mace.python.tools.importers.base import HandlerTable, UnsupportedNodeError
+from mace.python.tools.importers.tensorflow.context import HANDLERS as OF_TENSORFLOW
+from mace.python.tools.importers.tensorflow.context import Context as TensorFlowContext
+from mace.python.tools.importers.tensorflow.node import Node
+from mace.python.tools.importers.tflite.reader import Operator, Tensor
+from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import static
+
+_PADDINGS = ("SAME", "VALID")
+STATIC_HINT = "give fixed input_shapes"
+
+
+class PlainNode(Node):
+    """A node whose attributes are plain values, not messages."""
+
+    attrs: Mapping[str, Any]
+
+    def integer(self, name: str, default: int = 0) -> int:
+        return int(self.attrs.get(name, default))
+
+    def number(self, name: str, default: float = 0.0) -> float:
+        return float(self.attrs.get(name, default))
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        return bool(self.attrs.get(name, default))
+
+    def string(self, name: str, default: str = "") -> str:
+        return str(self.attrs.get(name, default))
+
+    def ints(self, name: str) -> tuple[int, ...]:
+        return tuple(self.attrs.get(name, ()))
+
+
+class Context(TensorFlowContext):
+    """One operator under conversion.
+
+    Handlers read and make the numbers that quantized tensors stand for; the importer
+    puts Dequantize and Quantize around them, and adds the activation that an operator
+    may have. The results need not have the names of the framework's tensors.
+
+    Attributes:
+        operator: the operator.
+        tensors: of its outputs.
+        inputs: values of its inputs, dequantized; None for one that is left out.
+        stored: the same as the file stores them.
+    """
+
+    def __init__(
+        self,
+        operator: Operator,
+        builder: GraphBuilder,
+        inputs: Sequence[Value | None],
+        stored: Sequence[Value | None],
+        tensors: Sequence[Tensor],
+        names: Sequence[str],
+    ) -> None:
+        node = PlainNode(tensors[0].name, operator.type, (), operator.options)
+        super().__init__(node, builder, [v for v in inputs if v is not None])
+        self.operator = operator
+        self.tensors = tuple(tensors)
+        self.stored = tuple(stored)
+        self._given: tuple[Value | None, ...] = tuple(inputs)
+        self._names = tuple(names)
+
+    def input(self, index: int) -> Value:
+        value = self.optional(index)
+        if value is None:
+            raise UnsupportedNodeError(f"input {index} is missing")
+        return value
+
+    def optional(self, index: int) -> Value | None:
+        """An input that may be left out."""
+        return self._given[index] if 0 <= index < len(self._given) else None
+
+    def stored_input(self, index: int) -> Value:
+        """An input as the file stores it."""
+        value = self.stored[index] if index < len(self.stored) else None
+        if value is None:
+            raise UnsupportedNodeError(f"input {index} is missing")
+        return value
+
+    def output_name(self, index: int = 0) -> str:
+        if index >= len(self._names):
+            raise UnsupportedNodeError(f"output {index} is missing")
+        return self._names[index]
+
+    def apply(
+        self,
+        op_type: str,
+        inputs: Sequence[Value] | None = None,
+        **attrs: Any,
+    ) -> None:
+        """Makes the results those of an operator of TensorFlow.
+
+        Args:
+            op_type: its type.
+            inputs: in TensorFlow's order; None: those of this one.
+            attrs: its attributes.
+        """
+        handler = OF_TENSORFLOW.find(op_type)
+        assert handler is not None, op_type
+        other = copy.copy(self)
+        other.node = PlainNode(self.node.name, op_type, (), attrs)
+        if inputs is not None:
+            other.inputs = tuple(inputs)
+            other._given = other.inputs
+        handler(other)
+
+    def pass_on(self, value: Value, index: int = 0) -> None:
+        """Makes a value an output."""
+        self.results[index] = self.builder.alias(value, self.output_name(index))
+
+    def padding(self) -> str:
+        """The padding of a window, as TensorFlow calls it."""
+        number = self.node.integer("padding")
+        if not 0 <= number < len(_PADDINGS):
+            raise UnsupportedNodeError(f"padding is {number}")
+        return _PADDINGS[number]
+
+    def strides(self) -> list[int]:
+        """Vertical and horizontal."""
+        return [self.node.integer("stride_h"), self.node.integer("stride_w")]
+
+    def static_shape(self, value: Value) -> tuple[int, ...]:
+        """A shape that must be known."""
+        shape = None if value.shape is None else static(value.shape)
+        if shape is None:
+            raise UnsupportedNodeError(
+                f"the shape of {value.name} is not known before the run", STATIC_HINT
+            )
+        return shape
+
+
+Handler = Callable[[Context], None]
+HANDLERS: HandlerTable[Handler] = HandlerTable(
+    "mace.python.tools.importers.tflite.handlers"
+)

@@ -1,0 +1,151 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions and matrix products, against TensorFlow Lite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mace.python.tools.importers.tflite.testing import (
+    Family,
+    converted,
+    one_operator,
+    rand,
+)
+
+tf = pytest.importorskip("tensorflow", reason="it is the reference here")
+
+_FAMILY = Family("products")
+check = _FAMILY.check
+check_int8 = _FAMILY.check_int8
+
+
+def _activated(x: Any, name: str) -> Any:
+    if name == "relu_n1_to_1":
+        return tf.clip_by_value(x, -1.0, 1.0)
+    return x if name == "none" else getattr(tf.nn, name)(x)
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("activation", ["none", "relu", "relu6", "relu_n1_to_1"])
+def test_conv(tmp_path: Path, padding: str, activation: str) -> None:
+    w, b = rand(3, 2, 4, 6), rand(6)
+    for stride, dilation in ((1, 1), (2, 1), (1, 2)):
+
+        def layer(x: Any, stride: int = stride, dilation: int = dilation) -> Any:
+            y = tf.nn.conv2d(x, w, stride, padding, dilations=dilation)
+            return _activated(tf.nn.bias_add(y, b), activation)
+
+        check(tmp_path, layer, rand(1, 9, 8, 4))
+        check_int8(tmp_path, layer, rand(1, 9, 8, 4), share=0.02)
+        if stride == 1:
+            check_int8(tmp_path, layer, rand(1, 9, 8, 4), integers="16x8")
+
+
+def test_grouped_conv(tmp_path: Path) -> None:
+    check(
+        tmp_path,
+        lambda x: tf.nn.conv2d(x, rand(3, 3, 4, 6), 1, "SAME"),
+        rand(1, 6, 6, 8),
+    )
+
+
+@pytest.mark.parametrize("multiplier", [1, 3])
+def test_depthwise_conv(tmp_path: Path, multiplier: int) -> None:
+    w, b = rand(3, 3, 4, multiplier), rand(4 * multiplier)
+    for stride, dilation in ((1, 1), (2, 1), (1, 2)):
+
+        def layer(x: Any, stride: int = stride, dilation: int = dilation) -> Any:
+            y = tf.nn.depthwise_conv2d(
+                x, w, [1, stride, stride, 1], "SAME", dilations=[dilation] * 2
+            )
+            return tf.nn.relu6(tf.nn.bias_add(y, b))
+
+        check(tmp_path, layer, rand(1, 9, 8, 4))
+        check_int8(tmp_path, layer, rand(1, 9, 8, 4), share=0.02)
+        check_int8(tmp_path, layer, rand(1, 9, 8, 4), integers="16x8")
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_transpose_conv(tmp_path: Path, padding: str) -> None:
+    w, b = rand(3, 3, 5, 4), rand(5)
+    size = 8 if padding == "SAME" else 9
+
+    def layer(x: Any) -> Any:
+        y = tf.nn.conv2d_transpose(x, w, [1, size, size, 5], 2, padding)
+        return tf.nn.relu(tf.nn.bias_add(y, b))
+
+    check(tmp_path, layer, rand(1, 4, 4, 4))
+    check_int8(tmp_path, layer, rand(1, 4, 4, 4))
+
+
+def test_fully_connected(tmp_path: Path) -> None:
+    w, b = rand(6, 5), rand(5)
+
+    def layer(x: Any) -> Any:
+        return tf.nn.relu(tf.matmul(x, w) + b)
+
+    check(tmp_path, layer, rand(3, 6))
+    check_int8(tmp_path, layer, rand(3, 6), share=0.1)
+    check_int8(tmp_path, layer, rand(3, 6), integers="16x8")
+    # keep_num_dims
+    check(tmp_path, lambda x: tf.tensordot(x, w, 1) + b, rand(2, 3, 6))
+    check(tmp_path, lambda x: tf.matmul(x, w), rand(1, 4, 3, 6))
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_fully_connected_of_any_rank(tmp_path: Path, keep: bool) -> None:
+    shape = (2, 3, 5) if keep else (6, 5)
+    data = one_operator(
+        "FULLY_CONNECTED",
+        [rand(2, 3, 4)],
+        [(shape, "float32")],
+        {1: rand(5, 4), 2: rand(5)},
+        {"keep_num_dims": keep},
+        "FullyConnectedOptions",
+    )
+    _FAMILY.check_file(tmp_path, data, rand(2, 3, 4))
+
+
+def test_weights_of_16_and_8_bits(tmp_path: Path) -> None:
+    w, b = rand(16, 64), rand(64)
+
+    def half(converter: Any) -> None:
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        converter.target_spec.supported_types = [tf.float16]
+
+    def hybrid(converter: Any) -> None:
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+
+    def layer(x: Any) -> Any:
+        return tf.matmul(x, w) + b
+
+    x = rand(3, 16)
+    _FAMILY.check_file(tmp_path, converted(layer, [x], prepare=half), x)
+    # The interpreter rounds the input to 8 bits.
+    data = converted(layer, [x], prepare=hybrid)
+    _FAMILY.check_file(tmp_path, data, x, tolerance=0.1)
+
+
+def test_batch_matmul(tmp_path: Path) -> None:
+    a, b = rand(2, 3, 4), rand(2, 4, 5, low=-1)
+    check(tmp_path, tf.matmul, a, b)
+    check(tmp_path, lambda a, b: tf.matmul(a, b, transpose_b=True), a, rand(2, 6, 4))
+    check(tmp_path, lambda a, b: tf.matmul(a, b, transpose_a=True), rand(2, 4, 3), b)
+    check_int8(tmp_path, tf.matmul, a, b, share=0.1)
+
+
+def test_weights_of_four_bits(tmp_path: Path) -> None:
+    from mace.python.tools.importers.tflite.reader import Tensor
+
+    packed = np.array([0x21, 0xF8, 0x07], np.uint8)
+    tensor = Tensor("w", 17, (5,), None, packed, "")
+    np.testing.assert_array_equal(tensor.array(), [1, 2, -8, -1, 7])
+
+
+def test_every_handler_was_tried() -> None:
+    _FAMILY.assert_all_tried()

@@ -1,0 +1,440 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Imports a network: chooses its operators, and reports problems.
+
+A quantized tensor is two values: its integers, which have the name of the tensor, and
+the floats that Dequantize makes of them. Handlers compute in floats; passes of the
+converter make integer operators of what is between Dequantize and Quantize.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.base import (
+    MALFORMED_NODE_ERRORS,
+    ImportModelError,
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+    UnsupportedNodeError,
+    UnsupportedNodes,
+    framework_format,
+    malformed_node,
+    nearest_names,
+    unknown_tensor,
+    user_to_framework,
+)
+from mace.python.tools.importers.shapes import check_declared_shape
+from mace.python.tools.importers.tflite.context import HANDLERS, Context
+from mace.python.tools.importers.tflite.reader import (
+    Network,
+    Operator,
+    Scales,
+    Tensor,
+    read_network,
+)
+from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import DataFormat, Graph, Value
+from mace.python.tools.ir.infer import ShapeError, state_quantization
+from mace.python.tools.ir.op_rules.quantization import known_quantization
+from mace.python.tools.ir.quantization import QUANTIZED_TYPES
+from mace.python.tools.ir.shapes import from_ints
+
+_EIGHT_BITS = (DataType.INT8, DataType.UINT8)
+_CONTROL = frozenset({"CALL", "CALL_ONCE", "IF", "STABLEHLO_CASE", "WHILE"})
+_VARIABLES = frozenset({"ASSIGN_VARIABLE", "READ_VARIABLE", "VAR_HANDLE"})
+_RECURRENT = frozenset(
+    {
+        "BIDIRECTIONAL_SEQUENCE_LSTM",
+        "BIDIRECTIONAL_SEQUENCE_RNN",
+        "LSTM",
+        "RNN",
+        "SVDF",
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
+        "UNIDIRECTIONAL_SEQUENCE_RNN",
+    }
+)
+# Activations that an operator may have, by their number in the schema.
+_ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT")
+
+
+def import_model(request: ImportRequest) -> Graph:
+    """Imports a `.tflite` file; see `importers.base.Importer`."""
+    return _Import(request, read_network(request.model_path)).run()
+
+
+@dataclass
+class _Values:
+    """The values of a tensor.
+
+    Attributes:
+        stored: as the file stores it; integers if it is quantized.
+        floats: what they stand for; None: not asked for yet.
+    """
+
+    stored: Value
+    floats: Value | None = None
+
+
+class _Import:
+    """One import: the file's network and the values created from it so far."""
+
+    def __init__(self, request: ImportRequest, network: Network) -> None:
+        self.request = request
+        self.network = network
+        self.builder = GraphBuilder(request.name, "tflite")
+        self.by_name = {t.name: i for i, t in enumerate(network.tensors)}
+        self.values: dict[int, _Values] = {}
+        self.unsupported = UnsupportedNodes(str(request.model_path))
+        # Outputs of operators that could not be converted.
+        self.unknown: set[int] = set()
+
+    def run(self) -> Graph:
+        outputs = [self._find("output_tensors", o.name) for o in self.request.outputs]
+        for spec in self.request.inputs:
+            self._add_input(spec)
+        needed = self._needed(outputs)
+        for operator in needed:
+            self._convert(operator)
+        self.unsupported.raise_if_any()
+        for index, output in zip(outputs, self.request.outputs):
+            self._add_output(index, output)
+        self.builder.graph.prune()
+        self.unsupported.add_unfit(self.builder.graph)
+        self.unsupported.raise_if_any()
+        self.builder.graph.sort()
+        return self.builder.graph
+
+    def _find(self, key: str, name: str) -> int:
+        if name not in self.by_name:
+            known = [
+                self.network.tensors[i].name
+                for i in (*self.network.inputs, *self.network.outputs)
+            ]
+            known += [n for n in self.by_name if n not in known]
+            raise unknown_tensor(key, name, self.request.model_path, known)
+        return self.by_name[name]
+
+    def _damaged(self, what: str) -> ImportModelError:
+        return ImportModelError(
+            f"model_file_path: {self.request.model_path} is damaged: {what}; "
+            "convert the model again"
+        )
+
+    # Inputs and outputs of the model ----------------------------------------
+
+    def _add_input(self, spec: InputSpec) -> None:
+        index = self._find("input_tensors", spec.name)
+        tensor = self.network.tensors[index]
+        try:
+            dtype = tensor.dtype
+        except UnsupportedNodeError as error:
+            raise ImportModelError(f"input_tensors: {error.reason}") from None
+        own = tensor.shape
+        shape = user_to_framework(spec.shape or own, spec.data_format, DataFormat.NHWC)
+        check_declared_shape(spec, shape, own)
+        value = self.builder.input(
+            spec.name,
+            dtype,
+            from_ints(shape),
+            framework_format(spec.data_format, DataFormat.NHWC),
+        )
+        self.values[index] = _Values(value)
+
+    def _add_output(self, index: int, output: OutputSpec) -> None:
+        value = self._of(index).stored
+        if value.dtype is DataType.INT16:
+            value = self._as_int32(value)
+        self.builder.output(
+            value, output.name, framework_format(output.data_format, DataFormat.NHWC)
+        )
+
+    def _as_int32(self, value: Value) -> Value:
+        """Integers of 16 bits as the application gets them."""
+        one, zero = self._constant(np.float32(1)), self._constant(np.int16(0))
+        numbers = self.builder.one("Dequantize", [value, one, zero])
+        return self.builder.one("Cast", [numbers], None, {"to": "INT32"})
+
+    # Operators ----------------------------------------------------------------
+
+    def _needed(self, outputs: Sequence[int]) -> list[Operator]:
+        """The operators that the outputs need, in the order of the file, in which
+        they run.
+        """
+        made: dict[int, int] = {}
+        for number, operator in enumerate(self.network.operators):
+            for index in operator.outputs:
+                if index in made:
+                    name = self.network.tensors[index].name
+                    raise self._damaged(f"two operators make {name}")
+                made[index] = number
+        needed: set[int] = set()
+        waiting = [index for index in outputs if index not in self.values]
+        while waiting:
+            number = made.get(waiting.pop(), -1)
+            if number < 0 or number in needed:
+                continue
+            needed.add(number)
+            sources = self.network.operators[number].inputs
+            waiting += [i for i in sources if i >= 0 and i not in self.values]
+        self._check_inputs(needed, outputs, made)
+        return [self.network.operators[number] for number in sorted(needed)]
+
+    def _check_inputs(
+        self, needed: set[int], outputs: Sequence[int], made: Mapping[int, int]
+    ) -> None:
+        read = {i for n in needed for i in self.network.operators[n].inputs if i >= 0}
+        missing = [
+            self.network.tensors[index].name
+            for index in self.network.inputs
+            if index in read | set(outputs)
+            and index not in self.values
+            and index not in made
+        ]
+        if missing:
+            raise ImportModelError(
+                "input_tensors: the outputs also need "
+                + ", ".join(missing)
+                + ", which the deployment file does not name"
+            )
+
+    def _convert(self, operator: Operator) -> None:
+        if any(index in self.values for index in operator.outputs):
+            return  # an input of the model is in their place
+        if self.unknown.intersection(operator.inputs) or not operator.outputs:
+            self.unknown.update(operator.outputs)
+            return  # caused by an operator that is already in the table
+        name = self.network.tensors[operator.outputs[0]].name
+        try:
+            # Infinities and NaN are allowed in a model.
+            with np.errstate(all="ignore"):
+                self._call(operator)
+        except UnsupportedNodeError as error:
+            self._refuse(operator, name, error.reason, error.hint)
+        except ShapeError as error:
+            self._refuse(operator, name, str(error))
+        except MaceError:
+            raise
+        except MALFORMED_NODE_ERRORS as error:
+            row = malformed_node(error)
+            self._refuse(operator, name, row.reason, row.hint)
+
+    def _refuse(
+        self, operator: Operator, name: str, reason: str, hint: str = ""
+    ) -> None:
+        kind = operator.type + (f" {operator.custom}" if operator.custom else "")
+        self.unsupported.add(name, kind, reason, hint)
+        self.unknown.update(operator.outputs)
+
+    def _call(self, operator: Operator) -> None:
+        handler = HANDLERS.find(operator.type)
+        if handler is None:
+            raise UnsupportedNodeError(*_why(operator))
+        activation = _activation(operator)
+        tensors = [self.network.tensors[i] for i in operator.outputs]
+        sources = [None if i < 0 else self._of(i) for i in operator.inputs]
+        inputs = [
+            None if source is None else self._floats(source, index)
+            for source, index in zip(sources, operator.inputs)
+        ]
+        final = [not activation and not _is_quantized(tensor) for tensor in tensors]
+        names = [
+            tensor.name
+            if is_final
+            else self.builder.graph.unique_name(f"{tensor.name}/floats")
+            for tensor, is_final in zip(tensors, final)
+        ]
+        stored = [None if source is None else source.stored for source in sources]
+        context = Context(operator, self.builder, inputs, stored, tensors, names)
+        handler(context)
+        for number, index in enumerate(operator.outputs):
+            value = context.results.get(number)
+            if value is None:
+                raise UnsupportedNodeError(f"output {number} is not computed")
+            if not final[number] and value.source == value.name:
+                value.source = None  # no tensor of the framework's
+            self._set(index, self._activated(value, activation, tensors[number]))
+
+    def _activated(self, value: Value, activation: str, tensor: Tensor) -> Value:
+        if not activation:
+            return value
+        quantized = _is_quantized(tensor)
+        name = None if quantized else tensor.name
+
+        def limit(value: Value, number: float, mode: str, name: str | None) -> Value:
+            bound = self._constant(np.float32(number))
+            return self.builder.one("Eltwise", [value, bound], name, {"mode": mode})
+
+        if activation == "RELU_N1_TO_1":
+            return limit(limit(value, -1, "MAX", None), 1, "MIN", name)
+        attrs: dict[str, object] = {"activation": activation}
+        if activation == "RELU6":
+            attrs = {"activation": "RELUX", "activation_limit": 6.0}
+        return self.builder.one("Activation", [value], name, attrs)
+
+    # Values -------------------------------------------------------------------
+
+    def _of(self, index: int) -> _Values:
+        """The values of a tensor that is an input, a constant or computed."""
+        if index not in self.values:
+            tensor = self.network.tensors[index]
+            is_empty = 0 in tensor.shape
+            if not (tensor.buffer.size or is_empty or tensor.problem):
+                raise UnsupportedNodeError(
+                    f"{tensor.name} is computed by no operator before it",
+                    "convert the model again",
+                )
+            self.values[index] = _Values(self._read(tensor))
+        return self.values[index]
+
+    def _read(self, tensor: Tensor) -> Value:
+        """A constant."""
+        array = tensor.array()
+        graph = self.builder.graph
+        if _is_quantized(tensor) and array.dtype == np.int16:
+            return graph.add_constant(tensor.name, array)
+        if tensor.quantization is not None and array.dtype == np.int64:
+            bounds = np.iinfo(np.int32)
+            if array.size and not (
+                bounds.min <= array.min() and array.max() <= bounds.max
+            ):
+                raise UnsupportedNodeError(
+                    f"{tensor.name} has integers beyond those of 32 bits"
+                )
+        value = self.builder.constant(tensor.name, array)
+        value.source = tensor.name
+        return value
+
+    def _set(self, index: int, value: Value) -> None:
+        """Makes a result a tensor of the file."""
+        tensor = self.network.tensors[index]
+        is_float = value.dtype is DataType.FLOAT32
+        if not _is_quantized(tensor) or not is_float:
+            self.values[index] = _Values(value)
+            return
+        scales = _scales(tensor)
+        dtype = tensor.dtype
+        parameters, axis = self._parameters(scales, dtype, tensor)
+        attrs = {"to": dtype.value.upper(), "axis": axis}
+        stored = self.builder.one(
+            "Quantize", [value, *parameters], tensor.name, attrs, tensor.name
+        )
+        self.values[index] = _Values(stored)
+
+    def _floats(self, values: _Values, index: int) -> Value:
+        """What a tensor stands for."""
+        tensor = self.network.tensors[index]
+        if values.floats is None:
+            values.floats = self._dequantized(values.stored, tensor)
+        return values.floats
+
+    def _dequantized(self, value: Value, tensor: Tensor) -> Value:
+        scales = tensor.quantization
+        if scales is None or value.dtype not in QUANTIZED_TYPES:
+            return value
+        if value.dtype is DataType.INT32 and not (
+            value.is_constant or tensor.dtype is DataType.INT16
+        ):
+            return value
+        parameters, axis = self._parameters(scales, value.dtype, tensor)
+        if value.is_constant:
+            stated = known_quantization(value, *parameters, axis)
+            if stated is not None:
+                state_quantization(value, stated)
+        name = f"{tensor.name}/floats"
+        result = self.builder.one(
+            "Dequantize", [value, *parameters], None, {"axis": axis}, name
+        )
+        if tensor.dtype is not DataType.INT16 or value.dtype is not DataType.INT32:
+            return result
+        # An input of the application, which MACE computes in as int16.
+        inner, _ = self._parameters(scales, DataType.INT16, tensor)
+        attrs = {"to": "INT16", "axis": axis}
+        stored = self.builder.one("Quantize", [result, *inner], None, attrs, name)
+        return self.builder.one("Dequantize", [stored, *inner], None, None, name)
+
+    def _parameters(
+        self, scales: Scales, dtype: DataType, tensor: Tensor
+    ) -> tuple[tuple[Value, Value], int]:
+        """The inputs of Quantize and Dequantize, and their axis."""
+        bounds = np.iinfo(dtype.numpy)
+        zeros = np.asarray(scales.zeros)
+        if not (bounds.min <= zeros.min() and zeros.max() <= bounds.max):
+            raise UnsupportedNodeError(
+                f"the zero point of {tensor.name} does not fit into {dtype.value}"
+            )
+        if not (np.isfinite(scales.scales).all() and (scales.scales > 0).all()):
+            raise UnsupportedNodeError(
+                f"a scale of {tensor.name} is not finite and above 0"
+            )
+        if scales.scales.size > 1 and not 0 <= scales.axis < len(tensor.shape):
+            raise UnsupportedNodeError(
+                f"{tensor.name} has scales along axis {scales.axis} of "
+                f"{len(tensor.shape)}"
+            )
+        stored = zeros.astype(dtype.numpy)
+        one = scales.scales.size == 1
+        return (
+            self._constant(scales.scales.reshape(-1)),
+            self._constant(stored.reshape(-1)),
+        ), 0 if one else scales.axis
+
+    def _constant(self, array: np.generic | Array) -> Value:
+        graph = self.builder.graph
+        return graph.add_constant(graph.unique_name("parameter"), np.asarray(array))
+
+
+def _is_quantized(tensor: Tensor) -> bool:
+    """Whether operators compute its integers."""
+    if tensor.quantization is None:
+        return False
+    return tensor.dtype in (*_EIGHT_BITS, DataType.INT16)
+
+
+def _scales(tensor: Tensor) -> Scales:
+    scales = tensor.quantization
+    assert scales is not None
+    if scales.scales.size > 1:
+        raise UnsupportedNodeError(
+            f"{tensor.name} is computed with a scale for each channel"
+        )
+    return scales
+
+
+def _activation(operator: Operator) -> str:
+    """The activation that follows; '' if there is none."""
+    number = int(operator.options.get("activation", 0))
+    if not 0 <= number < len(_ACTIVATIONS):
+        raise UnsupportedNodeError(f"activation {number} is not known")
+    activation = _ACTIVATIONS[number]
+    if activation == "SIGN_BIT":
+        raise UnsupportedNodeError("the activation is SIGN_BIT")
+    return "" if activation == "NONE" else activation
+
+
+def _why(operator: Operator) -> tuple[str, str]:
+    kind = operator.type
+    if kind in _CONTROL:
+        return "control flow", "convert the model without loops and conditions"
+    if kind in _VARIABLES:
+        return "a variable", "convert the model with its variables as constants"
+    if kind in _RECURRENT:
+        return (
+            "a recurrent layer as one operator",
+            "unroll the layer (Keras: unroll=True), so that it is products and sums",
+        )
+    if operator.custom:
+        return (
+            "a custom operator",
+            "name the tensors in front of it in output_tensors, and compute it in "
+            "the application",
+        )
+    near = nearest_names(kind, HANDLERS.types(), 2)
+    hint = "supported and similar: " + ", ".join(near) if near else ""
+    return "operator not supported", hint

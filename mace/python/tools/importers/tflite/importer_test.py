@@ -1,0 +1,281 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Files as a whole: names, shapes, borders, and what is refused."""
+
+from __future__ import annotations
+
+import random
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.base import (
+    ImportModelError,
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+    UnsupportedNodesError,
+)
+from mace.python.tools.importers.tflite import import_model
+from mace.python.tools.importers.tflite.reader import read_network, unique_names
+from mace.python.tools.importers.tflite.testing import (
+    converted,
+    handlers_by_family,
+    import_file,
+    int8_steps,
+    interpreted,
+    one_operator,
+    rand,
+    run_file,
+)
+from mace.python.tools.ir import DataType, Graph
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.passes.manager import optimize
+
+tf = pytest.importorskip("tensorflow", reason="its converter makes the models")
+
+_SHAPE = (1, 12, 12, 4)
+
+
+def _image_network(x: Any) -> Any:
+    y = tf.nn.relu6(tf.nn.conv2d(x, rand(3, 3, 4, 8), 2, "SAME") + rand(8))
+    z = tf.nn.depthwise_conv2d(y, rand(3, 3, 8, 1), [1, 1, 1, 1], "SAME")
+    y = tf.nn.relu(z + rand(8)) + y
+    y = tf.nn.max_pool2d(tf.concat([y, z], 3), 2, 2, "SAME")
+    y = tf.reshape(tf.nn.avg_pool2d(y, 3, 3, "VALID"), [1, 16])
+    return tf.nn.softmax(tf.matmul(y, rand(16, 5)) + rand(5))
+
+
+@pytest.fixture(scope="module")
+def image() -> bytes:
+    """A small network in floats."""
+    return converted(_image_network, [rand(*_SHAPE)])
+
+
+@pytest.fixture(scope="module")
+def image_int8() -> bytes:
+    """The same network in integers of 8 bits."""
+    return converted(_image_network, [rand(*_SHAPE)], "int8")
+
+
+def _load(
+    data: bytes,
+    folder: Path,
+    inputs: tuple[InputSpec, ...] = (InputSpec("x0", data_format=DataFormat.NONE),),
+    outputs: tuple[str, ...] = ("Identity",),
+) -> Graph:
+    path = folder / "model.tflite"
+    path.write_bytes(data)
+    return import_model(
+        ImportRequest(
+            "m", path, inputs, tuple(OutputSpec(o, DataFormat.NONE) for o in outputs)
+        )
+    )
+
+
+def test_network(image: bytes, tmp_path: Path) -> None:
+    x = rand(*_SHAPE)
+    (found,) = run_file(image, [x], tmp_path / "m.tflite")
+    np.testing.assert_allclose(found, interpreted(image, [x])[0], 1e-5, 1e-5)
+
+
+def test_integers_are_computed_in_integers(image_int8: bytes, tmp_path: Path) -> None:
+    worst, _ = int8_steps(image_int8, [rand(*_SHAPE)], tmp_path / "m.tflite")
+    assert worst <= 1
+    graph = import_file(tmp_path / "m.tflite")
+    optimize(graph)
+    assert all(op.output.dtype is DataType.INT8 for op in graph.ops)
+    assert graph.inputs[0].dtype is DataType.INT8
+
+
+def test_integers_of_16_bits(tmp_path: Path) -> None:
+    data = converted(_image_network, [rand(*_SHAPE)], "16x8")
+    worst, _ = int8_steps(data, [rand(*_SHAPE)], tmp_path / "m.tflite")
+    # Softmax comes from a table of 513 numbers in the interpreter.
+    assert worst <= 16
+    graph = import_file(tmp_path / "m.tflite")
+    # As all integers that MACE does not store.
+    assert graph.inputs[0].dtype is graph.outputs[0].dtype is DataType.INT32
+    optimize(graph)
+    kinds = {op.type for op in graph.ops if op.output.dtype is DataType.INT16}
+    assert {"Conv2D", "DepthwiseConv2d", "Eltwise", "Pooling"} <= kinds
+
+
+def test_channels_first_for_the_application(image: bytes, tmp_path: Path) -> None:
+    x = rand(*_SHAPE)
+    spec = InputSpec("x0", (1, 4, 12, 12), data_format=DataFormat.NCHW)
+    graph = _load(image, tmp_path, (spec,))
+    results = run_graph(graph, {"x0": x})
+    np.testing.assert_allclose(
+        results["Identity"], interpreted(image, [x])[0], 1e-5, 1e-5
+    )
+
+
+def test_the_batch_may_be_open(tmp_path: Path) -> None:
+    w = rand(3, 3, 4, 8)
+    function = tf.function(lambda x: tf.nn.conv2d(x, w, 1, "SAME"))
+    concrete = function.get_concrete_function(
+        tf.TensorSpec([None, 6, 6, 4], tf.float32, name="x0")
+    )
+    data = tf.lite.TFLiteConverter.from_concrete_functions(
+        [concrete], concrete
+    ).convert()
+    x = rand(3, 6, 6, 4)
+    spec = InputSpec("x0", (3, 6, 6, 4), data_format=DataFormat.NONE)
+    graph = _load(data, tmp_path, (spec,))
+    np.testing.assert_allclose(
+        run_graph(graph, {"x0": x})["Identity"],
+        tf.nn.conv2d(x, w, 1, "SAME"),
+        1e-4,
+        1e-4,
+    )
+    graph = _load(data, tmp_path)
+    assert graph.inputs[0].shape == ("x0:0", 6, 6, 4)
+
+
+def test_inner_tensors(image: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "m.tflite"
+    path.write_bytes(image)
+    network = read_network(path)
+    first, second = (network.operators[i] for i in (0, 1))
+    name, after = (network.tensors[o.outputs[0]].name for o in (first, second))
+    graph = _load(image, tmp_path, outputs=(name, after))
+    assert [value.name for value in graph.outputs] == [name, after]
+    spec = InputSpec(name, data_format=DataFormat.NONE)
+    graph = _load(image, tmp_path, (spec,), (after,))
+    assert [value.name for value in graph.inputs] == [name]
+
+
+def test_names() -> None:
+    assert unique_names(["a", "b", "a", ""]) == ["a", "b", "a#2", "tensor#3"]
+    assert unique_names(["a", "a#2", "a"]) == ["a", "a#2", "a#2#"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        (InputSpec("x"), "input_tensors: .* has no tensor 'x'; near names: x0"),
+        (InputSpec("x0", (1, 12, 12, 3)), "input_shapes: x0 is"),
+        (InputSpec("x0", (1, 4, 12, 12)), "is it NCHW"),
+        (InputSpec("Identity"), "the outputs also need x0"),
+    ],
+)
+def test_contradictions(
+    image: bytes, spec: InputSpec, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ImportModelError, match=words):
+        _load(image, tmp_path, (spec,), ("Relu6;add;Conv2D",))
+
+
+def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
+    def network(x: Any) -> list[Any]:
+        return [
+            tf.math.top_k(x, 2)[0],
+            tf.reverse_sequence(x, [2, 1, 1], 1),
+            tf.where(x),
+        ]
+
+    with pytest.raises(UnsupportedNodesError) as caught:
+        path = tmp_path / "m.tflite"
+        path.write_bytes(converted(network, [rand(3, 4)]))
+        import_file(path)
+    assert {n.op for n in caught.value.nodes} == {
+        "TOPK_V2",
+        "REVERSE_SEQUENCE",
+        "WHERE",
+    }
+
+
+def test_control_flow_and_variables(tmp_path: Path) -> None:
+    def loop(x: Any) -> Any:
+        return tf.while_loop(
+            lambda x: tf.reduce_sum(x) < 100.0, lambda x: (x * 2.0,), (x,)
+        )[0]
+
+    path = tmp_path / "m.tflite"
+    path.write_bytes(converted(loop, [rand(3, 4)]))
+    with pytest.raises(UnsupportedNodesError, match="WHILE +control flow"):
+        import_file(path)
+    layer = tf.keras.layers.LSTM(4)
+    layer.build((1, 3, 2))
+    path.write_bytes(converted(layer, [rand(1, 3, 2)]))
+    with pytest.raises(UnsupportedNodesError, match=r"LSTM|WHILE"):
+        import_file(path)
+
+
+def test_custom_operators(tmp_path: Path) -> None:
+    data = one_operator("CUSTOM", [rand(3)], [((3,), "float32")])
+    path = tmp_path / "m.tflite"
+    path.write_bytes(data)
+    with pytest.raises(UnsupportedNodesError, match="CUSTOM"):
+        import_file(path)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"not a model at all", b"\x1c\0\0\0TFL3" + bytes(40), bytes(100)]
+)
+def test_other_files_are_refused(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(ImportModelError, match="not a TensorFlow Lite model|damaged"):
+        _load(data, tmp_path)
+
+
+def test_a_folder_and_a_missing_file_are_named(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "x"):
+        with pytest.raises(ImportModelError, match="cannot be read"):
+            import_model(ImportRequest("m", path, (), ()))
+
+
+def _attempt(data: bytes, path: Path) -> bool:
+    """Whether a file is refused, with a message."""
+    path.write_bytes(data)
+    try:
+        optimize(import_file(path))
+    except MaceError as error:
+        assert str(error).strip()
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", ["image", "image_int8"])
+def test_damaged_files_give_errors_not_crashes(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    good = request.getfixturevalue(name)
+    rng = random.Random(20261127)
+    refused = 0
+    for _ in range(300):
+        data = bytearray(good)
+        for _ in range(rng.randint(1, 4)):
+            data[rng.randrange(len(data))] = rng.choice((0, 1, 4, 127, 128, 255))
+        if rng.random() < 0.2:
+            data = data[: rng.randrange(len(data))]
+        refused += _attempt(bytes(data), tmp_path / "m.tflite")
+    assert 30 < refused < 300
+
+
+def test_parts_that_overlap_are_refused(tmp_path: Path) -> None:
+    # A vector of tables, all of which are the model with this vector.
+    count = 1 << 16
+    head = struct.pack("<I4s", 24, b"TFL3")
+    vtable = struct.pack("<6H", 12, 12, 4, 0, 8, 0) + bytes(4)
+    at = len(head) + len(vtable)
+    table = struct.pack("<iII", at - len(head), 3, 4)
+    vector = struct.pack("<I", count)
+    start = at + len(table)
+    offsets = b"".join(
+        struct.pack("<I", (at - (start + 4 + 4 * i)) % 2**32) for i in range(count)
+    )
+    data = head + vtable + table + vector + offsets
+    with pytest.raises(ImportModelError, match="damaged"):
+        _load(data, tmp_path)
+
+
+def test_each_family_of_handlers_has_its_tests() -> None:
+    folder = Path(__file__).with_name("handlers")
+    for family in handlers_by_family():
+        assert (folder / f"{family}_test.py").is_file()

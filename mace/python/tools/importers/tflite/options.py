@@ -1,0 +1,191 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of each builtin operator: names, positions, types and defaults.
+
+After the public schema of the file format. A test compares these tables with what the
+schema's own code writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.importers.tflite.flatbuffer import Table
+
+_NAMES = """
+    ADD AVERAGE_POOL_2D CONCATENATION CONV_2D DEPTHWISE_CONV_2D DEPTH_TO_SPACE
+    DEQUANTIZE EMBEDDING_LOOKUP FLOOR FULLY_CONNECTED HASHTABLE_LOOKUP L2_NORMALIZATION
+    L2_POOL_2D LOCAL_RESPONSE_NORMALIZATION LOGISTIC LSH_PROJECTION LSTM MAX_POOL_2D MUL
+    RELU RELU_N1_TO_1 RELU6 RESHAPE RESIZE_BILINEAR RNN SOFTMAX SPACE_TO_DEPTH SVDF TANH
+    CONCAT_EMBEDDINGS SKIP_GRAM CALL CUSTOM EMBEDDING_LOOKUP_SPARSE PAD
+    UNIDIRECTIONAL_SEQUENCE_RNN GATHER BATCH_TO_SPACE_ND SPACE_TO_BATCH_ND TRANSPOSE
+    MEAN SUB DIV SQUEEZE UNIDIRECTIONAL_SEQUENCE_LSTM STRIDED_SLICE
+    BIDIRECTIONAL_SEQUENCE_RNN EXP TOPK_V2 SPLIT LOG_SOFTMAX DELEGATE
+    BIDIRECTIONAL_SEQUENCE_LSTM CAST PRELU MAXIMUM ARG_MAX MINIMUM LESS NEG PADV2
+    GREATER GREATER_EQUAL LESS_EQUAL SELECT SLICE SIN TRANSPOSE_CONV SPARSE_TO_DENSE
+    TILE EXPAND_DIMS EQUAL NOT_EQUAL LOG SUM SQRT RSQRT SHAPE POW ARG_MIN FAKE_QUANT
+    REDUCE_PROD REDUCE_MAX PACK LOGICAL_OR ONE_HOT LOGICAL_AND LOGICAL_NOT UNPACK
+    REDUCE_MIN FLOOR_DIV REDUCE_ANY SQUARE ZEROS_LIKE FILL FLOOR_MOD RANGE
+    RESIZE_NEAREST_NEIGHBOR LEAKY_RELU SQUARED_DIFFERENCE MIRROR_PAD ABS SPLIT_V UNIQUE
+    CEIL REVERSE_V2 ADD_N GATHER_ND COS WHERE RANK ELU REVERSE_SEQUENCE MATRIX_DIAG
+    QUANTIZE MATRIX_SET_DIAG ROUND HARD_SWISH IF WHILE NON_MAX_SUPPRESSION_V4
+    NON_MAX_SUPPRESSION_V5 SCATTER_ND SELECT_V2 DENSIFY SEGMENT_SUM BATCH_MATMUL
+    PLACEHOLDER_FOR_GREATER_OP_CODES CUMSUM CALL_ONCE BROADCAST_TO RFFT2D CONV_3D IMAG
+    REAL COMPLEX_ABS HASHTABLE HASHTABLE_FIND HASHTABLE_IMPORT HASHTABLE_SIZE REDUCE_ALL
+    CONV_3D_TRANSPOSE VAR_HANDLE READ_VARIABLE ASSIGN_VARIABLE BROADCAST_ARGS
+    RANDOM_STANDARD_NORMAL BUCKETIZE RANDOM_UNIFORM MULTINOMIAL GELU
+    DYNAMIC_UPDATE_SLICE RELU_0_TO_1 UNSORTED_SEGMENT_PROD UNSORTED_SEGMENT_MAX
+    UNSORTED_SEGMENT_SUM ATAN2 UNSORTED_SEGMENT_MIN SIGN BITCAST BITWISE_XOR RIGHT_SHIFT
+    STABLEHLO_LOGISTIC STABLEHLO_ADD STABLEHLO_DIVIDE STABLEHLO_MULTIPLY
+    STABLEHLO_MAXIMUM STABLEHLO_RESHAPE STABLEHLO_CLAMP STABLEHLO_CONCATENATE
+    STABLEHLO_BROADCAST_IN_DIM STABLEHLO_CONVOLUTION STABLEHLO_SLICE
+    STABLEHLO_CUSTOM_CALL STABLEHLO_REDUCE STABLEHLO_ABS STABLEHLO_AND STABLEHLO_COSINE
+    STABLEHLO_EXPONENTIAL STABLEHLO_FLOOR STABLEHLO_LOG STABLEHLO_MINIMUM
+    STABLEHLO_NEGATE STABLEHLO_OR STABLEHLO_POWER STABLEHLO_REMAINDER STABLEHLO_RSQRT
+    STABLEHLO_SELECT STABLEHLO_SUBTRACT STABLEHLO_TANH STABLEHLO_SCATTER
+    STABLEHLO_COMPARE STABLEHLO_CONVERT STABLEHLO_DYNAMIC_SLICE
+    STABLEHLO_DYNAMIC_UPDATE_SLICE STABLEHLO_PAD STABLEHLO_IOTA STABLEHLO_DOT_GENERAL
+    STABLEHLO_REDUCE_WINDOW STABLEHLO_SORT STABLEHLO_WHILE STABLEHLO_GATHER
+    STABLEHLO_TRANSPOSE DILATE STABLEHLO_RNG_BIT_GENERATOR REDUCE_WINDOW
+    STABLEHLO_COMPOSITE STABLEHLO_SHIFT_LEFT STABLEHLO_CBRT STABLEHLO_CASE
+    """
+# The names of builtin operators, by number.
+BUILTINS = tuple(_NAMES.split())
+CUSTOM = "CUSTOM"
+
+# Fields in the order of the schema, "-" for one that is not read: name:type=default. An
+# enumeration has one byte.
+_TABLES = {
+    "AddOptions": "activation:enum",
+    "BatchMatMulOptions": "adj_x:bool adj_y:bool",
+    "ConcatenationOptions": "axis:int activation:enum",
+    "Conv2DOptions": "padding:enum stride_w:int stride_h:int activation:enum "
+    "dilation_w:int=1 dilation_h:int=1",
+    "CumsumOptions": "exclusive:bool reverse:bool",
+    "DepthToSpaceOptions": "block_size:int",
+    "DepthwiseConv2DOptions": "padding:enum stride_w:int stride_h:int - "
+    "activation:enum dilation_w:int=1 dilation_h:int=1",
+    "FakeQuantOptions": "min:float max:float num_bits:int narrow_range:bool",
+    "FullyConnectedOptions": "activation:enum weights_format:enum keep_num_dims:bool",
+    "GatherOptions": "axis:int batch_dims:int",
+    "GeluOptions": "approximate:bool",
+    "L2NormOptions": "activation:enum",
+    "LeakyReluOptions": "alpha:float",
+    "LocalResponseNormalizationOptions": "radius:int bias:float alpha:float beta:float",
+    "MirrorPadOptions": "mode:enum",
+    "OneHotOptions": "axis:int",
+    "PackOptions": "- axis:int",
+    "Pool2DOptions": "padding:enum stride_w:int stride_h:int width:int height:int "
+    "activation:enum",
+    "ReducerOptions": "keep_dims:bool",
+    "ReshapeOptions": "new_shape:ints",
+    "ResizeBilinearOptions": "- - align_corners:bool half_pixel_centers:bool",
+    "ResizeNearestNeighborOptions": "align_corners:bool half_pixel_centers:bool",
+    "SoftmaxOptions": "beta:float",
+    "SpaceToDepthOptions": "block_size:int",
+    "SplitOptions": "num_splits:int",
+    "SqueezeOptions": "squeeze_dims:ints",
+    "StridedSliceOptions": "begin_mask:int end_mask:int ellipsis_mask:int "
+    "new_axis_mask:int shrink_axis_mask:int offset:bool",
+    "TransposeConvOptions": "padding:enum stride_w:int stride_h:int activation:enum",
+    "UnpackOptions": "num:int axis:int",
+}
+_TABLE_OF = {
+    **dict.fromkeys(("ADD", "DIV", "MUL", "SUB"), "AddOptions"),
+    **dict.fromkeys(("AVERAGE_POOL_2D", "L2_POOL_2D", "MAX_POOL_2D"), "Pool2DOptions"),
+    **dict.fromkeys(
+        (
+            *("MEAN", "REDUCE_ALL", "REDUCE_ANY", "REDUCE_MAX", "REDUCE_MIN"),
+            *("REDUCE_PROD", "SUM"),
+        ),
+        "ReducerOptions",
+    ),
+    "BATCH_MATMUL": "BatchMatMulOptions",
+    "CONCATENATION": "ConcatenationOptions",
+    "CONV_2D": "Conv2DOptions",
+    "CUMSUM": "CumsumOptions",
+    "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions",
+    "DEPTH_TO_SPACE": "DepthToSpaceOptions",
+    "FAKE_QUANT": "FakeQuantOptions",
+    "FULLY_CONNECTED": "FullyConnectedOptions",
+    "GATHER": "GatherOptions",
+    "GELU": "GeluOptions",
+    "L2_NORMALIZATION": "L2NormOptions",
+    "LEAKY_RELU": "LeakyReluOptions",
+    "LOCAL_RESPONSE_NORMALIZATION": "LocalResponseNormalizationOptions",
+    "MIRROR_PAD": "MirrorPadOptions",
+    "ONE_HOT": "OneHotOptions",
+    "PACK": "PackOptions",
+    "RESHAPE": "ReshapeOptions",
+    "RESIZE_BILINEAR": "ResizeBilinearOptions",
+    "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions",
+    "SOFTMAX": "SoftmaxOptions",
+    "SPACE_TO_DEPTH": "SpaceToDepthOptions",
+    "SPLIT": "SplitOptions",
+    "SQUEEZE": "SqueezeOptions",
+    "STRIDED_SLICE": "StridedSliceOptions",
+    "TRANSPOSE_CONV": "TransposeConvOptions",
+    "UNPACK": "UnpackOptions",
+}
+_CODES = {"bool": "?", "enum": "b", "float": "f", "int": "i"}
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of an options table.
+
+    Attributes:
+        index: its position in the schema.
+        kind: bool, enum, float, int or ints.
+        default: of a field that the file does not state.
+    """
+
+    index: int
+    kind: str
+    default: float = 0
+
+
+def fields(table: str) -> dict[str, Field]:
+    """The fields of an options table by name."""
+    found = {}
+    for index, text in enumerate(_TABLES[table].split()):
+        if text == "-":
+            continue
+        name, _, kind = text.partition(":")
+        kind, _, default = kind.partition("=")
+        found[name] = Field(index, kind, int(default or 0))
+    return found
+
+
+def tables() -> dict[str, str]:
+    """The options table of each operator that has one."""
+    return dict(_TABLE_OF)
+
+
+def read_options(operator: str, table: Table | None) -> Mapping[str, Any]:
+    """All options of an operator by name.
+
+    Args:
+        operator: the name of a builtin.
+        table: None if the file states no options: all have their defaults.
+    """
+    if operator not in _TABLE_OF:
+        return {}
+    return {
+        name: _value(field, table)
+        for name, field in fields(_TABLE_OF[operator]).items()
+    }
+
+
+def _value(field: Field, table: Table | None) -> Any:
+    if field.kind == "ints":
+        if table is None:
+            return ()
+        return tuple(int(n) for n in table.vector(field.index, np.int32))
+    if table is None:
+        return field.default
+    return table.number(field.index, _CODES[field.kind], field.default)

@@ -1,0 +1,331 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compares results of imported networks with those of TensorFlow Lite's interpreter.
+
+The networks are made by TensorFlow's converter, or, of operators that it does not
+write, by the code that TensorFlow generates from the file format's schema.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.tensorflow.testing import rand
+from mace.python.tools.importers.tflite import import_model
+from mace.python.tools.importers.tflite.context import HANDLERS
+from mace.python.tools.importers.tflite.options import BUILTINS
+from mace.python.tools.importers.tflite.reader import read_network
+from mace.python.tools.ir import Graph
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.passes.manager import optimize
+
+__all__ = ["rand"]
+
+_INT16 = "EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8"
+_SAMPLES = 8
+_TYPES = {
+    "float32": 0,
+    "int32": 2,
+    "uint8": 3,
+    "int64": 4,
+    "bool": 6,
+    "int16": 7,
+    "int8": 9,
+}
+
+
+def converted(
+    function: Callable[..., Any],
+    arrays: Sequence[Array],
+    integers: str = "",
+    prepare: Callable[[Any], None] | None = None,
+) -> bytes:
+    """The file that TensorFlow's converter makes of a function of tensors x0, x1, ...
+
+    Args:
+        arrays: of the shapes and types of the arguments.
+        integers: '' for floats, 'int8', or '16x8' for activations of 16 bits; ranges
+            are those of random multiples of the arrays.
+        prepare: changes the converter's settings.
+    """
+    tf = importlib.import_module("tensorflow")
+    specs = [
+        tf.TensorSpec(a.shape, tf.as_dtype(a.dtype), name=f"x{i}")
+        for i, a in enumerate(arrays)
+    ]
+    concrete = tf.function(function).get_concrete_function(*specs)
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete], concrete)
+    if integers:
+
+        def samples() -> Any:
+            rng = np.random.default_rng(1)
+            yield list(arrays)
+            for _ in range(_SAMPLES):
+                yield [rng.permutation(a.reshape(-1)).reshape(a.shape) for a in arrays]
+
+        sets = {
+            "int8": tf.lite.OpsSet.TFLITE_BUILTINS_INT8,
+            "16x8": getattr(tf.lite.OpsSet, _INT16),
+        }
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        converter.representative_dataset = samples
+        converter.target_spec.supported_ops = [sets[integers]]
+        kind = tf.int8 if integers == "int8" else tf.int16
+        converter.inference_input_type = converter.inference_output_type = kind
+    if prepare is not None:
+        prepare(converter)
+    return bytes(converter.convert())
+
+
+def interpreted(data: bytes, arrays: Sequence[Array]) -> list[Array]:
+    """The results of the interpreter, without delegates, which round differently."""
+    interpreter = _interpreter(data)
+    for detail, array in zip(interpreter.get_input_details(), arrays):
+        interpreter.set_tensor(detail["index"], array)
+    interpreter.invoke()
+    return [
+        np.asarray(interpreter.get_tensor(detail["index"]))
+        for detail in interpreter.get_output_details()
+    ]
+
+
+def _interpreter(data: bytes) -> Any:
+    lite = importlib.import_module("tensorflow").lite
+    resolver = lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    interpreter = lite.Interpreter(
+        model_content=data, experimental_op_resolver_type=resolver
+    )
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def import_file(path: Path) -> Graph:
+    """The graph of a file, with all its inputs and outputs."""
+    network = read_network(path)
+    tensors = network.tensors
+    return import_model(
+        ImportRequest(
+            "m",
+            path,
+            tuple(
+                InputSpec(tensors[i].name, data_format=DataFormat.NONE)
+                for i in network.inputs
+            ),
+            tuple(
+                OutputSpec(tensors[i].name, DataFormat.NONE) for i in network.outputs
+            ),
+        )
+    )
+
+
+def run_file(data: bytes, arrays: Sequence[Array], path: Path) -> list[Array]:
+    """What MACE computes of a file, after all passes."""
+    path.write_bytes(data)
+    graph = import_file(path)
+    names = [value.name for value in graph.outputs]
+    optimize(graph)
+    feeds = {
+        value.name: np.asarray(array, value.dtype.numpy)
+        for value, array in zip(graph.inputs, arrays)
+    }
+    results = run_graph(graph, feeds)
+    return [results[name] for name in names]
+
+
+def operators_of(data: bytes, path: Path) -> set[str]:
+    """The types of a file's operators."""
+    path.write_bytes(data)
+    return {operator.type for operator in read_network(path).operators}
+
+
+def int8_steps(
+    data: bytes, arrays: Sequence[Array], path: Path, spare: int = 0
+) -> tuple[int, float]:
+    """By how many steps the results differ at most, and the share that differs.
+
+    Args:
+        data: a file whose inputs are quantized.
+        arrays: what they stand for.
+        spare: results that are left out of the first number, the worst ones.
+    """
+    details = _interpreter(data).get_input_details()
+    integers = []
+    for detail, array in zip(details, arrays):
+        scale, zero = detail["quantization"]
+        if not scale:
+            integers.append(array)
+            continue
+        bounds = np.iinfo(detail["dtype"])
+        steps = np.clip(np.rint(array / scale) + zero, bounds.min, bounds.max)
+        integers.append(steps.astype(detail["dtype"]))
+    worst, wrong, total = 0, 0, 0
+    for got, wanted in zip(run_file(data, integers, path), interpreted(data, integers)):
+        assert got.shape == wanted.shape
+        far = np.abs(got.astype(np.int64) - wanted.astype(np.int64)).reshape(-1)
+        far.sort()
+        worst = max(worst, int(far[: far.size - spare].max(initial=0)))
+        wrong += int(np.count_nonzero(far))
+        total += far.size
+    return worst, wrong / total
+
+
+class Family:
+    """One file of `handlers/`, and the operators that its tests have compared."""
+
+    def __init__(self, name: str, not_made: Collection[str] = ()) -> None:
+        self._name = name
+        self._tried = set(not_made)
+
+    def check(
+        self,
+        tmp_path: Path,
+        function: Callable[..., Any],
+        *arrays: Array,
+        tolerance: float = 2e-5,
+    ) -> None:
+        """Converts `function` and compares all results on `arrays`."""
+        self.check_file(
+            tmp_path, converted(function, arrays), *arrays, tolerance=tolerance
+        )
+
+    def check_file(
+        self, tmp_path: Path, data: bytes, *arrays: Array, tolerance: float = 2e-5
+    ) -> None:
+        """Compares all results of a file on `arrays`."""
+        path = tmp_path / "model.tflite"
+        self._tried |= operators_of(data, path)
+        wanted = interpreted(data, arrays)
+        found = run_file(data, arrays, path)
+        assert len(found) == len(wanted)
+        for got, expected in zip(found, wanted):
+            assert got.shape == expected.shape
+            np.testing.assert_allclose(got, expected, tolerance, tolerance)
+
+    def check_int8(
+        self,
+        tmp_path: Path,
+        function: Callable[..., Any],
+        *arrays: Array,
+        steps: int = 1,
+        share: float = 1.0,
+        integers: str = "int8",
+    ) -> None:
+        """Converts `function` to integers and compares the integers of all results.
+
+        Args:
+            steps: by which they may differ.
+            share: of the results that may differ.
+        """
+        data = converted(function, arrays, integers)
+        path = tmp_path / "model.tflite"
+        self._tried |= operators_of(data, path)
+        worst, differ = int8_steps(data, arrays, path)
+        assert worst <= steps, (worst, differ)
+        assert differ <= share, (worst, differ)
+
+    def assert_all_tried(self) -> None:
+        """Checks, after the tests, that every handler was compared."""
+        missing = handlers_by_family()[self._name] - self._tried
+        assert not missing, missing
+
+
+def handlers_by_family() -> dict[str, set[str]]:
+    """The types for which each file has handlers."""
+    found: dict[str, set[str]] = {}
+    for op_type in HANDLERS.types():
+        module = getattr(HANDLERS.find(op_type), "__module__", "")
+        found.setdefault(module.rpartition(".")[2], set()).add(op_type)
+    return found
+
+
+def one_operator(
+    op_type: str,
+    arrays: Sequence[Array],
+    outputs: Sequence[tuple[Sequence[int], str]],
+    constants: Mapping[int, Array] | None = None,
+    options: Mapping[str, Any] | None = None,
+    table: str = "",
+    scales: Mapping[int, tuple[float, int]] | None = None,
+    version: int = 1,
+) -> bytes:
+    """A file with one operator, by the code generated from the schema.
+
+    Args:
+        op_type: a builtin.
+        arrays: like its computed inputs.
+        outputs: shape and type of each output.
+        constants: the other inputs by their place.
+        options: as the schema calls them.
+        table: the name of the options' table, if there are options.
+        scales: scale and zero point of each quantized tensor; inputs come first, in
+            their places, then outputs.
+        version: of the operator.
+    """
+    schema: Any = importlib.import_module("tensorflow.lite.python.schema_py_generated")
+    flatbuffers: Any = importlib.import_module("flatbuffers")
+    constants, scales = constants or {}, scales or {}
+    model = schema.ModelT()
+    model.version = 3
+    model.buffers = [schema.BufferT()]
+    graph = schema.SubGraphT()
+    graph.tensors, graph.inputs = [], []
+
+    def add(name: str, shape: Sequence[int], kind: str) -> Any:
+        tensor = schema.TensorT()
+        tensor.name, tensor.shape, tensor.type = name, list(shape), _TYPES[kind]
+        tensor.buffer = 0
+        if len(graph.tensors) in scales:
+            scale, zero = scales[len(graph.tensors)]
+            tensor.quantization = schema.QuantizationParametersT()
+            tensor.quantization.scale = [scale]
+            tensor.quantization.zeroPoint = [zero]
+        graph.tensors.append(tensor)
+        return tensor
+
+    given = iter(arrays)
+    for place in range(len(arrays) + len(constants)):
+        if place in constants:
+            array = np.asarray(constants[place])
+            tensor = add(f"c{place}", array.shape, array.dtype.name)
+            buffer = schema.BufferT()
+            buffer.data = np.frombuffer(array.tobytes(), np.uint8)
+            tensor.buffer = len(model.buffers)
+            model.buffers.append(buffer)
+        else:
+            array = next(given)
+            graph.inputs.append(place)
+            add(f"x{place}", array.shape, array.dtype.name)
+    count = len(graph.tensors)
+    for number, (shape, kind) in enumerate(outputs):
+        add(f"y{number}", shape, kind)
+    graph.outputs = list(range(count, count + len(outputs)))
+    operator = schema.OperatorT()
+    operator.inputs, operator.outputs = list(range(count)), graph.outputs
+    operator.opcodeIndex = 0
+    if table:
+        operator.builtinOptionsType = getattr(schema.BuiltinOptions, table)
+        operator.builtinOptions = getattr(schema, f"{table}T")()
+        for name, value in (options or {}).items():
+            # camelCase in the generated code
+            camel = re.sub(r"_(\w)", lambda m: m.group(1).upper(), name)
+            assert hasattr(operator.builtinOptions, camel), camel
+            setattr(operator.builtinOptions, camel, value)
+    graph.operators = [operator]
+    model.subgraphs = [graph]
+    code = schema.OperatorCodeT()
+    number = BUILTINS.index(op_type)
+    code.builtinCode, code.deprecatedBuiltinCode = number, min(number, 127)
+    code.version = version
+    model.operatorCodes = [code]
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
