@@ -257,6 +257,7 @@ class Graph:
         self.replace_uses(source, result)
         producer._outputs[producer._outputs.index(source)] = result
         result.producer, source.producer = producer, None
+        result.quantization = result.quantization or source.quantization
         self.remove_value(source)
         return True
 

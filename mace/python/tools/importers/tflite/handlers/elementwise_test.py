@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import copy
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mace.python.tools.importers.tflite.options import BUILTINS
 from mace.python.tools.importers.tflite.testing import (
     Family,
     converted,
+    int8_steps,
     one_operator,
     rand,
 )
@@ -159,6 +163,34 @@ def test_casts(tmp_path: Path) -> None:
         return [whole, *(tf.cast(whole, kind) for kind in kinds)]
 
     check(tmp_path, every, rand(3, 5, low=0) * 20)
+
+
+def test_integers_as_they_are_stored(tmp_path: Path) -> None:
+    def stored(x: Any) -> Any:
+        return tf.nn.relu(x) * 0.5
+
+    # The last operator becomes CAST, which does not change integers.
+    x = rand(4, 50)
+    data = converted(stored, [x], "int8")
+    schema: Any = importlib.import_module("tensorflow.lite.python.schema_py_generated")
+    model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(data, 0))
+    graph = model.subgraphs[0]
+    code = schema.OperatorCodeT()
+    code.builtinCode = code.deprecatedBuiltinCode = BUILTINS.index("CAST")
+    code.version = 1
+    cast = schema.OperatorT()
+    cast.opcodeIndex = len(model.operatorCodes)
+    cast.inputs = list(graph.operators[-1].outputs)
+    cast.outputs = [len(graph.tensors)]
+    model.operatorCodes.append(code)
+    graph.operators.append(cast)
+    graph.tensors.append(copy.copy(graph.tensors[cast.inputs[0]]))
+    graph.outputs = cast.outputs
+    flatbuffers: Any = importlib.import_module("flatbuffers")
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    worst, _ = int8_steps(bytes(builder.Output()), [x], tmp_path / "m.tflite")
+    assert worst <= 1
 
 
 _OF_ONE: dict[str, Callable[[Any], Any]] = {
