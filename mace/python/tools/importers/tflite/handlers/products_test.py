@@ -13,9 +13,14 @@ import pytest
 from mace.python.tools.importers.tflite.testing import (
     Family,
     converted,
+    import_file,
+    interpreted,
     one_operator,
     rand,
+    run_file,
 )
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.passes.manager import optimize
 
 tf = pytest.importorskip("tensorflow", reason="it is the reference here")
 
@@ -137,6 +142,37 @@ def test_batch_matmul(tmp_path: Path) -> None:
     check(tmp_path, lambda a, b: tf.matmul(a, b, transpose_b=True), a, rand(2, 6, 4))
     check(tmp_path, lambda a, b: tf.matmul(a, b, transpose_a=True), rand(2, 4, 3), b)
     check_int8(tmp_path, tf.matmul, a, b, share=0.1)
+
+
+@pytest.mark.parametrize(
+    ("zero", "low", "high"), [(128, 1, 256), (100, 0, 200), (30, 0, 256)]
+)
+def test_files_of_uint8(tmp_path: Path, zero: int, low: int, high: int) -> None:
+    # Of weights with that zero point, the last ones do not fit into int8 without it.
+    rng = np.random.default_rng(zero)
+    x = rng.integers(0, 256, (1, 7, 8, 4), np.uint8)
+    constants = {
+        1: rng.integers(low, high, (6, 3, 3, 4), np.uint8),
+        2: rng.integers(-5000, 5000, 6, np.int32),
+    }
+    data = one_operator(
+        "CONV_2D",
+        [x],
+        [((1, 7, 8, 6), "uint8")],
+        constants,
+        {"padding": 0, "stride_w": 1, "stride_h": 1, "fused_activation_function": 1},
+        "Conv2DOptions",
+        {0: (0.02, 120), 1: (0.01, zero), 2: (0.0002, 0), 3: (0.05, 3)},
+    )
+    path = tmp_path / "m.tflite"
+    (found,) = run_file(data, [x], path)
+    (wanted,) = interpreted(data, [x])
+    far = np.abs(found.astype(int) - wanted.astype(int))
+    assert far.max() <= 1 and np.count_nonzero(far) <= 0.03 * far.size
+    graph = import_file(path)
+    optimize(graph)
+    in_integers = all(op.output.dtype is DataType.UINT8 for op in graph.ops)
+    assert in_integers == (zero != 30)
 
 
 def test_weights_of_four_bits(tmp_path: Path) -> None:
