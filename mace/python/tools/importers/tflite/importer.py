@@ -29,9 +29,11 @@ from mace.python.tools.importers.base import (
     unknown_tensor,
     user_to_framework,
 )
+from mace.python.tools.importers.journal import NodeEntry, Outcome
 from mace.python.tools.importers.shapes import check_declared_shape
 from mace.python.tools.importers.tflite.context import HANDLERS, Context
 from mace.python.tools.importers.tflite.reader import (
+    ELEMENT_TYPES,
     Network,
     Operator,
     Scales,
@@ -91,7 +93,7 @@ class _Import:
         self.builder = GraphBuilder(request.name, "tflite")
         self.by_name = {t.name: i for i, t in enumerate(network.tensors)}
         self.values: dict[int, _Values] = {}
-        self.unsupported = UnsupportedNodes(str(request.model_path))
+        self.unsupported = UnsupportedNodes(str(request.model_path), request.journal)
         # Outputs of operators that could not be converted.
         self.unknown: set[int] = set()
 
@@ -99,9 +101,13 @@ class _Import:
         outputs = [self._find("output_tensors", o.name) for o in self.request.outputs]
         for spec in self.request.inputs:
             self._add_input(spec)
-        needed = self._needed(outputs)
-        for operator in needed:
-            self._convert(operator)
+        for operator in self._needed(outputs):
+            if any(index in self.values for index in operator.outputs):
+                continue  # given by an input
+            name = self.network.tensors[operator.outputs[0]].name
+            journal, graph = self.request.journal, self.builder.graph
+            with journal.node(name, _kind(operator), graph) as entry:
+                self._convert(operator, name, entry)
         self.unsupported.raise_if_any()
         for index, output in zip(outputs, self.request.outputs):
             self._add_output(index, output)
@@ -204,13 +210,11 @@ class _Import:
                 + ", which the deployment file does not name"
             )
 
-    def _convert(self, operator: Operator) -> None:
-        if any(index in self.values for index in operator.outputs):
-            return  # an input of the model is in their place
-        if self.unknown.intersection(operator.inputs) or not operator.outputs:
+    def _convert(self, operator: Operator, name: str, entry: NodeEntry) -> None:
+        if self.unknown.intersection(operator.inputs):
             self.unknown.update(operator.outputs)
+            entry.outcome = Outcome.NOT_REACHED
             return  # caused by an operator that is already in the table
-        name = self.network.tensors[operator.outputs[0]].name
         try:
             # Infinities and NaN are allowed in a model.
             with np.errstate(all="ignore"):
@@ -228,9 +232,27 @@ class _Import:
     def _refuse(
         self, operator: Operator, name: str, reason: str, hint: str = ""
     ) -> None:
-        kind = operator.type + (f" {operator.custom}" if operator.custom else "")
-        self.unsupported.add(name, kind, reason, hint)
+        self.unsupported.add(name, _kind(operator), reason, hint)
         self.unknown.update(operator.outputs)
+        if self.request.check_all:
+            self._stand_in(operator)
+
+    def _stand_in(self, operator: Operator) -> None:
+        """Gives the outputs of a refused operator the types and shapes that the file
+        states, so that the operators that read them can be checked.
+        """
+        for index in operator.outputs:
+            tensor = self.network.tensors[index]
+            if tensor.number not in ELEMENT_TYPES or min(tensor.shape, default=0) < -1:
+                continue
+            shape = tuple(
+                f"{tensor.name}:{axis}" if dim < 0 else dim
+                for axis, dim in enumerate(tensor.shape)
+            )
+            free = self.builder.graph.unique_name(tensor.name)
+            value = self.builder.graph.add_value(free, tensor.dtype.narrowed, shape)
+            self.values[index] = _Values(value)
+            self.unknown.discard(index)
 
     def _call(self, operator: Operator) -> None:
         handler = HANDLERS.find(operator.type)
@@ -388,6 +410,11 @@ class _Import:
     def _constant(self, array: np.generic | Array) -> Value:
         graph = self.builder.graph
         return graph.add_constant(graph.unique_name("parameter"), np.asarray(array))
+
+
+def _kind(operator: Operator) -> str:
+    """The type of an operator for people."""
+    return f"{operator.type} {operator.custom}".rstrip()
 
 
 def _is_quantized(tensor: Tensor) -> bool:

@@ -20,6 +20,7 @@ from mace.python.tools.importers.base import (
     OutputSpec,
     UnsupportedNodesError,
 )
+from mace.python.tools.importers.journal import Journal, Outcome
 from mace.python.tools.importers.tflite import import_model
 from mace.python.tools.importers.tflite.reader import read_network, unique_names
 from mace.python.tools.importers.tflite.testing import (
@@ -189,6 +190,30 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
         "REVERSE_SEQUENCE",
         "WHERE",
     }
+
+
+def test_operators_behind_a_refused_one_are_checked(tmp_path: Path) -> None:
+    def network(x: Any) -> Any:
+        return tf.reverse_sequence(tf.exp(tf.math.top_k(x, 2)[0]), [2, 1, 1], 1)
+
+    path = tmp_path / "m.tflite"
+    path.write_bytes(converted(network, [rand(3, 4)]))
+    journal = Journal()
+    request = ImportRequest(
+        "m",
+        path,
+        (InputSpec("x0"),),
+        (OutputSpec("Identity"),),
+        journal=journal,
+        check_all=True,
+    )
+    with pytest.raises(UnsupportedNodesError):
+        import_model(request)
+    assert [(e.type, e.outcome) for e in journal.entries] == [
+        ("TOPK_V2", Outcome.REFUSED),
+        ("EXP", Outcome.CONVERTED),
+        ("REVERSE_SEQUENCE", Outcome.REFUSED),
+    ]
 
 
 def test_control_flow_and_variables(tmp_path: Path) -> None:
