@@ -39,6 +39,7 @@ from mace.python.tools.importers.tflite.reader import (
     Scales,
     Tensor,
     read_network,
+    type_name,
 )
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
@@ -338,6 +339,12 @@ class _Import:
         tensor = self.network.tensors[index]
         is_float = value.dtype is DataType.FLOAT32
         if not _is_quantized(tensor) or not is_float:
+            kinds = (tensor.dtype, tensor.dtype.narrowed)
+            if value.dtype not in kinds:
+                raise UnsupportedNodeError(
+                    f"{tensor.name} is of {type_name(tensor.number)}, but is computed "
+                    f"in {value.dtype.value}"
+                )
             self.values[index] = _Values(value)
             return
         scales = _scales(tensor)
@@ -448,7 +455,10 @@ def _activation(operator: Operator) -> str:
 def _why(operator: Operator) -> tuple[str, str]:
     kind = operator.type
     if kind in _CONTROL:
-        return "control flow", "convert the model without loops and conditions"
+        return "control flow", (
+            "convert the model without loops and conditions (recurrent layers of "
+            "Keras: unroll=True)"
+        )
     if kind in _VARIABLES:
         return "a variable", "convert the model with its variables as constants"
     if kind in _RECURRENT:
