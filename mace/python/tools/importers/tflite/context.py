@@ -99,27 +99,36 @@ class Context(TensorFlowContext):
             raise UnsupportedNodeError(f"output {index} is missing")
         return self._names[index]
 
-    def apply(
+    def like(
         self,
         op_type: str,
         inputs: Sequence[Value] | None = None,
         **attrs: Any,
-    ) -> None:
-        """Makes the results those of an operator of TensorFlow.
+    ) -> Context:
+        """This operator as one of TensorFlow, with the same results.
 
         Args:
             op_type: its type.
             inputs: in TensorFlow's order; None: those of this one.
             attrs: its attributes.
         """
-        handler = OF_TENSORFLOW.find(op_type)
-        assert handler is not None, op_type
         other = copy.copy(self)
         other.node = PlainNode(self.node.name, op_type, (), attrs)
         if inputs is not None:
             other.inputs = tuple(inputs)
             other._given = other.inputs
-        handler(other)
+        return other
+
+    def apply(
+        self,
+        op_type: str,
+        inputs: Sequence[Value] | None = None,
+        **attrs: Any,
+    ) -> None:
+        """Makes the results those of an operator of TensorFlow; see `like`."""
+        handler = OF_TENSORFLOW.find(op_type)
+        assert handler is not None, op_type
+        handler(self.like(op_type, inputs, **attrs))
 
     def pass_on(self, value: Value, index: int = 0) -> None:
         """Makes a value an output."""

@@ -11,7 +11,7 @@ from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.handlers.convolution import (
     transposed_attrs,
 )
-from mace.python.tools.importers.tflite.context import HANDLERS, Context, PlainNode
+from mace.python.tools.importers.tflite.context import HANDLERS, Context
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import static
@@ -48,19 +48,13 @@ def _channels(context: Context) -> int:
 
 
 def _emit(
-    context: Context, op_type: str, x: Value, filters: Value, attrs: dict[str, Any]
-) -> None:
-    """A convolution, with the bias that the operator may have as input 2."""
-    _emit_biased(context, op_type, [x, filters], context.optional(2), attrs)
-
-
-def _emit_biased(
     context: Context,
     op_type: str,
     inputs: list[Value],
     bias: Value | None,
     attrs: dict[str, Any],
 ) -> None:
+    """A product, and the bias if there is one."""
     if bias is None:
         context.emit(op_type, inputs, **attrs)
     elif bias.is_constant and op_type != "MatMul":
@@ -80,7 +74,8 @@ def conv2d(context: Context) -> None:
             f"{channels} channels do not fit a filter of {depth}"
         )
     attrs = {**_window(context), "groups": channels // depth}
-    _emit(context, "Conv2D", context.input(0), context.input(1), attrs)
+    inputs = [context.input(0), context.input(1)]
+    _emit(context, "Conv2D", inputs, context.optional(2), attrs)
 
 
 @HANDLERS.register("DEPTHWISE_CONV_2D")
@@ -97,7 +92,8 @@ def depthwise_conv2d(context: Context) -> None:
         f"{context.node.name}/filter",
         constant.moved(lambda array: array.reshape(shape), shape),
     )
-    _emit(context, "DepthwiseConv2d", context.input(0), filters, _window(context))
+    inputs, bias = [context.input(0), filters], context.optional(2)
+    _emit(context, "DepthwiseConv2d", inputs, bias, _window(context))
 
 
 @HANDLERS.register("TRANSPOSE_CONV")
@@ -105,17 +101,13 @@ def transpose_conv(context: Context) -> None:
     """The output's shape first, then the [O, KH, KW, C] filter and the image."""
     filters = context.input(1)
     _filter(context)
-    own = context.node
-    context.node = PlainNode(
-        own.name,
-        own.op,
-        (),
-        {"padding": context.padding(), "strides": (1, *context.strides(), 1)},
+    strides = (1, *context.strides(), 1)
+    gradient = context.like(
+        "Conv2DBackpropInput", padding=context.padding(), strides=strides
     )
-    attrs = transposed_attrs(context, filters.shape)
-    context.node = own
+    attrs = transposed_attrs(gradient, filters.shape)
     inputs = [context.input(2), filters]
-    _emit_biased(context, "Deconv2D", inputs, context.optional(3), attrs)
+    _emit(context, "Deconv2D", inputs, context.optional(3), attrs)
 
 
 @HANDLERS.register("FULLY_CONNECTED")
@@ -144,7 +136,7 @@ def fully_connected(context: Context) -> None:
             raise UnsupportedNodeError(f"{list(dims)} is no number of rows of {depth}")
         x = context.step("Reshape", [x], "rows", shape=[-1, depth])
     attrs = {"transpose_b": True}
-    _emit_biased(context, "MatMul", [x, weights], bias, attrs)
+    _emit(context, "MatMul", [x, weights], bias, attrs)
 
 
 @HANDLERS.register("BATCH_MATMUL")

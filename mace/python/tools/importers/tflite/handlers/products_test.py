@@ -176,11 +176,24 @@ def test_files_of_uint8(tmp_path: Path, zero: int, low: int, high: int) -> None:
 
 
 def test_weights_of_four_bits(tmp_path: Path) -> None:
-    from mace.python.tools.importers.tflite.reader import Tensor
-
-    packed = np.array([0x21, 0xF8, 0x07], np.uint8)
-    tensor = Tensor("w", 17, (5,), None, packed, "")
-    np.testing.assert_array_equal(tensor.array(), [1, 2, -8, -1, 7])
+    weights = np.arange(-8, 8, dtype=np.int8).repeat(4).reshape(4, 16)
+    x = rand(3, 16)
+    data = one_operator(
+        "FULLY_CONNECTED",
+        [x],
+        [((3, 4), "float32")],
+        {1: weights[:, ::-1]},
+        {},
+        "FullyConnectedOptions",
+        {1: (0.25, 0)},
+        version=12,
+        four_bits=(1,),
+    )
+    # The interpreter rounds the input to 8 bits.
+    _FAMILY.check_file(tmp_path, data, x, tolerance=0.2)
+    (found,) = run_file(data, [x], tmp_path / "m.tflite")
+    expected = x @ (weights[:, ::-1].T * np.float32(0.25))
+    np.testing.assert_allclose(found, expected, 1e-5, 1e-5)
 
 
 def test_every_handler_was_tried() -> None:
