@@ -99,11 +99,13 @@ def interpreted(data: bytes, arrays: Sequence[Array]) -> list[Array]:
     ]
 
 
-def _interpreter(data: bytes) -> Any:
+def _interpreter(data: bytes, preserve: bool = False) -> Any:
     lite = importlib.import_module("tensorflow").lite
     resolver = lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     interpreter = lite.Interpreter(
-        model_content=data, experimental_op_resolver_type=resolver
+        model_content=data,
+        experimental_op_resolver_type=resolver,
+        experimental_preserve_all_tensors=preserve,
     )
     interpreter.allocate_tensors()
     return interpreter
@@ -173,6 +175,50 @@ def int8_steps(data: bytes, arrays: Sequence[Array], path: Path) -> tuple[int, f
         wrong += int(np.count_nonzero(far))
         total += far.size
     return worst, wrong / total
+
+
+def operator_steps(data: bytes, arrays: Sequence[Array], path: Path) -> dict[str, int]:
+    """By how many steps the results of each type of operator differ at most, if each
+    operator gets the numbers that it has in the interpreter.
+
+    In a network, small differences may grow from layer to layer, in particular with
+    random weights.
+
+    Args:
+        data: a file whose tensors are integers.
+        arrays: its inputs, in integers.
+    """
+    interpreter = _interpreter(data, preserve=True)
+    for detail, array in zip(interpreter.get_input_details(), arrays):
+        interpreter.set_tensor(detail["index"], array)
+    interpreter.invoke()
+    path.write_bytes(data)
+    network = read_network(path)
+    found: dict[str, int] = {}
+    for operator in network.operators:
+        inputs = {
+            network.tensors[i].name: np.asarray(interpreter.get_tensor(i))
+            for i in operator.inputs
+            if i >= 0 and not network.tensors[i].buffer.size
+        }
+        if not inputs:
+            continue
+        outputs = {network.tensors[i].name: i for i in operator.outputs}
+        graph = import_model(
+            ImportRequest(
+                "m",
+                path,
+                tuple(InputSpec(n, data_format=DataFormat.NONE) for n in inputs),
+                tuple(OutputSpec(n, DataFormat.NONE) for n in outputs),
+            )
+        )
+        optimize(graph)
+        results = run_graph(graph, inputs)
+        for name, index in outputs.items():
+            wanted = np.asarray(interpreter.get_tensor(index)).astype(np.int64)
+            far = int(np.abs(results[name].astype(np.int64) - wanted).max(initial=0))
+            found[operator.type] = max(found.get(operator.type, 0), far)
+    return found
 
 
 class Family:
