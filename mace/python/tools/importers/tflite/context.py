@@ -56,7 +56,7 @@ class Context(TensorFlowContext):
     Attributes:
         operator: the operator.
         tensors: of its outputs.
-        inputs: values of its inputs, dequantized; None for one that is left out.
+        inputs: values of its inputs, dequantized, without those that are left out.
         stored: the same as the file stores them.
     """
 
@@ -76,6 +76,10 @@ class Context(TensorFlowContext):
         self.stored = tuple(stored)
         self._given: tuple[Value | None, ...] = tuple(inputs)
         self._names = tuple(names)
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return tuple(value for value in self._given if value is not None)
 
     def input(self, index: int) -> Value:
         value = self.optional(index)
@@ -115,8 +119,8 @@ class Context(TensorFlowContext):
         other = copy.copy(self)
         other.node = PlainNode(self.node.name, op_type, (), attrs)
         if inputs is not None:
-            other.inputs = tuple(inputs)
-            other._given = other.inputs
+            other._given = tuple(inputs)
+            other.items = tuple(inputs)
         return other
 
     def apply(

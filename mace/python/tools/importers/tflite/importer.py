@@ -278,7 +278,7 @@ class _Import:
         handler(context)
         for number, index in enumerate(operator.outputs):
             value = context.results.get(number)
-            if value is None:
+            if not isinstance(value, Value):
                 raise UnsupportedNodeError(f"output {number} is not computed")
             if not final[number] and value.source == value.name:
                 value.source = None  # no tensor of the framework's
