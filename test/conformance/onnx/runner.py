@@ -9,7 +9,8 @@ and then with inputs converted to initializers, in this order:
 1. as it is;
 2. integer and boolean inputs after the first frozen (axes, shapes, indices);
 3. all inputs after the first frozen (weights);
-4. for loops and ranges, inputs of rank 0, the first one included (their steps).
+4. for loops and ranges, inputs of rank 0, the first one included (their steps);
+5. for windows and the like, all inputs (their sizes), which give constants.
 
 Each variant that can be imported must be right. The case is unsupported only
 if none can be.
@@ -40,6 +41,16 @@ from test.conformance.onnx.cases import Array, Case
 
 # Operators whose number of steps is often their first input.
 _LOOPS = frozenset({"Loop", "Range"})
+# What they compute depends on sizes alone.
+_OF_SIZES = frozenset(
+    {
+        "BlackmanWindow",
+        "ConstantOfShape",
+        "HammingWindow",
+        "HannWindow",
+        "MelWeightMatrix",
+    }
+)
 
 # Values by name; inputs and outputs in the order of the framework.
 Executor = Callable[[Graph, "Mapping[str, Array]"], "dict[str, Array]"]
@@ -114,6 +125,8 @@ def _variants(case: Case) -> list[frozenset[int]]:
     if _LOOPS & types and _input(case, 0).ndim == 0:
         numbers = [i for i in range(len(case.inputs)) if _input(case, i).ndim == 0]
         variants.append(frozenset(numbers))
+    if types <= _OF_SIZES:
+        variants.append(frozenset(range(len(case.inputs))))
     return list(dict.fromkeys(variants))
 
 

@@ -110,4 +110,7 @@ class Journal:
         if current is None:
             current = NodeEntry(name, node_type)
             self.entries.append(current)
+        if current.outcome is Outcome.REFUSED:  # for another reason as well
+            reason = f"{current.reason}; {reason}"
+            hint = current.hint or hint
         current.outcome, current.reason, current.hint = Outcome.REFUSED, reason, hint

@@ -87,7 +87,7 @@ class _Import:
         self.weights = dict(weights)
         self.builder = GraphBuilder(request.name, "caffe")
         self.values: dict[Version, Value] = {}
-        self.unsupported = UnsupportedNodes(str(request.model_path))
+        self.unsupported = UnsupportedNodes(str(request.model_path), request.journal)
         self.shared = _shared_weights(net, weights)
         self.wanted: set[Version] = set()
 
@@ -98,7 +98,10 @@ class _Import:
         needed, self.wanted = self.net.needed(outputs, self.values)
         self._check_data_layers(needed)
         for index in needed:
-            self._convert(index)
+            source, journal = self.net.layers[index], self.request.journal
+            with journal.node(source.name, source.type, self.builder.graph) as entry:
+                if not self._convert(index):
+                    entry.not_reached()
         self.unsupported.raise_if_any()
         for version, wanted in zip(outputs, self.request.outputs):
             self.builder.output(
@@ -175,7 +178,8 @@ class _Import:
                 + ", which the deployment file does not name"
             )
 
-    def _convert(self, index: int) -> None:
+    def _convert(self, index: int) -> bool:
+        """Whether the layer's results are known."""
         source = self.net.layers[index]
         problems = list(self._problems(source))
         for reason, hint in problems:
@@ -184,7 +188,7 @@ class _Import:
         handler = HANDLERS.find(source.type)
         known = [bottom for bottom in bottoms if bottom is not None]
         if problems or handler is None or len(known) < len(bottoms):
-            return  # the cause is in the table
+            return False  # the cause is in the table
         made = self.net.makes[index]
         tops = [v.blob if self.net.last[v.blob] == v else None for v in made]
         layer = Layer(source, self.builder, known, tops, self._blobs(source))
@@ -194,17 +198,18 @@ class _Import:
                 handler(layer)
         except UnsupportedNodeError as error:
             self.unsupported.add(source.name, source.type, error.reason, error.hint)
-            return
+            return False
         except ShapeError as error:
             self.unsupported.add(source.name, source.type, str(error))
-            return
+            return False
         except MaceError:
             raise
         except MALFORMED_NODE_ERRORS as error:
             row = malformed_node(error)
             self.unsupported.add(source.name, source.type, row.reason, row.hint)
-            return
+            return False
         self._keep(source, made, layer)
+        return True
 
     def _keep(self, source: NetLayer, made: tuple[Version, ...], layer: Layer) -> None:
         for position, version in enumerate(made):

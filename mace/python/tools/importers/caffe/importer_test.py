@@ -25,6 +25,7 @@ from mace.python.tools.importers.caffe.testing import (
     with_inputs,
     write_net,
 )
+from mace.python.tools.importers.journal import Journal, Outcome
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
@@ -156,6 +157,21 @@ def test_names_that_are_not_there(tmp_path: Path) -> None:
         import_net(tmp_path, text, {"x": X}, ["layer"])
     with pytest.raises(ImportModelError, match="input_tensors: .* no tensor 'z'"):
         import_net(tmp_path, text, {"z": X}, ["blob"])
+
+
+def test_what_becomes_of_each_layer_is_noted(tmp_path: Path) -> None:
+    text = INPUT + _power("first", "x", "a", 1.0)
+    text += 'layer { name: "own" type: "Own" bottom: "a" top: "b" }\n'
+    text += _power("last", "b", "y", 2.0)
+    paths = write_net(tmp_path, text)
+    request = replace(request_for(paths, {"x": X}, ["y"]), journal=Journal())
+    with pytest.raises(UnsupportedNodesError):
+        import_model(request)
+    assert [(e.name, e.type, e.outcome) for e in request.journal.entries] == [
+        ("first", "Power", Outcome.CONVERTED),
+        ("own", "Own", Outcome.REFUSED),
+        ("last", "Power", Outcome.NOT_REACHED),
+    ]
 
 
 def test_everything_unsupported_is_told_at_once(tmp_path: Path) -> None:

@@ -111,6 +111,16 @@ def _gather(node: Node) -> None:
     node.emit("Gather", [x, node.input(1)], {"axis": axis})
 
 
+@HANDLERS.register("ai.onnx.ml.ArrayFeatureExtractor")
+def _array_features(node: Node) -> None:
+    x, places = node.input(0), node.input(1)
+    places = node.make("Reshape", [places], {"shape": [-1]})
+    rank = len(node.shape(x))
+    if rank == 1:
+        x = node.make("ExpandDims", [x], {"axes": [0]})
+    node.emit("Gather", [x, places], {"axis": max(rank, 2) - 1})
+
+
 @HANDLERS.register("Tile")
 def _tile(node: Node) -> None:
     x = node.input(0)

@@ -69,12 +69,22 @@ def _binary(node: Node) -> None:
         return
     if node.type == "Pow" and a.dtype is not b.dtype:
         # The exponent may have another type; the result has the type of the base.
-        if a.dtype is not DataType.FLOAT32:
-            raise UnsupportedNodeError(
-                f"{a.dtype.value} to the power of {b.dtype.value}"
-            )
-        b = node.make("Cast", [b], {"to": "FLOAT32"})
+        b = _exponent_like(node, a, b)
     node.emit("Eltwise", [a, b], {"mode": _BINARY[node.type]})
+
+
+def _exponent_like(node: Node, a: Value, b: Value) -> Value:
+    if a.dtype is DataType.FLOAT32:
+        return node.make("Cast", [b], {"to": "FLOAT32"})
+    # A float that is nearly an integer would be truncated to the one below.
+    if a.dtype is DataType.INT32 and b.is_constant:
+        exponents = b.numpy()
+        if np.array_equal(exponents, np.rint(exponents)):
+            return node.literal(exponents, DataType.INT32)
+    raise UnsupportedNodeError(
+        f"{a.dtype.value} to the power of {b.dtype.value}, which are no constant "
+        "integers"
+    )
 
 
 def _of_bytes(node: Node, a: Value, b: Value) -> None:
