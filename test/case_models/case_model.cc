@@ -126,9 +126,10 @@ CaseModel::CaseModel(const OpCase &op_case,
     inputs_["input" + std::to_string(i)] = tensor;
   }
   for (size_t i = 0; i < wanted.outputs.size(); ++i) {
-    const Value &value = wanted.outputs[i];
+    const int64_t elements = wanted.planned_elements[i];
+    const size_t size = DataTypeSize(wanted.outputs[i].data_type);
     outputs_["output" + std::to_string(i)] =
-        Room({value.shape.Elements()}, value.bytes.size());
+        Room({elements}, static_cast<size_t>(elements) * size);
   }
 }
 

@@ -383,6 +383,7 @@ MaceStatus OpSession::Impl::Compute(const FakePlanContext &planned,
     }
     Value value;
     value.data_type = outputs[i].data_type;
+    result->planned_elements.push_back(outputs[i].shape.Elements());
     value.shape = outputs[i].RunShape();
     value.bytes.resize(static_cast<size_t>(outputs[i].bytes()));
     if (!GatherRows(outputs[i], value.bytes.data())) {

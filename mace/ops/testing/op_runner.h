@@ -37,6 +37,9 @@ struct RunOptions {
 struct OpResult {
   MaceStatus status;
   std::vector<Value> outputs;
+  // Of each output: the elements that are planned for it, more than there are
+  // if the data determine its shape.
+  std::vector<int64_t> planned_elements;
   // (output, input) of every AllowInPlace.
   std::vector<std::pair<size_t, size_t>> in_place;
   bool may_be_strided = false;  // any input or output

@@ -118,6 +118,9 @@ class FakePrepared final : public PreparedPartition {
     MACE_RETURN_IF_ERROR(Called("Wait"));
     return Finish();
   }
+  const Shape *RunShape(int tensor) const override {
+    return cpu_->RunShape(tensor);
+  }
   std::vector<OperatorNote> Explain() const override { return cpu_->Explain(); }
   size_t TensorBytes() const override { return cpu_->TensorBytes(); }
 
