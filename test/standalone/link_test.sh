@@ -216,8 +216,8 @@ readonly types="fp32_fp32 fp16_fp16 int8"
 # those for processors without it.
 limit_of() {
   case $1 in
-    arm64-all) echo 1000 ;;
-    armhf-all) echo 850 ;;
+    arm64-all) echo 1300 ;;
+    armhf-all) echo 1100 ;;
     arm64-fp16_fp16) echo 450 ;;
     *) echo 400 ;;
   esac

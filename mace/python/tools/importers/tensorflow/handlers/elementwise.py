@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from mace.python.tools.importers.base import CAST_TARGETS, UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES, type_name
@@ -138,23 +136,3 @@ def cast(context: Context) -> None:
     if target not in CAST_TARGETS:
         raise UnsupportedNodeError(f"cast to {type_name(number)}")
     context.emit("Cast", [context.input(0)], to=target.narrowed.name)
-
-
-@HANDLERS.register("LogicalAnd", "LogicalOr")
-def logical(context: Context) -> None:
-    """Of two tensors of truth values."""
-    numbers = [
-        context.step("Cast", [context.input(index)], f"number{index}", to="INT32")
-        for index in range(2)
-    ]
-    mode = "MIN" if context.node.op == "LogicalAnd" else "MAX"
-    result = context.step("Eltwise", numbers, "result", mode=mode)
-    context.emit("Cast", [result], to="BOOL")
-
-
-@HANDLERS.register("LogicalNot")
-def logical_not(context: Context) -> None:
-    """Of truth values."""
-    number = context.step("Cast", [context.input(0)], "number", to="INT32")
-    zero = context.constant(np.asarray(0, np.int32), "zero")
-    context.emit("Eltwise", [number, zero], mode="EQUAL")

@@ -83,20 +83,6 @@ def test_unary(tmp_path: Path) -> None:
     check(tmp_path, lambda x: tf.raw_ops.Inv(x=x), rand(3, low=1))
 
 
-def test_truth_values(tmp_path: Path) -> None:
-    x, y = np.array([0, 0, 1, 2], np.float32), np.array([0, 3, 0, 1], np.float32)
-    check(
-        tmp_path,
-        lambda x, y: (
-            tf.logical_and(x > 0, y > 0),
-            tf.logical_or(x > 0, y > 0),
-            tf.logical_not(x > 0),
-            tf.math.logical_xor(x > 0, y > 0),
-        ),
-        *(x, y),
-    )
-
-
 def test_activations(tmp_path: Path) -> None:
     operations = [
         tf.nn.relu,
