@@ -218,9 +218,7 @@ MaceStatus MaceEngine::Impl::PlaceGraph(const std::vector<Shape> &shapes,
     if (failed != nullptr) {
       left_out.push_back({failed->type(), StatusMessage(status)});
       LOG(WARNING) << DeviceName(failed->type())
-                   << " failed and is no longer used; the other devices run "
-                      "its operators: "
-                   << left_out.back().reason;
+                   << " failed and is left out: " << left_out.back().reason;
       devices.erase(std::find(devices.begin(), devices.end(), failed));
       failed = nullptr;
     }
@@ -236,7 +234,6 @@ MaceStatus MaceEngine::Impl::PlaceGraph(const std::vector<Shape> &shapes,
   }
   // Objects that failed devices prepared must be destroyed before the devices.
   placed_ = std::move(placed);
-  placed_for_ = shapes;
   left_out_ = std::move(left_out);
   for (size_t i = devices_.size(); i-- > 0;) {
     if (std::find(devices.begin(), devices.end(), devices_[i].get()) !=
@@ -301,9 +298,9 @@ bool MaceEngine::Impl::PlaceElsewhere(const std::vector<Shape> &shapes,
                                       const MaceStatus &status) {
   Device *failed = placed_->TakeFailedDevice();
   if (failed == nullptr) return false;
-  if (status == MaceStatus::MACE_UNSUPPORTED && shapes != placed_for_) {
-    failed = nullptr;
-  }
+  const PreparedRun *last = placed_->last();
+  const bool prepared = last != nullptr && last->inputs == shapes;
+  if (status == MaceStatus::MACE_UNSUPPORTED && !prepared) failed = nullptr;
   return IsOk(PlaceGraph(shapes, failed, status));
 }
 

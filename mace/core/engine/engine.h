@@ -108,9 +108,6 @@ class MACE_HIDDEN MaceEngine::Impl {
   bool check_numerics_ = false;
   // Of each subgraph of the model.
   DeviceWishes wishes_;
-  // The shapes of graph_->inputs() for which the graph is placed; none if it
-  // was placed before they were known.
-  std::vector<Shape> placed_for_;
   // Those that the caller named and that started; the host is the last.
   std::vector<std::unique_ptr<Device>> devices_;
   HostDevice *host_ = nullptr;

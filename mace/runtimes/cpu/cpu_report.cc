@@ -18,33 +18,34 @@ int64_t Place(const Tensor &tensor, int64_t index) {
   return index / length * tensor.RowStride() + index % length;
 }
 
-// An exponent of all ones is infinity or NaN, in each of the formats.
-template <typename T>
-int64_t FirstNotFinite(const Tensor &tensor, T exponent) {
-  const int64_t length = tensor.RunShape().back();
-  const int64_t rows = length == 0 ? 0 : tensor.RunShape().Elements() / length;
-  const int64_t stride = tensor.row_stride == 0 ? length : tensor.row_stride;
-  for (int64_t row = 0; row < rows; ++row) {
-    const T *values = tensor.As<T>() + row * stride;
-    for (int64_t i = 0; i < length; ++i) {
-      if ((values[i] & exponent) == exponent) return row * length + i;
-    }
+// The bits of the exponent of a float, all of which infinity and NaN have; 0
+// for other types.
+uint32_t ExponentOf(DataType type) {
+  switch (type) {
+    case DataType::kFloat32:
+      return 0x7f800000u;
+    case DataType::kFloat16:
+      return 0x7c00u;
+    case DataType::kBfloat16:
+      return 0x7f80u;
+    default:
+      return 0;
   }
-  return -1;
 }
 
 // Index of the first element that is not finite; -1 if there is none.
 int64_t FirstNotFinite(const Tensor &tensor) {
-  switch (tensor.data_type) {
-    case DataType::kFloat32:
-      return FirstNotFinite<uint32_t>(tensor, 0x7f800000u);
-    case DataType::kFloat16:
-      return FirstNotFinite<uint16_t>(tensor, 0x7c00u);
-    case DataType::kBfloat16:
-      return FirstNotFinite<uint16_t>(tensor, 0x7f80u);
-    default:
-      return -1;
+  const uint32_t exponent = ExponentOf(tensor.data_type);
+  if (exponent == 0) return -1;
+  const bool wide = tensor.data_type == DataType::kFloat32;
+  const int64_t count = tensor.RunShape().Elements();
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t at = tensor.run_shape == nullptr ? Place(tensor, i) : i;
+    const uint32_t bits =
+        wide ? tensor.As<uint32_t>()[at] : tensor.As<uint16_t>()[at];
+    if ((bits & exponent) == exponent) return i;
   }
+  return -1;
 }
 
 float ElementAsFloat(const Tensor &tensor, int64_t index) {
