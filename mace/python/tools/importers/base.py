@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+import numpy as np
+
 from mace.python.tools.errors import MaceError, UnsupportedError
 from mace.python.tools.importers.journal import Journal
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat, Graph, GraphError
+from mace.python.tools.ir.infer import ShapeError
 from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.ir.verify import op_problems
 
@@ -239,6 +242,27 @@ def malformed_node(error: Exception) -> UnsupportedNodeError:
     return UnsupportedNodeError(
         f"{MALFORMED}{type(error).__name__}: {error}", "export the model again"
     )
+
+
+def refusal_of(convert: Callable[[], None]) -> UnsupportedNodeError | None:
+    """Converts a node; why it cannot be converted, None if it is.
+
+    Raises:
+        MaceError: what is wrong with the model as a whole.
+    """
+    try:
+        # Infinities and NaN are allowed in a model.
+        with np.errstate(all="ignore"):
+            convert()
+    except UnsupportedNodeError as error:
+        return error
+    except ShapeError as error:
+        return UnsupportedNodeError(str(error))
+    except MaceError:
+        raise
+    except MALFORMED_NODE_ERRORS as error:
+        return malformed_node(error)
+    return None
 
 
 H = TypeVar("H", bound=Callable[..., None])

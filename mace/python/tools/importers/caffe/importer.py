@@ -12,19 +12,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-
-from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.base import (
-    MALFORMED_NODE_ERRORS,
     ImportModelError,
     ImportRequest,
     InputSpec,
-    UnsupportedNodeError,
     UnsupportedNodes,
     framework_format,
-    malformed_node,
     nearest_names,
+    refusal_of,
     unknown_tensor,
     user_to_framework,
 )
@@ -40,7 +35,6 @@ from mace.python.tools.importers.caffe.net import (
 from mace.python.tools.importers.caffe.refused import REFUSED
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
-from mace.python.tools.ir.infer import ShapeError
 from mace.python.tools.ir.layout import NHWC_TO_NCHW
 from mace.python.tools.ir.shapes import from_ints
 
@@ -192,21 +186,9 @@ class _Import:
         made = self.net.makes[index]
         tops = [v.blob if self.net.last[v.blob] == v else None for v in made]
         layer = Layer(source, self.builder, known, tops, self._blobs(source))
-        try:
-            # Infinities and NaN are allowed in a model.
-            with np.errstate(all="ignore"):
-                handler(layer)
-        except UnsupportedNodeError as error:
-            self.unsupported.add(source.name, source.type, error.reason, error.hint)
-            return False
-        except ShapeError as error:
-            self.unsupported.add(source.name, source.type, str(error))
-            return False
-        except MaceError:
-            raise
-        except MALFORMED_NODE_ERRORS as error:
-            row = malformed_node(error)
-            self.unsupported.add(source.name, source.type, row.reason, row.hint)
+        refusal = refusal_of(lambda: handler(layer))
+        if refusal is not None:
+            self.unsupported.add(source.name, source.type, refusal.reason, refusal.hint)
             return False
         self._keep(source, made, layer)
         return True

@@ -15,14 +15,12 @@ from types import MappingProxyType
 
 import numpy as np
 
-from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.base import (
-    MALFORMED_NODE_ERRORS,
     ImportModelError,
     UnsupportedNodeError,
     UnsupportedNodes,
-    malformed_node,
     nearest_names,
+    refusal_of,
 )
 from mace.python.tools.importers.tensorflow.context import (
     HANDLERS,
@@ -34,7 +32,6 @@ from mace.python.tools.importers.tensorflow.functions import Function, Tensor
 from mace.python.tools.importers.tensorflow.node import Node, tensor_name
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.infer import ShapeError
 
 _VARIABLES = {"VariableV2", "VarHandleOp", "ReadVariableOp", "Variable"}
 _FIRST_CONTROL_FLOW = {"Enter", "Exit", "NextIteration", "Switch", "Merge", "LoopCond"}
@@ -132,24 +129,19 @@ class Body:
             return False  # caused by a node that is already in the table
         context = Context(named, self._builder, [scope.values[i] for i in node.inputs])
         known = True
-        try:
-            # Infinities and NaN are allowed in a model.
-            with np.errstate(all="ignore"):
-                if flow is not None:
-                    known = flow(self, context)
-                elif handler is not None:
-                    tensors = [i for i in context.items if isinstance(i, Value)]
-                    with self._builder.counted.require_reads(tensors):
-                        handler(context)
-        except UnsupportedNodeError as error:
-            self._unsupported.add(named.name, node.op, error.reason, error.hint)
-        except ShapeError as error:
-            self._unsupported.add(named.name, node.op, str(error))
-        except MaceError:
-            raise
-        except MALFORMED_NODE_ERRORS as error:
-            row = malformed_node(error)
-            self._unsupported.add(named.name, node.op, row.reason, row.hint)
+
+        def run() -> None:
+            nonlocal known
+            if flow is not None:
+                known = flow(self, context)
+            elif handler is not None:
+                tensors = [i for i in context.items if isinstance(i, Value)]
+                with self._builder.counted.require_reads(tensors):
+                    handler(context)
+
+        refusal = refusal_of(run)
+        if refusal is not None:
+            self._unsupported.add(named.name, node.op, refusal.reason, refusal.hint)
         for index, value in context.results.items():
             scope.values[node.name, index] = value
         return known

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.base import (
-    MALFORMED_NODE_ERRORS,
     ImportModelError,
     ImportRequest,
     InputSpec,
@@ -24,8 +22,8 @@ from mace.python.tools.importers.base import (
     UnsupportedNodeError,
     UnsupportedNodes,
     framework_format,
-    malformed_node,
     nearest_names,
+    refusal_of,
     unknown_tensor,
     user_to_framework,
 )
@@ -44,7 +42,7 @@ from mace.python.tools.importers.tflite.reader import (
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
-from mace.python.tools.ir.infer import ShapeError, state_quantization
+from mace.python.tools.ir.infer import state_quantization
 from mace.python.tools.ir.op_rules.quantization import known_quantization
 from mace.python.tools.ir.quantization import QUANTIZED_TYPES
 from mace.python.tools.ir.shapes import from_ints
@@ -216,19 +214,9 @@ class _Import:
             self.unknown.update(operator.outputs)
             entry.outcome = Outcome.NOT_REACHED
             return  # caused by an operator that is already in the table
-        try:
-            # Infinities and NaN are allowed in a model.
-            with np.errstate(all="ignore"):
-                self._call(operator)
-        except UnsupportedNodeError as error:
-            self._refuse(operator, name, error.reason, error.hint)
-        except ShapeError as error:
-            self._refuse(operator, name, str(error))
-        except MaceError:
-            raise
-        except MALFORMED_NODE_ERRORS as error:
-            row = malformed_node(error)
-            self._refuse(operator, name, row.reason, row.hint)
+        refusal = refusal_of(lambda: self._call(operator))
+        if refusal is not None:
+            self._refuse(operator, name, refusal.reason, refusal.hint)
 
     def _refuse(
         self, operator: Operator, name: str, reason: str, hint: str = ""
