@@ -39,8 +39,10 @@ int64_t FirstNotFinite(const Tensor &tensor) {
   if (exponent == 0) return -1;
   const bool wide = tensor.data_type == DataType::kFloat32;
   const int64_t count = tensor.RunShape().Elements();
+  // What a run determines is dense.
+  const bool strided = tensor.row_stride != 0 && tensor.run_shape == nullptr;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t at = tensor.run_shape == nullptr ? Place(tensor, i) : i;
+    const int64_t at = strided ? Place(tensor, i) : i;
     const uint32_t bits =
         wide ? tensor.As<uint32_t>()[at] : tensor.As<uint16_t>()[at];
     if ((bits & exponent) == exponent) return i;
