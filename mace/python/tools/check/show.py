@@ -49,7 +49,8 @@ def check_json(
 
 def _model(check: ModelCheck, only_problems: bool) -> Iterator[str]:
     yield f"{check.name} ({check.framework}, {check.source}):"
-    yield f"  {_summary(check)}"
+    if check.nodes:
+        yield f"  {_summary(check)}"
     if check.problem:
         yield f"  {check.problem}"
     shown = list(_shown(check, only_problems))
