@@ -4,9 +4,13 @@
 
     python -m benchmarks.convert [--model resnet50]
     python -m benchmarks.convert --nodes 1000 4000 10000
+    python -m benchmarks.convert --large 3
 
 With --nodes, the models are networks of so many small nodes, which show how the time
-grows.
+grows. With --large, the model has so many GB of weights in a separate file.
+
+The peak of memory includes the pages of the model's files that are mapped, which the
+system takes back as it needs them; "own memory" does not.
 
 Runs `tools/converter.py convert` as a user would, each time in a new process.
 """
@@ -19,11 +23,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import large
 from benchmarks.deep import SHAPE, write_deep
 from benchmarks.networks import NAMES, ROOT, Network, make_network
 
@@ -66,8 +72,19 @@ def deployment(network: Network) -> str:
 def deep_deployment(folder: Path, nodes: int) -> str:
     """Writes a network of so many nodes; the text of a deployment file for it."""
     path = folder / f"deep{nodes}.onnx"
-    output = write_deep(path, nodes)
-    shape = ",".join(map(str, SHAPE))
+    return _plain_deployment(path, write_deep(path, nodes), SHAPE, "NCHW")
+
+
+def large_deployment(folder: Path, size: int) -> str:
+    """Writes a network of so many bytes; the text of a deployment file for it."""
+    path = folder / "large.onnx"
+    return _plain_deployment(path, large.write_large(path, size), large.SHAPE, "NONE")
+
+
+def _plain_deployment(
+    path: Path, output: str, shape_of_both: tuple[int, ...], data_format: str
+) -> str:
+    shape = ",".join(map(str, shape_of_both))
     return _DEPLOYMENT.format(
         name=path.stem,
         path=path,
@@ -76,25 +93,51 @@ def deep_deployment(folder: Path, nodes: int) -> str:
         output=output,
         shape=shape,
         output_shape=shape,
-        formats="input_data_formats: [NCHW]\n        output_data_formats: [NCHW]",
+        formats=f"input_data_formats: [{data_format}]\n"
+        f"        output_data_formats: [{data_format}]",
     )
 
 
 # The converter is started from a small process: the kernel includes in a child's peak
-# the memory of its parent at the fork.
+# the memory of its parent at the fork. What is its own is looked at all the time, as
+# the kernel keeps no peak of it.
 _MEASURE = """
-import resource, subprocess, sys, time
+import re, resource, subprocess, sys, tempfile, time
 start = time.perf_counter()
-done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
-seconds = time.perf_counter() - start
-if done.returncode:
-    sys.exit(done.stderr)
-print(seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+own = 0
+with tempfile.TemporaryFile("w+") as errors:
+    child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=errors)
+    while child.poll() is None:
+        with open(f"/proc/{child.pid}/status") as status:
+            found = re.search("RssAnon:\\s*(\\d+)", status.read())
+        own = max(own, int(found[1]) if found else 0)
+        time.sleep(0.01)
+    seconds = time.perf_counter() - start
+    if child.returncode:
+        errors.seek(0)
+        sys.exit(errors.read())
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(seconds, peak * 1024, own * 1024)
 """
 
 
-def convert(config: Path, build_dir: Path) -> tuple[float, float]:
-    """Seconds, and peak resident bytes of the process."""
+@dataclass(frozen=True)
+class Cost:
+    """What a conversion took.
+
+    Attributes:
+        seconds: of wall time.
+        peak: the most resident bytes of the process.
+        own: the most that are not pages of files.
+    """
+
+    seconds: float
+    peak: float
+    own: float
+
+
+def convert(config: Path, build_dir: Path) -> Cost:
+    """Converts once, in a new process."""
     command = [
         str(ROOT / "tools/converter.py"),
         "convert",
@@ -110,8 +153,13 @@ def convert(config: Path, build_dir: Path) -> tuple[float, float]:
     )
     if done.returncode != 0:
         raise SystemExit(done.stderr)
-    seconds, peak = done.stdout.split()
-    return float(seconds), float(peak)
+    return Cost(*map(float, done.stdout.split()))
+
+
+def _convert_text(text: str, folder: Path, rounds: int) -> list[Cost]:
+    config = folder / "deployment.yml"
+    config.write_text(text)
+    return [convert(config, folder / "build") for _ in range(rounds)]
 
 
 def main() -> None:
@@ -124,26 +172,41 @@ def main() -> None:
         metavar="COUNT",
         help="convert networks of so many small nodes instead",
     )
+    parser.add_argument(
+        "--large",
+        type=float,
+        metavar="GB",
+        help="convert a network with so many GB of weights in a separate file instead",
+    )
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
-    if args.nodes:
-        _convert_deep(args.nodes, args.rounds)
-        return
-    network = make_network(args.model)
-    size = network.onnx.stat().st_size
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        config = folder / "deployment.yml"
-        config.write_text(deployment(network))
-        runs = [convert(config, folder / "build") for _ in range(args.rounds)]
-    seconds, peaks = zip(*runs)
-    table = Table(title=f"convert {args.model}, a file of {size / 1e6:.1f} MB")
+        if args.nodes:
+            _convert_deep(args.nodes, folder, args.rounds)
+        elif args.large:
+            runs = _convert_text(
+                large_deployment(folder, int(args.large * 1e9)), folder, args.rounds
+            )
+            size = (folder / "large.weights").stat().st_size
+            print(f"largest weights: {large.LARGEST / 1e6:.1f} MB")
+            _show("a network of large weights", size, runs)
+        else:
+            network = make_network(args.model)
+            runs = _convert_text(deployment(network), folder, args.rounds)
+            _show(args.model, network.onnx.stat().st_size, runs)
+
+
+def _show(what: str, size: int, runs: list[Cost]) -> None:
+    table = Table(title=f"convert {what}, a file of {size / 1e6:.1f} MB")
     for title in ("", "minimum", "median"):
         table.add_column(title, justify="right")
+    peaks, owns = [run.peak for run in runs], [run.own for run in runs]
     for title, values, unit, scale in (
-        ("seconds", seconds, "", 1.0),
+        ("seconds", [run.seconds for run in runs], "", 1.0),
         ("peak memory", peaks, " MB", 1e6),
         ("memory / file", peaks, "", float(size)),
+        ("own memory", owns, " MB", 1e6),
     ):
         table.add_row(
             title,
@@ -153,24 +216,20 @@ def main() -> None:
     Console().print(table)
 
 
-def _convert_deep(counts: list[int], rounds: int) -> None:
+def _convert_deep(counts: list[int], folder: Path, rounds: int) -> None:
     table = Table(title="convert, networks of many nodes")
     for title in ("nodes", "seconds, minimum", "median", "ms a node", "peak memory"):
         table.add_column(title, justify="right")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for count in counts:
-            config = folder / "deployment.yml"
-            config.write_text(deep_deployment(folder, count))
-            runs = [convert(config, folder / "build") for _ in range(rounds)]
-            seconds, peaks = zip(*runs)
-            table.add_row(
-                str(count),
-                f"{min(seconds):.2f}",
-                f"{statistics.median(seconds):.2f}",
-                f"{min(seconds) * 1e3 / count:.2f}",
-                f"{min(peaks) / 1e6:.1f} MB",
-            )
+    for count in counts:
+        runs = _convert_text(deep_deployment(folder, count), folder, rounds)
+        seconds = [run.seconds for run in runs]
+        table.add_row(
+            str(count),
+            f"{min(seconds):.2f}",
+            f"{statistics.median(seconds):.2f}",
+            f"{min(seconds) * 1e3 / count:.2f}",
+            f"{min(run.peak for run in runs) / 1e6:.1f} MB",
+        )
     Console().print(table)
 
 
