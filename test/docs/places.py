@@ -4,7 +4,7 @@
 
 All blocks run in the root of the checkout, as the documentation says, with the virtual
 environment activated. The files that pages describe as the reader's own
-(`my_model.yml`, `devices.yml`) exist meanwhile.
+(`my_model.onnx`, `my_model.yml`, `devices.yml`) exist meanwhile.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _TIME_LIMIT_S = 600
 _EXAMPLE = ROOT / "mace" / "examples"
 # The reader's files on pages, and the files used instead.
 _STAND_INS = {
+    "my_model.onnx": _EXAMPLE / "digits" / "digits.onnx",
     "my_model.yml": _EXAMPLE / "digits" / "digits.yml",
     "model.onnx": _EXAMPLE / "digits" / "digits.onnx",
     "app.cc": _EXAMPLE / "cpp" / "example.cc",

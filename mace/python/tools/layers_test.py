@@ -29,10 +29,11 @@ _LAYERS = (
     ("catalogue", "ir"),
     ("importers", "passes", "export", "quantize"),
     ("convert",),
-    ("devices", "validate"),
+    ("completion", "devices", "validate"),
     ("report",),
     ("run",),
     ("explain", "calibrate", "check"),
+    ("inspection",),
     ("doctor", "debug", "bazel_run", "new_op", "quantization", "cli"),
 )
 _LAYER = {room: number for number, rooms in enumerate(_LAYERS) for room in rooms}

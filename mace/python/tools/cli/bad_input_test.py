@@ -72,7 +72,7 @@ def test_the_unspoilt_example_converts(case: _Case) -> None:
 
 
 def _missing_key(case: _Case) -> None:
-    del case.model["platform"]
+    del case.config["target_abis"]
 
 
 def _mistyped_key(case: _Case) -> None:
@@ -168,7 +168,7 @@ def _unsupported_platform(case: _Case) -> None:
 @pytest.mark.parametrize(
     ("spoil", "parts"),
     [
-        (_missing_key, ["models.digits.platform", "is missing"]),
+        (_missing_key, ["target_abis", "is missing"]),
         (_mistyped_key, ["models.digits.runtme", "did you mean runtime?"]),
         (_unknown_key, ["colour: unknown key", "library_name"]),
         (_wrong_checksum, ["model_file_path", "0" * 64, "found "]),

@@ -13,6 +13,7 @@ import dataclasses
 import logging
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.convert.options import ConvertOptions, convert_options
 from mace.python.tools.errors import MaceError, MissingToolError
 from mace.python.tools.explain.options import explain_options
+from mace.python.tools.inspection.options import inspect_options
 from mace.python.tools.interruption import run_child
 from mace.python.tools.run.options import run_options
 
@@ -38,6 +40,8 @@ _BUILD_SCRIPT = _ROOT / "tools" / "build-standalone-lib.sh"
 def execute(args: argparse.Namespace) -> int:
     """Runs the command of a parsed command line; returns its exit status."""
     handlers = {
+        "inspect": inspect,
+        "init": init,
         "convert": convert,
         "quantize": quantize,
         "run": run,
@@ -49,6 +53,25 @@ def execute(args: argparse.Namespace) -> int:
         "new-op": new_op,
     }
     return handlers[args.command](args)
+
+
+def inspect(args: argparse.Namespace) -> int:
+    """Says what models are."""
+    options = inspect_options(args)
+    deployment = _load(args, keep_open=True)
+    from mace.python.tools.inspection.inspect import inspect_deployment
+
+    inspect_deployment(deployment, options)
+    return 0
+
+
+def init(args: argparse.Namespace) -> int:
+    """Writes a deployment file for a model."""
+    deployment = _load(args)
+    from mace.python.tools.completion.deployment_text import deployment_text
+
+    sys.stdout.write(deployment_text(deployment))
+    return 0
 
 
 def convert(args: argparse.Namespace) -> int:
@@ -130,9 +153,9 @@ def build(args: argparse.Namespace) -> int:
     did.
     """
     _LOG.info(
-        "build is now two commands: converter.py convert --config=%s, then "
+        "build is now two commands: converter.py convert %s, then "
         "bash tools/build-standalone-lib.sh; doing both",
-        args.config,
+        args.config or args.files[0],
     )
     given = read_options(CommandOptions, args)
     options = ConvertOptions(**dataclasses.asdict(given))
@@ -160,16 +183,21 @@ def new_op(args: argparse.Namespace) -> int:
     return room.run(args)
 
 
-def _load(args: argparse.Namespace) -> Deployment:
+def _load(args: argparse.Namespace, keep_open: bool = False) -> Deployment:
+    from mace.python.tools.completion.complete import Completion
+    from mace.python.tools.completion.model_files import deployment_of
     from mace.python.tools.config.deployment import Deployment
     from mace.python.tools.config.keys import keys_of
-    from mace.python.tools.config.load import load_deployment
+    from mace.python.tools.config.load import deployment_of_tree, load_deployment
 
     names = [key.name for key in keys_of(Deployment).values() if key.replaceable]
     given = {name: getattr(args, name) for name in names}
-    return load_deployment(
-        args.config, {name: text for name, text in given.items() if text is not None}
-    )
+    replaced = {name: text for name, text in given.items() if text is not None}
+    completion = Completion(args.dims, keep_open)
+    if args.files:
+        tree = deployment_of([os.fspath(path) for path in args.files])
+        return deployment_of_tree(args.files[0], tree, replaced, completion)
+    return load_deployment(args.config, replaced, complete=completion)
 
 
 def _build_library(

@@ -17,16 +17,20 @@ from mace.python.tools.command_line.options import (
     add_old_flag,
     add_options,
 )
+from mace.python.tools.completion.names import DEPLOYMENT_SUFFIXES
 from mace.python.tools.convert.options import add_convert_flags
 from mace.python.tools.errors import UsageError
 from mace.python.tools.explain.options import add_explain_flags
+from mace.python.tools.inspection.options import add_inspect_flags
 from mace.python.tools.run.options import add_run_flags
 from mace.python.tools.wording import listed, nearest
 
 PROGRAM = "converter.py"
 
 COMMANDS = {
-    "convert": "convert the models of a deployment file",
+    "inspect": "say what a model takes, returns and is made of",
+    "init": "write a deployment file for a model",
+    "convert": "convert a model, or the models of a deployment file",
     "quantize": "convert models to 8-bit integers by samples",
     "run": "run, validate or benchmark converted models",
     "check": "say of each node of a model whether it can be converted",
@@ -42,6 +46,10 @@ _MISSING = "the following arguments are required: "
 
 _EXAMPLES = """\
 examples:
+  python tools/converter.py inspect model.onnx
+  python tools/converter.py convert model.onnx
+  python tools/converter.py run model.onnx --validate
+  python tools/converter.py init model.onnx > model.yml
   python tools/converter.py check --config=model.yml
   python tools/converter.py convert --config=model.yml
   python tools/converter.py run --config=model.yml --validate
@@ -78,10 +86,9 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
             # argparse stops at the first problem; without it, it finds others.
             words = _without_problem(words, error)
             problems.append(error.reason)
-    if any(text.startswith("argument --config:") for text in problems):
-        # The flag was given with a wrong value, which was already reported.
-        problems = [text for text in problems if not text.startswith(_MISSING)]
     command = commands[argv[0]]
+    if hasattr(namespace, "files"):
+        problems += _take_files(namespace, problems, bool(rest))
     problems += _unknown_flags(command, rest)
     if len(problems) == 1:
         raise flags.FlagError(command.prog, problems[0])
@@ -92,6 +99,28 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if not hasattr(namespace, flags.NOTES_DEST):
         setattr(namespace, flags.NOTES_DEST, ())
     return namespace
+
+
+def _take_files(
+    namespace: argparse.Namespace, found: Sequence[str], has_unknown: bool
+) -> list[str]:
+    """Takes the words without a flag as deployment file or model; what is wrong with
+    them.
+    """
+    files = namespace.files
+    if has_unknown:
+        # A word may be the value of an unknown flag.
+        files = [name for name in files if name.suffix]
+    namespace.files = []
+    if namespace.config is not None:
+        return [f"unexpected argument {str(name)!r} beside --config" for name in files]
+    if len(files) == 1 and files[0].suffix.lower() in DEPLOYMENT_SUFFIXES:
+        namespace.config = files[0]
+    elif not files and not any(t.startswith("argument --config:") for t in found):
+        return [f"{_MISSING}--config=FILE, or FILE"]
+    else:
+        namespace.files = files
+    return []
 
 
 def full_help() -> str:
@@ -179,6 +208,8 @@ def _make_parser(
     )
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
     builders = {
+        "inspect": _add_inspect,
+        "init": _add_init,
         "convert": _add_convert,
         "quantize": _add_quantize,
         "run": _add_run,
@@ -195,7 +226,7 @@ def _make_parser(
         commands[name] = sub
         if name not in ("doctor", "new-op"):
             # argparse would list all flags here a second time, without their meaning.
-            sub.usage = f"{PROGRAM} {name} --config=FILE [FLAG ...]"
+            sub.usage = f"{PROGRAM} {name} FILE [FLAG ...]"
         if name == command:
             builders[name](sub)
     return parser, commands
@@ -233,11 +264,25 @@ def _add_deployment(parser: argparse.ArgumentParser) -> None:
 
     group = parser.add_argument_group(DEPLOYMENT.title)
     group.add_argument(
-        "--config",
-        required=True,
+        "files",
+        nargs="*",
         type=flags.path,
         metavar="FILE",
-        help="the deployment file (YAML)",
+        help="a deployment file (.yml); or a model, of which names, shapes and types "
+        "are taken (with Caffe its weights, too)",
+    )
+    group.add_argument(
+        "--config",
+        type=flags.path,
+        metavar="FILE",
+        help="the deployment file",
+    )
+    group.add_argument(
+        "--dims",
+        type=_dims,
+        default={},
+        metavar="NAME=N,...",
+        help="numbers for dimensions that the model leaves open; -1: each run decides",
     )
     for key in keys_of(Deployment).values():
         if key.replaceable:
@@ -247,6 +292,39 @@ def _add_deployment(parser: argparse.ArgumentParser) -> None:
                 metavar="VALUE",
                 help=f"replaces {key.name} of the file: {accepted}",
             )
+
+
+def _dims(text: str) -> dict[str, int]:
+    """Reads ``batch=1,height=224``."""
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        name, _, number = part.rpartition("=")
+        value = flags.int_or_none(number)
+        if not name.strip() or value is None or (value < 1 and value != -1):
+            raise argparse.ArgumentTypeError(
+                f"found {text!r}, accepted: names with numbers, as batch=1,height=224; "
+                "-1: each run decides"
+            )
+        found[name.strip()] = value
+    return found
+
+
+def _add_inspect(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Prints what a model takes and returns, what it is made of, how large it is\n"
+        "and how much it computes."
+    )
+    _add_deployment(parser)
+    add_inspect_flags(parser)
+
+
+def _add_init(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Prints a deployment file for a model, with its inputs and outputs, and says\n"
+        "what can be changed."
+    )
+    _add_deployment(parser)
+    _add_messages(parser)
 
 
 def _add_convert(parser: argparse.ArgumentParser) -> None:

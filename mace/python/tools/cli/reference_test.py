@@ -24,7 +24,7 @@ def test_every_flag_of_every_command_is_there() -> None:
 
 def test_rows_show_values() -> None:
     text = reference.markdown()
-    assert "| `--config=FILE` | the deployment file (YAML) (required) |" in text
+    assert "| `--config=FILE` | the deployment file |" in text
     assert "| `--validate[=BOOL]` |" in text
     assert "| `--caffe_env=docker\\|local` |" in text
     assert "| `--round=N` | number of times to run the model (default 1) |" in text

@@ -152,6 +152,7 @@ class SubgraphConfig(_Computation):
         _BORDER,
         was={"input_nodes": {}},
         required=True,
+        of_model=True,
     )
     input_shapes: v.Many[v.LimitedShape] = key(
         "One shape per input tensor, in the order of its `input_data_formats`. A "
@@ -160,6 +161,7 @@ class SubgraphConfig(_Computation):
         _BORDER,
         each="input_tensors",
         required=True,
+        of_model=True,
     )
     input_data_types: v.OneForAll[BorderType] = key(
         "Element types the application passes: any floating type for a floating "
@@ -208,9 +210,14 @@ class SubgraphConfig(_Computation):
         _BORDER,
         was={"output_nodes": {}},
         required=True,
+        of_model=True,
     )
     output_shapes: v.Many[v.Shape] = key(
-        "One shape per output tensor.", _BORDER, each="output_tensors", required=True
+        "One shape per output tensor.",
+        _BORDER,
+        each="output_tensors",
+        required=True,
+        of_model=True,
     )
     output_data_types: v.OneForAll[BorderType] = key(
         "Element types the application receives, likewise.",
@@ -490,6 +497,7 @@ class ModelConfig(_Computation):
         "how the model file is read",
         refused(limits.no_importer, f"unless {limits.FRAMEWORKS}"),
         required=True,
+        of_model=True,
     )
     model_file_path: v.Location = key("The model file.", _FETCHED, required=True)
     model_sha256_checksum: Optional[v.Sha256] = key(
@@ -512,6 +520,7 @@ class ModelConfig(_Computation):
         "Inputs and outputs of the model; of each part, if it has several.",
         _BORDER,
         required=True,
+        of_model=True,
         accepts="list, see below",
     )
     quantize: v.Flag = key(

@@ -109,6 +109,7 @@ class Key:
         each: the key whose values this one has one each of.
         verifies: the key that names the file that this one is the checksum of.
         replaceable: a flag of the same name takes the place of the file's value.
+        of_model: what the model says stands for it where the file does not give it.
         accepts: the reference table's cell, where its type does not say it.
         name: as the file spells it.
         info: its field.
@@ -122,6 +123,7 @@ class Key:
     each: str = ""
     verifies: str = ""
     replaceable: bool = False
+    of_model: bool = False
     accepts: str = ""
     name: str = ""
     info: FieldInfo = field(default_factory=FieldInfo)

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
 
 from pydantic import ValidationError
 
-from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.keys import keys_of, sections_below
 from mace.python.tools.config.problems import ConfigError, Place, Problem
 from mace.python.tools.config.spellings import Spellings
@@ -26,29 +26,34 @@ from mace.python.tools.config.yaml_source import (
 
 _LOG = logging.getLogger(__name__)
 
+# Adds keys to a model in present spelling, with the context of its validation.
+Complete = Callable[[Table, Mapping[str, Any]], None]
+
 
 def load_deployment(
     path: Union[str, os.PathLike[str]],
     replaced: Mapping[str, str] | None = None,
     env: Mapping[str, str] | None = None,
+    complete: Complete | None = None,
 ) -> Deployment:
     """Reads a deployment file.
 
     Old spellings are accepted; each gives one logged warning, which is also
     kept in `Deployment.warnings`. Files that the deployment names are neither
-    opened nor downloaded here.
+    opened nor downloaded here, unless `complete` does.
 
     Args:
         path: the YAML file.
         replaced: values in the place of the file's, by key, as given on a
             command line; lists are separated by commas.
         env: variables for ``${NAME}``; the process's own if None.
+        complete: adds to each model what it lacks.
 
     Raises:
         ConfigError: listing every problem of the file at once.
     """
     source = Path(path)
-    return _from_tree(source, read_yaml(source, env), replaced or {})
+    return deployment_of_tree(source, read_yaml(source, env), replaced, complete)
 
 
 def load_deployment_text(
@@ -56,14 +61,21 @@ def load_deployment_text(
     source: Union[str, os.PathLike[str]] = "<text>",
     replaced: Mapping[str, str] | None = None,
     env: Mapping[str, str] | None = None,
+    complete: Complete | None = None,
 ) -> Deployment:
     """As `load_deployment`, for text that would be found in `source`."""
     root = parse_yaml(text, Path(source), env)
-    return _from_tree(Path(source), root, replaced or {})
+    return deployment_of_tree(Path(source), root, replaced, complete)
 
 
-def _from_tree(source: Path, tree: Table, replaced: Mapping[str, str]) -> Deployment:
-    for name, value in replaced.items():
+def deployment_of_tree(
+    source: Path,
+    tree: Table,
+    replaced: Mapping[str, str] | None = None,
+    complete: Complete | None = None,
+) -> Deployment:
+    """As `load_deployment`, for what would be found in `source`."""
+    for name, value in (replaced or {}).items():
         for earlier in keys_of(Deployment)[name].was:
             tree.pop(earlier, None)
             tree.places.pop(earlier, None)
@@ -73,6 +85,10 @@ def _from_tree(source: Path, tree: Table, replaced: Mapping[str, str]) -> Deploy
     folders = (Path.cwd(), Path(os.path.abspath(source)).parent)
     context = {"search_dirs": folders, "spellings": spellings}
     problems = spellings.problems
+    if complete is not None:
+        for model in _model_tables(tree):
+            spellings.renew(ModelConfig, model)
+            complete(model, context)
     try:
         deployment = Deployment.model_validate(tree, context=context)
     except ValidationError as error:
@@ -84,6 +100,13 @@ def _from_tree(source: Path, tree: Table, replaced: Mapping[str, str]) -> Deploy
     return deployment.model_copy(
         update={"source": source, "warnings": tuple(spellings.warnings)}
     )
+
+
+def _model_tables(tree: Table) -> list[Table]:
+    models = tree.get("models")
+    if not isinstance(models, Table):
+        return []
+    return [model for model in models.values() if isinstance(model, Table)]
 
 
 def _problems(errors: ValidationError, tree: Table) -> Iterator[Problem]:

@@ -68,6 +68,13 @@ def json_schema() -> dict[str, Any]:
     )
     # What a model says for all of its subgraphs.
     model.update({name: subgraph[name] for name in subgraph if name not in model})
+    for section in (Deployment, ModelConfig, SubgraphConfig):
+        part = schema if section is Deployment else schema["$defs"][section.__name__]
+        part["required"] = [
+            name
+            for name in part.get("required", ())
+            if not keys_of(section)[name].of_model
+        ]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,
@@ -76,6 +83,8 @@ def json_schema() -> dict[str, Any]:
 
 
 def _default(key: Key) -> str:
+    if key.of_model:
+        return "what the model says"
     if key.required:
         return "required"
     value = key.default[:1] if isinstance(key.default, tuple) else (key.default,)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 import onnx
@@ -65,7 +65,7 @@ def open_scope(model: MappedModel, request: ImportRequest) -> Scope:
         ImportModelError: a tensor is not in the model, an input is missing or
             a shape contradicts the model; tells all of them at once.
     """
-    opsets = _opsets(model)
+    versions = opsets(model)
     proto = inline_functions(model)
     graph = proto.graph
     if graph.sparse_initializer:
@@ -77,21 +77,26 @@ def open_scope(model: MappedModel, request: ImportRequest) -> Scope:
     _check_names(model, request, initializers, producers)
     nodes, missing = _needed_nodes(model, request, initializers, producers)
     if missing:
-        have = [name for name in missing if name in _free_inputs(graph, initializers)]
+        have = [name for name in missing if name in free_inputs(graph, initializers)]
         _refuse_missing(model, request, missing, have)
     checker = onnx.checker.C.CheckerContext()
     checker.ir_version = max(proto.ir_version, 3)
-    checker.opset_imports = opsets
+    checker.opset_imports = versions
     return Scope(
         inputs=_graph_inputs(model, request, producers),
         nodes=nodes,
         initializers=initializers,
-        opset=opsets[""],
+        opset=versions[""],
         checker=checker,
     )
 
 
-def _opsets(model: MappedModel) -> dict[str, int]:
+def opsets(model: MappedModel) -> dict[str, int]:
+    """The versions of operator sets by domain; '' is ONNX's own.
+
+    Raises:
+        ImportModelError: that one is newer than the onnx package.
+    """
     versions: dict[str, int] = {}
     for entry in model.proto.opset_import:
         domain = "" if entry.domain == "ai.onnx" else entry.domain
@@ -107,9 +112,8 @@ def _opsets(model: MappedModel) -> dict[str, int]:
     return versions
 
 
-def _free_inputs(
-    graph: onnx.GraphProto, initializers: Mapping[str, onnx.TensorProto]
-) -> list[str]:
+def free_inputs(graph: onnx.GraphProto, initializers: Container[str]) -> list[str]:
+    """The inputs that have to be given."""
     return [value.name for value in graph.input if value.name not in initializers]
 
 
@@ -120,7 +124,7 @@ def _check_names(
     producers: Mapping[str, onnx.NodeProto],
 ) -> None:
     graph = model.proto.graph
-    inputs = _free_inputs(graph, initializers)
+    inputs = free_inputs(graph, initializers)
     outputs = [value.name for value in graph.output]
     # The model's own names come first: users mean them most often.
     known = dict.fromkeys([*inputs, *outputs, *producers, *initializers])
@@ -252,7 +256,7 @@ def _graph_input(
         kind = kind.optional_type.elem_type  # whoever names the input gives it
     if kind is not None and kind.WhichOneof("value") == "tensor_type":
         dtype = _element_type(model, spec.name, kind.tensor_type.elem_type, dtype)
-        own = _declared_shape(kind.tensor_type)
+        own = declared_shape(kind.tensor_type)
     elif kind is not None and kind.WhichOneof("value"):
         raise ImportModelError(
             f"input_tensors: {spec.name!r} of {model.path} is no tensor but a "
@@ -276,7 +280,8 @@ def _element_type(
     return ELEMENT_TYPES[number]
 
 
-def _declared_shape(kind: onnx.TypeProto.Tensor) -> Shape | None:
+def declared_shape(kind: onnx.TypeProto.Tensor) -> Shape | None:
+    """What a type says of the shape."""
     if not kind.HasField("shape"):
         return None
     return tuple(

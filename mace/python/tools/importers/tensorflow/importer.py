@@ -32,7 +32,7 @@ from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.shapes import from_ints
 
-_PLACEHOLDERS = {"Placeholder", "PlaceholderV2"}
+PLACEHOLDERS = {"Placeholder", "PlaceholderV2"}
 
 
 def import_model(request: ImportRequest) -> Graph:
@@ -88,7 +88,7 @@ class _Import:
     def _add_input(self, spec: InputSpec) -> None:
         tensor = self._find("input_tensors", spec.name)
         node = self.nodes[tensor[0]]
-        own = node.shape("shape") if node.op in _PLACEHOLDERS else None
+        own = node.shape("shape") if node.op in PLACEHOLDERS else None
         shape = spec.shape or own
         if shape is None:
             raise ImportModelError(
@@ -98,7 +98,7 @@ class _Import:
         shape = user_to_framework(shape, spec.data_format, DataFormat.NHWC)
         check_declared_shape(spec, shape, own)
         dtype = spec.dtype
-        if node.op in _PLACEHOLDERS and node.integer("dtype") in ELEMENT_TYPES:
+        if node.op in PLACEHOLDERS and node.integer("dtype") in ELEMENT_TYPES:
             dtype = ELEMENT_TYPES[node.integer("dtype")]
         value = self.builder.input(
             spec.name,
@@ -113,7 +113,7 @@ class _Import:
         missing = [
             n.name
             for n in order
-            if n.op in _PLACEHOLDERS and (n.name, 0) not in self.scope.values
+            if n.op in PLACEHOLDERS and (n.name, 0) not in self.scope.values
         ]
         if missing:
             raise ImportModelError(

@@ -1,0 +1,279 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes into a deployment's tree what it leaves out and its models say."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from mace.python.tools.completion.dimensions import Dimensions
+from mace.python.tools.completion.names import platform_of
+from mace.python.tools.config.deployment import ModelConfig
+from mace.python.tools.config.problems import Place
+from mace.python.tools.config.vocabulary import BORDER_TYPES
+from mace.python.tools.config.yaml_source import Items, Table, Text
+from mace.python.tools.convert.requests import import_request
+from mace.python.tools.convert.source import fetch_sources
+from mace.python.tools.errors import MaceError, UsageError
+from mace.python.tools.importers.base import load_importer
+from mace.python.tools.importers.description import (
+    ModelDescription,
+    TensorDescription,
+    describe_model,
+)
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
+from mace.python.tools.ir.shapes import is_static, to_ints
+
+_OF_MODEL = ("input_tensors", "input_shapes", "output_tensors", "output_shapes")
+_SIDES = ("input", "output")
+_FILES = (
+    *("model_file_path", "model_sha256_checksum"),
+    *("weight_file_path", "weight_sha256_checksum"),
+)
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What `config.load` calls for every model of a deployment.
+
+    Attributes:
+        dims: numbers for open dimensions of the models, by name.
+        keep_open: take those without a number as decided by each run.
+    """
+
+    dims: Mapping[str, int]
+    keep_open: bool = False
+
+    def __call__(self, model: Table, context: Mapping[str, Any]) -> None:
+        """Adds to a model in present spelling the keys that it lacks.
+
+        A model whose files cannot be told, or that has several subgraphs, is left as
+        it is: the reader tells what is missing.
+
+        Raises:
+            MaceError: a file cannot be had or read, or leaves dimensions open.
+        """
+        part = _only_part(model)
+        if part is None:
+            return
+        if model.get("platform") is None:
+            platform = platform_of(str(model.get("model_file_path") or "."))
+            if platform is not None:
+                _add(model, "platform", platform.value)
+        if all(part.get(key) is not None for key in _OF_MODEL):
+            return
+        config = _as_config(model, part, context)
+        if config is not None:
+            _Part(
+                model, part, context, config, Dimensions(self.dims, self.keep_open)
+            ).complete()
+
+
+def _only_part(model: Table) -> Table | None:
+    """The one subgraph of a model; None: it has several, or none that can be read."""
+    entries = model.get("subgraphs")
+    place = model.place.key("subgraphs")
+    if entries is None:
+        entries = Items([None], place)
+        _put(model, "subgraphs", entries)
+    if not isinstance(entries, Items) or len(entries) != 1:
+        return None
+    if entries[0] is None:
+        entries[0] = Table(Place(place.origin, place.line, f"{place.path}[0]"))
+    return entries[0] if isinstance(entries[0], Table) else None
+
+
+def _as_config(
+    model: Table, part: Table, context: Mapping[str, Any]
+) -> ModelConfig | None:
+    """Files and subgraph of a model as the reader would have them, with anything for
+    what is not there yet; None: there is something that cannot be read.
+    """
+    whole = Table(model.place)
+    for key in ("platform", *_FILES):
+        if key in model:
+            whole.add(key, model[key], model.places[key])
+    # What else a model needs to be read.
+    _add(whole, "runtime", "cpu")
+    known = Table(part.place)
+    for side in _SIDES:
+        for key in (f"{side}_tensors", f"{side}_shapes", f"{side}_data_formats"):
+            if key in part:
+                known.add(key, part[key], part.places[key])
+        _add(known, f"{side}_tensors", side)
+        count = len(_items(known[f"{side}_tensors"]))
+        _add(known, f"{side}_shapes", *["1"] * count)
+    _put(whole, "subgraphs", Items([known], part.place))
+    try:
+        return ModelConfig.model_validate(whole, context=dict(context)).named("model")
+    except ValidationError:
+        return None
+
+
+@dataclass
+class _Part:
+    """A subgraph that is being completed."""
+
+    model: Table
+    part: Table
+    context: Mapping[str, Any]
+    config: ModelConfig
+    dimensions: Dimensions
+
+    def __post_init__(self) -> None:
+        self.name = self.config.model_file_path.location
+        self.source = fetch_sources([self.config])[0]
+
+    def complete(self) -> None:
+        about = describe_model(
+            self.config.platform.value, self.source.model, self.source.weights
+        )
+        self._add_side("input", about, about.inputs)
+        self.dimensions.check(self.name, about.inputs)
+        self._add_side("output", about, self._outputs(about))
+
+    def _add_side(
+        self, side: str, about: ModelDescription, own: Sequence[TensorDescription]
+    ) -> None:
+        """Adds the names, shapes and formats of the inputs or of the outputs."""
+        tensors = self._wanted(side, own)
+        shapes, formats = f"{side}_shapes", f"{side}_data_formats"
+        if not tensors and not own:
+            raise UsageError(f"{self.name} has no {side}s: name {side}_tensors")
+        _add(self.part, f"{side}_tensors", *(tensor.name for tensor in tensors))
+        if self.part.get(shapes) is not None:
+            return
+        unknown = [tensor.name for tensor in tensors if tensor.shape is None]
+        if unknown and side == "input":
+            raise UsageError(
+                f"{self.name} does not say the shape of {', '.join(unknown)}: "
+                "write input_shapes in a deployment file"
+            )
+        orders = self._orders(formats, about, tensors)
+        dims = [
+            self.dimensions.close(tensor)
+            if side == "input"
+            else to_ints(tensor.shape or ())
+            for tensor in tensors
+        ]
+        _add(
+            self.part,
+            shapes,
+            *(_in_order(d, about, order) for d, order in zip(dims, orders)),
+        )
+        _add(self.part, formats, *(order.value for order in orders))
+        types = [_border_type(tensor.dtype) for tensor in tensors]
+        if any(kind is not DataType.FLOAT32 for kind in types):
+            _add(self.part, f"{side}_data_types", *(kind.value for kind in types))
+
+    def _wanted(
+        self, side: str, own: Sequence[TensorDescription]
+    ) -> Sequence[TensorDescription]:
+        """Those that the deployment names, or all."""
+        named = self.part.get(f"{side}_tensors")
+        if named is None:
+            return own
+        by_name = {tensor.name: tensor for tensor in own}
+        return [by_name.get(str(n), TensorDescription(str(n))) for n in _items(named)]
+
+    def _orders(
+        self,
+        key: str,
+        about: ModelDescription,
+        tensors: Sequence[TensorDescription],
+    ) -> list[DataFormat]:
+        """The order of dimensions of each tensor for the application."""
+        known = {item.value: item for item in DataFormat}
+        given = [
+            known.get(str(text).upper(), DataFormat.NONE)
+            for text in _items(self.part.get(key))
+        ]
+        if len(given) == 1:
+            given *= len(tensors)
+        if len(given) == len(tensors):
+            return given
+        return [
+            about.image_order if len(tensor.shape or ()) == 4 else DataFormat.NONE
+            for tensor in tensors
+        ]
+
+    def _outputs(self, about: ModelDescription) -> Sequence[TensorDescription]:
+        """The outputs with all that can be known of their shapes."""
+        wanted = self._wanted("output", about.outputs)
+        if self.part.get("output_shapes") is not None or all(
+            is_static(tensor.shape) for tensor in wanted
+        ):
+            return wanted
+        _add(self.part, "output_tensors", *(tensor.name for tensor in wanted))
+        config = _as_config(self.model, self.part, self.context)
+        if config is None:
+            return wanted
+        request = import_request(config, self.source.model, self.source.weights)
+        try:
+            with _quiet():
+                graph = load_importer(config.platform.value)(request)
+        except MaceError:
+            # Whatever uses the model says so, too, with all there is to say of it.
+            return wanted
+        return [
+            TensorDescription(tensor.name, value.shape or tensor.shape, value.dtype)
+            for tensor, value in zip(wanted, graph.outputs)
+        ]
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """What an import tells is told when the model is converted."""
+    log = logging.getLogger("mace.python.tools.importers")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def _border_type(dtype: DataType | None) -> DataType:
+    """The type that an application passes or receives for one of a model."""
+    if dtype in BORDER_TYPES:
+        return dtype
+    is_float = dtype is None or dtype.is_float
+    return DataType.FLOAT32 if is_float else DataType.INT32
+
+
+def _items(found: Any) -> list[Any]:
+    """The values of a key that may have one or several."""
+    if found is None:
+        return []
+    return list(found) if isinstance(found, (list, tuple)) else [found]
+
+
+def _in_order(dims: Sequence[int], about: ModelDescription, order: DataFormat) -> str:
+    """A shape of the framework in the order of the application, as text."""
+    if len(dims) == 4 and order not in (about.image_order, DataFormat.NONE):
+        channels_last = order is DataFormat.NHWC
+        dims = [
+            dims[axis] for axis in (NCHW_TO_NHWC if channels_last else NHWC_TO_NCHW)
+        ]
+    return ",".join(map(str, dims))
+
+
+def _add(table: Table, key: str, *texts: str) -> None:
+    """Adds texts where the key has no value."""
+    place = table.place.key(key)
+    items = [Text(text, place) for text in texts]
+    _put(table, key, items[0] if len(items) == 1 else Items(items, place))
+
+
+def _put(table: Table, key: str, value: Any) -> None:
+    if table.get(key) is None:
+        table.places.pop(key, None)
+        table.add(key, value, table.place.key(key))

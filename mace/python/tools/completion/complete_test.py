@@ -1,0 +1,244 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What deployments take from their models, and what is said of models that say less."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+import yaml
+from onnx import TensorProto, helper, numpy_helper
+
+from mace.python.tools.cli.main import main
+from mace.python.tools.completion.complete import Completion
+from mace.python.tools.completion.deployment_text import deployment_text
+from mace.python.tools.completion.model_files import deployment_of
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.load import deployment_of_tree, load_deployment_text
+from mace.python.tools.errors import MaceError, UsageError
+from mace.python.tools.importers.caffe.testing import write_net
+from mace.python.tools.proto import load_proto
+
+_DIMS = {"batch": 2, "x[3]": 6}
+
+
+def _onnx(folder: Path) -> Path:
+    """A convolution of x [batch, 3, 5, ?], and the indices ids [batch] as they are."""
+    weights = np.ones((4, 3, 3, 3), np.float32)
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["inner"]),
+        helper.make_node("Relu", ["inner"], ["y"]),
+        helper.make_node("Cast", ["ids"], ["indices"], to=TensorProto.INT32),
+    ]
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [
+            info("x", TensorProto.FLOAT, ["batch", 3, 5, None]),
+            info("ids", TensorProto.INT64, ["batch"]),
+        ],
+        [
+            info("y", TensorProto.FLOAT, None),
+            info("indices", TensorProto.INT32, ["batch"]),
+        ],
+        [numpy_helper.from_array(weights, "w")],
+    )
+    path = folder / "net.onnx"
+    opsets = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    return path
+
+
+def _of_files(*paths: Path, dims: Mapping[str, int] | None = None) -> Deployment:
+    tree = deployment_of([str(path) for path in paths])
+    return deployment_of_tree(paths[0], tree, complete=Completion(dims or {}))
+
+
+def _of_text(
+    path: Path, subgraph: str = "", dims: Mapping[str, int] = _DIMS
+) -> Deployment:
+    text = f"""
+library_name: l
+target_abis: host
+models:
+  m:
+    model_file_path: {path}
+    runtime: cpu
+{subgraph}"""
+    return load_deployment_text(text, complete=Completion(dims))
+
+
+def _sides(deployment: Deployment) -> list[tuple[Any, ...]]:
+    (model,) = deployment.models.values()
+    return [
+        (t.name, t.shape, t.data_type.value, t.data_format.value)
+        for t in (*model.whole.inputs, *model.whole.outputs)
+    ]
+
+
+def test_a_model_alone(tmp_path: Path) -> None:
+    deployment = _of_files(_onnx(tmp_path), dims=_DIMS)
+    assert _sides(deployment) == [
+        ("x", (2, 3, 5, 6), "float32", "NCHW"),
+        ("ids", (2,), "int32", "NONE"),
+        ("y", (2, 4, 3, 4), "float32", "NCHW"),
+        ("indices", (2,), "int32", "NONE"),
+    ]
+    assert deployment.library_name == "net"
+    assert deployment.models["net"].platform.value == "onnx"
+
+
+def test_each_run_may_decide(tmp_path: Path) -> None:
+    deployment = _of_files(_onnx(tmp_path), dims={"batch": -1, "x[3]": -1})
+    shapes = [shape for _, shape, _, _ in _sides(deployment)]
+    assert shapes == [(-1, 3, 5, -1), (-1,), (-1, 4, 3, -1), (-1,)]
+
+
+def test_a_file_may_leave_out_what_the_model_says(tmp_path: Path) -> None:
+    path = _onnx(tmp_path)
+    assert _sides(_of_text(path)) == _sides(_of_files(path, dims=_DIMS))
+
+
+def test_what_a_file_says_stays(tmp_path: Path) -> None:
+    part = """
+    subgraphs:
+      - input_tensors: [x]
+        input_data_formats: [NHWC]
+        output_tensors: [inner]
+        output_data_formats: [NHWC]
+"""
+    assert _sides(_of_text(_onnx(tmp_path), part)) == [
+        ("x", (2, 5, 6, 3), "float32", "NHWC"),
+        ("inner", (2, 3, 4, 4), "float32", "NHWC"),
+    ]
+
+
+def test_earlier_spellings(tmp_path: Path) -> None:
+    part = "    input_nodes: x\n    input_shapes: 1,5,7,3\n    output_nodes: y\n"
+    assert _sides(_of_text(_onnx(tmp_path), part, {})) == [
+        ("x", (1, 5, 7, 3), "float32", "NHWC"),
+        ("y", (1, 4, 3, 5), "float32", "NCHW"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dims", "parts"),
+    [
+        ({}, ["x [batch,3,5,?], ids [batch]", "--dims=batch=N,x[3]=N"]),
+        ({"batch": 1}, ["--dims=x[3]=N"]),
+        ({**_DIMS, "width": 4}, ["no open dimension 'width'", "batch or x[3]"]),
+    ],
+)
+def test_open_dimensions_are_asked_for(
+    dims: dict[str, int], parts: list[str], tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        _of_files(_onnx(tmp_path), dims=dims)
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_a_deployment_file_that_can_be_gone_on_with(tmp_path: Path) -> None:
+    deployment = _of_files(_onnx(tmp_path), dims=_DIMS)
+    again = load_deployment_text(deployment_text(deployment))
+    assert _sides(again) == _sides(deployment)
+    assert again.library_name == deployment.library_name
+    ours, read = deployment.models["net"], again.models["net"]
+    assert read.model_file_path.location == ours.model_file_path.location
+    assert read.hints() == ours.hints()
+
+
+def test_caffe(tmp_path: Path) -> None:
+    text = """
+layer { name: "in" type: "Input" top: "x" input_param { shape { dim: 1 dim: 3 dim: 4
+  dim: 5 } } }
+layer { name: "a" type: "ReLU" bottom: "x" top: "a" }
+layer { name: "b" type: "Sigmoid" bottom: "a" top: "b" }
+"""
+    net, weights = write_net(tmp_path, text)
+    expected = [
+        ("x", (1, 3, 4, 5), "float32", "NCHW"),
+        ("b", (1, 3, 4, 5), "float32", "NCHW"),
+    ]
+    assert _sides(_of_files(weights, net)) == expected
+    beside = net.with_suffix(".caffemodel")
+    if beside != weights:
+        weights.rename(beside)
+    assert _sides(_of_files(net)) == expected
+    beside.unlink()
+    with pytest.raises(UsageError, match="needs its weights"):
+        _of_files(net)
+
+
+def _graph_def(folder: Path, known: bool = True) -> Path:
+    messages = load_proto("mace/python/tools/importers/tensorflow/graph_def.proto")
+    graph = messages.GraphDef()
+    source = graph.node.add(name="x", op="Placeholder")
+    source.attr["dtype"].type = 1
+    if known:
+        for size in (-1, 4, 4, 3):
+            source.attr["shape"].shape.dim.add(size=size)
+    result = graph.node.add(name="y", op="Relu", input=["x"])
+    result.attr["T"].type = 1
+    graph.node.add(name="done", op="NoOp", input=["^y"])
+    path = folder / "net.pb"
+    path.write_bytes(graph.SerializeToString())
+    return path
+
+
+def test_tensorflow(tmp_path: Path) -> None:
+    deployment = _of_files(_graph_def(tmp_path), dims={"x[0]": 1})
+    assert _sides(deployment) == [
+        ("x", (1, 4, 4, 3), "float32", "NHWC"),
+        ("y", (1, 4, 4, 3), "float32", "NHWC"),
+    ]
+
+
+def test_a_shape_that_no_file_says(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="does not say the shape of x"):
+        _of_files(_graph_def(tmp_path, known=False))
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        (["a.xyz"], "tells no framework"),
+        (["a.onnx", "b.onnx"], "the file of one model"),
+        (["a.caffemodel"], "the file of one model"),
+    ],
+)
+def test_names_that_tell_nothing(names: list[str], problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        deployment_of(names)
+
+
+def test_what_is_missing_is_told_of_the_model(tmp_path: Path) -> None:
+    with pytest.raises(MaceError, match="no such file"):
+        _of_text(tmp_path / "absent.onnx")
+    with pytest.raises(MaceError, match="subgraphs"):
+        # Several parts of a model have to be named.
+        _of_text(_onnx(tmp_path), "    subgraphs: [{name: a}, {name: b}]\n")
+
+
+def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = _onnx(tmp_path)
+    dims = "--dims=batch=1,x[3]=6"
+    assert main(["init", str(model), dims]) == 0
+    config = tmp_path / "net.yml"
+    config.write_text(capsys.readouterr().out)
+    loaded = yaml.safe_load(config.read_text())
+    assert loaded["models"]["net"]["subgraphs"][0]["input_tensors"] == ["x", "ids"]
+    for what in (str(config), f"--config={config}"):
+        assert main(["convert", what, f"--build_dir={tmp_path / 'a'}"]) == 0
+    folder = tmp_path / "b"
+    assert main(["convert", str(model), dims, f"--build_dir={folder}"]) == 0
+    written = [path / "net/model/net.pb" for path in (tmp_path / "a", folder)]
+    assert written[0].read_bytes() == written[1].read_bytes()
+    assert main(["convert", str(model), f"--build_dir={folder}"]) == 2
+    assert "--dims=batch=N,x[3]=N" in capsys.readouterr().err

@@ -1,0 +1,88 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a deployment as a file that a user goes on with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import yaml
+
+from mace.python.tools.config.deployment import (
+    BorderTensor,
+    Deployment,
+    ModelConfig,
+)
+from mace.python.tools.data_type import DataType
+
+
+def deployment_text(deployment: Deployment) -> str:
+    """The text of a deployment file, with comments on what can be changed."""
+    lines = [
+        "# How MACE converts and runs this model. All keys:",
+        "# docs/user/deployment_file.md",
+        f"library_name: {_word(deployment.library_name)}",
+        "# host: this computer; arm64-v8a, armeabi-v7a: Android; arm64, armhf: Linux.",
+        f"target_abis: [{', '.join(abi.value for abi in deployment.target_abis)}]",
+        "model_graph_format: file  # or code, to link the model into the application",
+        "model_data_format: file",
+        "models:",
+    ]
+    for name, model in deployment.models.items():
+        lines.append(f"  {_word(name)}:")
+        lines += (f"    {line}" for line in _model(model))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _model(model: ModelConfig) -> Iterator[str]:
+    yield f"platform: {model.platform.value}"
+    for key, file in (
+        ("model_file_path", model.model_file_path),
+        ("weight_file_path", model.weight_file_path),
+    ):
+        if file is not None:
+            yield f"{key}: {_word(file.location)}"
+    yield f"runtime: {model.whole.runtime.value}  # or gpu, or cpu+gpu"
+    yield (
+        f"data_type: {model.whole.data_type.value}  # or fp16_fp32: weights in 16 bits"
+    )
+    yield "subgraphs:"
+    part = model.whole
+    first = "- "
+    for side, tensors in (("input", part.inputs), ("output", part.outputs)):
+        for line in _side(side, tensors):
+            yield f"  {first}{line}"
+            first = "  "
+    yield "# To compute in integers of 8 bits, with samples in a folder:"
+    yield "#   python tools/converter.py quantize --config=FILE --input_dir=FOLDER"
+
+
+def _side(side: str, tensors: Sequence[BorderTensor]) -> Iterator[str]:
+    yield f"{side}_tensors: {_listed([tensor.name for tensor in tensors])}"
+    shapes = [",".join(map(str, tensor.shape)) for tensor in tensors]
+    yield f"{side}_shapes: {_listed(shapes)}"
+    types = [tensor.data_type for tensor in tensors]
+    if any(kind is not DataType.FLOAT32 for kind in types):
+        yield f"{side}_data_types: {_listed([kind.value for kind in types])}"
+    formats = [tensor.data_format.value for tensor in tensors]
+    yield (
+        f"{side}_data_formats: {_listed(formats)}  "
+        "# order of the application: NCHW, NHWC or NONE"
+    )
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"[{', '.join(map(_quoted, words))}]"
+
+
+def _quoted(word: str) -> str:
+    """A text that no YAML takes for anything else."""
+    text: str = yaml.safe_dump(
+        word, default_style='"', width=float("inf"), allow_unicode=True
+    )
+    return text.strip()
+
+
+def _word(word: str) -> str:
+    plain: str = yaml.safe_dump(word, width=float("inf"), allow_unicode=True)
+    return plain.split("\n")[0]

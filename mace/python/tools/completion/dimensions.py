@@ -1,0 +1,85 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The dimensions that a model leaves open, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from mace.python.tools.errors import UsageError
+from mace.python.tools.importers.description import TensorDescription
+from mace.python.tools.ir.shapes import Shape
+from mace.python.tools.wording import listed, shown
+
+
+class Dimensions:
+    """Numbers for open dimensions.
+
+    Dimensions of one name have one number. One without a name is called by its input
+    and its index, as ``x[0]``.
+
+    Args:
+        given: by name; -1 is for those that each run decides.
+        keep_open: take all others for such.
+    """
+
+    def __init__(self, given: Mapping[str, int], keep_open: bool = False) -> None:
+        self._given = dict(given)
+        self._keep_open = keep_open
+        # What each may be called, with the name that is shown.
+        self._known: dict[str, str] = {}
+        self._open: dict[str, None] = {}
+
+    def close(self, tensor: TensorDescription) -> tuple[int, ...]:
+        """The shape of an input with numbers; -1 for those that are still open."""
+        return tuple(
+            dim if isinstance(dim, int) else self._number(tensor.name, index, dim)
+            for index, dim in enumerate(tensor.shape or ())
+        )
+
+    def _number(self, tensor: str, index: int, name: str | None) -> int:
+        own = f"{tensor}[{index}]"
+        names = [own, name] if name else [own]
+        self._known.update(dict.fromkeys(names, names[-1]))
+        for each in names:
+            if each in self._given:
+                return self._given[each]
+        if not self._keep_open:
+            self._open[names[-1]] = None
+        return -1
+
+    def check(self, model: str, inputs: Iterable[TensorDescription]) -> None:
+        """Whether all have numbers, after `close` for all inputs.
+
+        Raises:
+            UsageError: naming those that do not, and numbers for none.
+        """
+        problems = []
+        unknown = [name for name in self._given if name not in self._known]
+        if unknown:
+            there = listed(dict.fromkeys(self._known.values())) or "none"
+            problems.append(
+                f"--dims: {model} has no open dimension {listed(map(shown, unknown))}; "
+                f"it has: {there}"
+            )
+        if self._open:
+            shapes = ", ".join(
+                f"{t.name} {shape_text(t.shape)}"
+                for t in inputs
+                if t.shape is not None and not all(isinstance(d, int) for d in t.shape)
+            )
+            example = ",".join(f"{name}=N" for name in self._open)
+            problems.append(
+                f"{model} leaves dimensions of its inputs open: {shapes}; give "
+                f"them numbers: --dims={example} (-1: each run decides), or "
+                "write input_shapes in a deployment file"
+            )
+        if problems:
+            raise UsageError("\n".join(problems))
+
+
+def shape_text(shape: Shape | None) -> str:
+    """A shape for people, as ``[batch,3,224,?]``."""
+    if shape is None:
+        return "of unknown shape"
+    return f"[{','.join('?' if dim is None else str(dim) for dim in shape)}]"

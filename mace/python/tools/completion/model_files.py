@@ -1,0 +1,73 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The deployment of a model file that was given in the place of a deployment file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from mace.python.tools.completion.names import (
+    WEIGHTS_SUFFIX,
+    known_suffixes,
+    platform_of,
+)
+from mace.python.tools.config.problems import Place
+from mace.python.tools.config.vocabulary import Platform
+from mace.python.tools.config.yaml_source import Table, Text
+from mace.python.tools.errors import UsageError
+
+
+def deployment_of(names: Sequence[str]) -> Table:
+    """A deployment of one model for this computer's CPU, in floats of 32 bits.
+
+    Args:
+        names: the model's file, and for Caffe its weights, in any order.
+
+    Raises:
+        UsageError: these are not the files of one model.
+    """
+    weights = [name for name in names if name.endswith(WEIGHTS_SUFFIX)]
+    models = [name for name in names if name not in weights]
+    if len(models) != 1 or len(weights) > 1:
+        raise UsageError(
+            f"found {', '.join(names)}; give one deployment file (.yml), or the file "
+            f"of one model ({', '.join(known_suffixes())}; for Caffe its weights, too)"
+        )
+    model = models[0]
+    platform = platform_of(model)
+    if platform is None:
+        raise UsageError(
+            f"{model}: the end of the name tells no framework; known are "
+            f"{', '.join(known_suffixes())}. A deployment file may name any file"
+        )
+    if platform is Platform.CAFFE and not weights:
+        beside = Path(model).with_suffix(WEIGHTS_SUFFIX)
+        if not beside.exists():
+            raise UsageError(
+                f"{model} is a Caffe network, which needs its weights: give the "
+                f"{WEIGHTS_SUFFIX} file, too"
+            )
+        weights = [str(beside)]
+    name = re.sub("[^A-Za-z0-9_.+-]", "_", Path(model).resolve().stem) or "model"
+    root = Place(model)
+    tree = Table(root)
+    _set(tree, "library_name", name)
+    _set(tree, "target_abis", "host")
+    section = Table(Place(model, 0, ""))
+    _set(section, "platform", platform.value)
+    _set(section, "model_file_path", model)
+    if weights:
+        _set(section, "weight_file_path", weights[0])
+    _set(section, "runtime", "cpu")
+    _set(section, "data_type", "fp32_fp32")
+    models_table = Table(root)
+    models_table.add(name, section, root)
+    tree.add("models", models_table, root)
+    return tree
+
+
+def _set(table: Table, key: str, text: str) -> None:
+    place = table.place.key(key)
+    table.add(key, Text(text, place), place)

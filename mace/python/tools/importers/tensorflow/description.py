@@ -1,0 +1,50 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a TensorFlow graph says of itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from mace.python.tools.importers.description import ModelDescription, TensorDescription
+from mace.python.tools.importers.tensorflow.importer import PLACEHOLDERS
+from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES, Node
+from mace.python.tools.importers.tensorflow.reader import read_graph
+from mace.python.tools.ir.graph import DataFormat
+
+# Nodes that end a graph, but are no results of it.
+_NO_RESULTS = frozenset(
+    ("Assert", "CheckNumerics", "Const", "NoOp", "Print", "PrintV2")
+)
+
+
+def describe_model(model: Path, weights: Path | None) -> ModelDescription:
+    """See `importers.description.Describer`. Results are the nodes that no other node
+    reads.
+    """
+    del weights
+    nodes = read_graph(model).nodes
+    read = {name for node in nodes.values() for name, _ in node.inputs}
+    inputs = [node for node in nodes.values() if node.op in PLACEHOLDERS]
+    ends = [
+        node
+        for node in nodes.values()
+        if node.name not in read and node.op not in PLACEHOLDERS | _NO_RESULTS
+    ]
+    return ModelDescription(
+        framework="TensorFlow, a frozen graph",
+        image_order=DataFormat.NHWC,
+        inputs=tuple(_describe(node) for node in inputs),
+        outputs=tuple(TensorDescription(node.name) for node in ends),
+        operators=Counter(node.op for node in nodes.values()),
+    )
+
+
+def _describe(node: Node) -> TensorDescription:
+    shape = node.shape("shape")
+    return TensorDescription(
+        node.name,
+        None if shape is None else tuple(None if dim < 0 else dim for dim in shape),
+        ELEMENT_TYPES.get(node.integer("dtype")),
+    )

@@ -1,0 +1,36 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a TensorFlow Lite file says of itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from mace.python.tools.importers.description import ModelDescription, TensorDescription
+from mace.python.tools.importers.tflite.reader import (
+    ELEMENT_TYPES,
+    Tensor,
+    read_network,
+)
+from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.ir.shapes import from_ints
+
+
+def describe_model(model: Path, weights: Path | None) -> ModelDescription:
+    """See `importers.description.Describer`."""
+    del weights
+    network = read_network(model)
+    return ModelDescription(
+        framework="TensorFlow Lite",
+        image_order=DataFormat.NHWC,
+        inputs=tuple(_describe(network.tensors[index]) for index in network.inputs),
+        outputs=tuple(_describe(network.tensors[index]) for index in network.outputs),
+        operators=Counter(op.custom or op.type for op in network.operators),
+    )
+
+
+def _describe(tensor: Tensor) -> TensorDescription:
+    return TensorDescription(
+        tensor.name, from_ints(tensor.shape), ELEMENT_TYPES.get(tensor.number)
+    )

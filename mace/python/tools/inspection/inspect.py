@@ -1,0 +1,64 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finds out what the models of a deployment are."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TextIO
+
+from mace.python.tools.check.check import ModelCheck, check_model
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.convert.source import fetch_sources
+from mace.python.tools.importers.description import ModelDescription, describe_model
+from mace.python.tools.inspection.options import InspectOptions
+from mace.python.tools.inspection.show import inspection_json, inspection_text
+from mace.python.tools.terminal import make_console, print_text
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What a model is.
+
+    Attributes:
+        size: of its files, in bytes.
+        description: what its files say.
+        check: what would become of its nodes.
+    """
+
+    name: str
+    size: int
+    description: ModelDescription
+    check: ModelCheck
+
+
+def inspect_deployment(
+    deployment: Deployment, options: InspectOptions, stream: TextIO | None = None
+) -> None:
+    """Prints what every model is.
+
+    Args:
+        stream: where it is printed; None: standard output.
+
+    Raises:
+        MaceError: a model cannot be had or read.
+    """
+    models = tuple(deployment.models.values())
+    inspections = []
+    for model, source in zip(models, fetch_sources(models)):
+        about = describe_model(model.platform.value, source.model, source.weights)
+        inspections.append(
+            Inspection(
+                model.model_file_path.location,
+                source.size(()),
+                about,
+                check_model(model, source),
+            )
+        )
+    out = stream or sys.stdout
+    if options.format == "json":
+        out.write(inspection_json(inspections))
+        out.flush()
+    else:
+        print_text(make_console(out), inspection_text(inspections))

@@ -1,0 +1,54 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an inspection says of a model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import onnx
+import pytest
+
+from mace.python.tools.cli.main import main
+
+_DIGITS = Path(__file__).parents[3] / "examples" / "digits"
+
+
+@pytest.mark.parametrize("words", [["digits.onnx", "--dims=N=1"], ["digits.yml"]])
+def test_a_model(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    name, *flags = words
+    assert main(["inspect", str(_DIGITS / name), *flags]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("digits.onnx (ONNX, operator set 17, 0.1 MB)")
+    assert lines[1].split() == ["input", "image", "float32", "[N,1,8,8]"]
+    assert lines[2].split() == ["output", "probability", "float32", "[N,10]"]
+    assert lines[3].startswith("  nodes  13: 3 BatchNormalization, 3 Conv")
+    assert "converts it to 6 operators" in lines[4]
+    assert lines[5].endswith("million multiply-accumulates")
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(_DIGITS / "digits.onnx"), "--format=json"]) == 0
+    (model,) = json.loads(capsys.readouterr().out)["models"]
+    assert model["inputs"] == [
+        {"name": "image", "type": "float32", "shape": ["N", 1, 8, 8]}
+    ]
+    assert model["nodes"]["Conv"] == 3
+    assert model["bytes"] == (_DIGITS / "digits.onnx").stat().st_size
+
+
+def test_what_cannot_be_converted_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    node = onnx.helper.make_node("Odd", ["x"], ["y"], domain="org.example")
+    info = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [node], "g", [info("x", 1, [2])], [info("y", 1, [2])]
+    )
+    path = tmp_path / "odd.onnx"
+    onnx.save(onnx.helper.make_model(graph, ir_version=8), path)
+    assert main(["inspect", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "1 org.example.Odd" in text
+    assert "cannot be converted; converter.py check says why" in text
