@@ -55,9 +55,9 @@ def convert_deployment(
 ) -> ConvertResult:
     """Converts all models, or none.
 
-    Writes `<build_dir>/<library_name>/model/<model>.pb` and `.data`, and for
-    people `<codegen_dir>/models/<model>/<model>.pb_txt` and
-    `<model>_index.html`. Models that are wanted as code go to
+    Writes `<build_dir>/<library_name>/model/<model>.pb` and `.data`, and beside them
+    for people `<model>.pb_txt` and `<model>_index.html`, to which links in
+    `<codegen_dir>/models/<model>` lead. Models that are wanted as code go to
     `<build_dir>/<library_name>/model/<abi>/<library_name>.a` instead, with
     headers in `<build_dir>/<library_name>/include/mace/public`. On any error,
     Ctrl-C included, the files of an earlier conversion stay as they were.
@@ -109,6 +109,8 @@ def convert_deployment(
                 options.address_sanitizer,
             )
     _link_old_name(options.build_dir)
+    for item in converted:
+        _link_old_places(codegen_dir / "models", item.result)
     if options.cl_binary_to_code:
         _opencl_as_code(library_dir / "opencl")
     for item in converted:
@@ -150,11 +152,11 @@ class _Places:
         options: ConvertOptions,
         codegen_dir: Path,
     ) -> _Places:
-        codegen = codegen_dir / "models" / model.name
+        folder = options.build_dir / deployment.library_name / "model"
         return cls(
             model=model_places(deployment, model.name, options.build_dir, codegen_dir),
-            text=codegen / f"{model.name}.pb_txt",
-            page=codegen / f"{model.name}_index.html",
+            text=folder / f"{model.name}.pb_txt",
+            page=folder / f"{model.name}_index.html",
         )
 
 
@@ -256,3 +258,15 @@ def _link_old_name(build_dir: Path) -> None:
     with contextlib.suppress(OSError):
         if not old.is_symlink() and not old.exists():
             os.symlink(build_dir.name, old)
+
+
+def _link_old_places(models_dir: Path, result: ModelResult) -> None:
+    """Where the first versions wrote a model for people, links lead to the newest."""
+    folder = models_dir / result.name
+    # A convenience, likewise: the source tree may be read-only.
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in (result.text_path, result.page_path):
+            link = folder / f".{path.name}.{os.getpid()}"
+            os.symlink(path.resolve(), link)
+            os.replace(link, folder / path.name)

@@ -126,6 +126,8 @@ def place(tmp_path: Path) -> _Place:
 _FILES = [
     "build/lib/model/net.data",
     "build/lib/model/net.pb",
+    "build/lib/model/net.pb_txt",
+    "build/lib/model/net_index.html",
     "codegen/models/net/net.pb_txt",
     "codegen/models/net/net_index.html",
 ]
@@ -157,6 +159,29 @@ def test_old_output_folder_leads_to_the_new(place: _Place) -> None:
     (place.root / "builds").mkdir()
     place.convert(_model("net", "m.onnx"))
     assert list((place.root / "builds").iterdir()) == []
+
+
+def test_old_places_of_text_and_page_lead_to_the_newest(place: _Place) -> None:
+    result = place.convert(_model("net", "m.onnx")).model("net")
+    links = place.codegen / "models/net"
+    for path in (result.text_path, result.page_path):
+        assert (links / path.name).resolve() == path.resolve()
+    # Another project has a model of that name.
+    other = place.root / "other"
+    place.build = other
+    place.convert(_model("net", "m.onnx"))
+    assert (links / "net.pb_txt").resolve() == (
+        other / "lib/model/net.pb_txt"
+    ).resolve()
+    assert result.text_path.is_file()
+
+
+def test_the_source_tree_may_be_read_only(place: _Place) -> None:
+    # No folder can be made below a file, by root neither.
+    place.codegen.parent.mkdir(parents=True, exist_ok=True)
+    place.codegen.write_text("")
+    result = place.convert(_model("net", "m.onnx")).model("net")
+    assert result.page_path.is_file()
 
 
 def test_conversion_is_reproducible(place: _Place) -> None:
@@ -445,6 +470,8 @@ def test_a_build_that_fails_keeps_the_earlier_outputs(
         "build/lib/include/mace/public/net.h",
         "build/lib/model/host/lib.a",
         "build/lib/model/net.data",
+        "build/lib/model/net.pb_txt",
+        "build/lib/model/net_index.html",
     ]
     assert [name for name in place.files() if name.startswith("build")] == outputs
     before = {name: (place.root / name).read_bytes() for name in outputs}

@@ -54,7 +54,8 @@ class ModelResult:
             f"{self.ops_before} operators became {self.ops_after}, "
             f"weights {_megabytes(self.source_bytes)} became "
             f"{_megabytes(self.weight_bytes)}, {self.seconds:.1f} s, "
-            f"peak memory {_megabytes(self.peak_bytes)}; {self.graph_path}"
+            f"peak memory {_megabytes(self.peak_bytes)}; {self.graph_path}; "
+            f"as a page: {self.page_path}"
         ]
         if self.eight_bit is not None:
             lines.append(self.eight_bit.summary())
