@@ -68,7 +68,8 @@ def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Case:
 
 def test_the_unspoilt_example_converts(case: _Case) -> None:
     assert case.convert() == 0
-    assert [p.name for p in case.written()] == ["digits.data", "digits.pb"]
+    written = ["digits.data", "digits.pb", "digits.pb_txt", "digits_index.html"]
+    assert [p.name for p in case.written()] == written
 
 
 def _missing_key(case: _Case) -> None:

@@ -101,7 +101,21 @@ def test_wrong_names_list_near_ones_all_at_once(tmp_path: Path) -> None:
     )
     for part in ("'imag'", "near names: image", "'porb'", "prob", "relu_1"):
         assert part in message
-    assert "inputs of the model: image; outputs: prob" in message
+    assert "inputs of the model: image [1, 3, 8, 10]; outputs: prob" in message
+
+
+def test_weights_are_not_proposed_for_a_tensor(tmp_path: Path) -> None:
+    model = _network()
+    weights = [tensor.name for tensor in model.graph.initializer]
+    request = _request(
+        _write(model, tmp_path),
+        (InputSpec("image", (1, 8, 10, 3)),),
+        tuple(OutputSpec(f"{name}_") for name in weights),
+    )
+    proposed = [line.partition(";")[2] for line in _message(request).splitlines()]
+    words = set(" ".join(proposed).replace(",", " ").split())
+    assert weights
+    assert not words.intersection(weights)
 
 
 def test_a_forgotten_input_is_named(tmp_path: Path) -> None:

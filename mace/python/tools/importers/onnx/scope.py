@@ -129,6 +129,8 @@ def _check_names(
     # The model's own names come first: users mean them most often.
     known = dict.fromkeys([*inputs, *outputs, *producers, *initializers])
     known.update(dict.fromkeys(value.name for value in graph.input))
+    # Weights have names, too, that nobody means.
+    offered = [name for name in known if name not in initializers]
     problems = []
     for key, names in (
         ("input_tensors", [spec.name for spec in request.inputs]),
@@ -136,7 +138,7 @@ def _check_names(
     ):
         for name in names:
             if name not in known:
-                problems.append(str(unknown_tensor(key, name, model.path, known)))
+                problems.append(str(unknown_tensor(key, name, model.path, offered)))
         for name in sorted({name for name in names if names.count(name) > 1}):
             problems.append(f"{key}: {name!r} is listed twice")
     given = {spec.name for spec in request.inputs}
@@ -148,11 +150,21 @@ def _check_names(
     if not request.outputs:
         problems.append("output_tensors: at least one is needed")
     if problems:
+        shapes = {value.name: _shown(value) for value in (*graph.input, *graph.output)}
         problems.append(
-            f"inputs of the model: {', '.join(inputs) or 'none'}; outputs: "
-            f"{', '.join(outputs) or 'none'}"
+            f"inputs of the model: {', '.join(shapes[n] for n in inputs) or 'none'}; "
+            f"outputs: {', '.join(shapes[n] for n in outputs) or 'none'}"
         )
         raise ImportModelError("\n".join(problems))
+
+
+def _shown(value: onnx.ValueInfoProto) -> str:
+    """A name with its shape."""
+    name = str(value.name)
+    if not value.type.HasField("tensor_type"):
+        return name
+    shape = declared_shape(value.type.tensor_type)
+    return name if shape is None else f"{name} {format_shape(shape)}"
 
 
 def _needed_nodes(

@@ -82,7 +82,9 @@ class _Import:
     def _find(self, key: str, name: str) -> Tensor:
         node, output = split_tensor_name(name)
         if node not in self.nodes:
-            raise unknown_tensor(key, name, self.request.model_path, self.nodes)
+            # Weights have names, too, that nobody means.
+            known = [other.name for other in self.nodes.values() if other.op != "Const"]
+            raise unknown_tensor(key, name, self.request.model_path, known)
         return node, output
 
     def _add_input(self, spec: InputSpec) -> None:

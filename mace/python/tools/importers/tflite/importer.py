@@ -122,7 +122,9 @@ class _Import:
                 self.network.tensors[i].name
                 for i in (*self.network.inputs, *self.network.outputs)
             ]
-            known += [n for n in self.by_name if n not in known]
+            # Weights have names, too, that nobody means.
+            computed = [t.name for t in self.network.tensors if not t.buffer.size]
+            known += [n for n in computed if n not in known]
             raise unknown_tensor(key, name, self.request.model_path, known)
         return self.by_name[name]
 
