@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 _TOOLS = Path(__file__).resolve().parent
-_DOORS = ("bazel_adb_run.py", "debug.py", "onnx_optimizer.py")
+_DOORS = ("bazel_adb_run.py", "debug.py", "onnx_optimizer.py", "transform_graph.py")
 
 
 def _start(door: str, venv: Path) -> subprocess.CompletedProcess[str]:

@@ -254,6 +254,11 @@ def _why(node: Node) -> tuple[str, str]:
             "control flow of TensorFlow 1",
             "freeze the model with lower_control_flow=False",
         )
+    if node.op.startswith(("Quantize", "Requantiz")):
+        return (
+            "an operator on TensorFlow's eight bits",
+            "convert the float model (without quantize_nodes) and say quantize: 1",
+        )
     near = nearest_names(node.op, HANDLERS.types(), 2)
     hint = "supported and similar: " + ", ".join(near) if near else ""
     return "operator not supported", hint

@@ -23,6 +23,8 @@ ELEMENT_TYPES = {
     6: DataType.INT8,
     9: DataType.INT64,
     10: DataType.BOOL,
+    11: DataType.INT8,  # qint8, integers of a range that other tensors give
+    12: DataType.UINT8,  # quint8
     14: DataType.BFLOAT16,
     17: DataType.UINT16,
     19: DataType.FLOAT16,

@@ -1,0 +1,154 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Computes what follows from constants, by the handlers of the importer."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.base import UnsupportedNodes
+from mace.python.tools.importers.tensorflow.body import Body, Scope
+from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES
+from mace.python.tools.importers.tensorflow.reader import data_types, frozen_graph
+from mace.python.tools.importers.tensorflow.transforms.table import (
+    IGNORE_ERRORS,
+    Arguments,
+    transform,
+)
+from mace.python.tools.importers.tensorflow.transforms.work_graph import (
+    Tensor,
+    TransformError,
+    WorkGraph,
+    data_inputs,
+    is_constant,
+)
+from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Value
+
+_LOG = logging.getLogger(__name__)
+
+# Their results are of int64 if no attribute says otherwise.
+_INT64_RESULTS = {"ArgMax", "ArgMin", "Unique", "UniqueV2", "Where"}
+# A value of another run may stand in the place of the constant.
+_FED = {"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"}
+
+
+@transform()
+def fold_constants(graph: WorkGraph, arguments: Arguments) -> None:
+    """Replaces what only constants determine by constants; removes unused nodes."""
+    known = _known(graph)
+    wanted = _frontier(graph, known)
+    computed, left = _compute(graph, known, wanted)
+    if left and not arguments.flag(IGNORE_ERRORS):
+        name, reason = next(iter(left.items()))
+        raise TransformError(f"node {name} cannot be computed: {reason}")
+    if left:
+        _LOG.info("fold_constants: %d nodes cannot be computed and stay", len(left))
+    # Nodes with further outputs stay, and constants stand beside them.
+    several = {name for name, output in wanted if output > 0}
+    instead: dict[Tensor, Tensor] = {}
+    for tensor, array in computed.items():
+        name = tensor[0]
+        if name not in several:
+            graph.replace(name, graph.new_constant(name, array))
+        elif tensor not in graph.outputs:
+            new = graph.unique_name(f"{name}/output_{tensor[1]}")
+            graph.replace(name, graph.nodes[name], graph.new_constant(new, array))
+            instead[tensor] = (new, 0)
+    graph.redirect(lambda tensor: instead.get(tensor, tensor))
+    needed = graph.needed() | {name for name, _ in graph.inputs}
+    graph.nodes = {name: node for name, node in graph.nodes.items() if name in needed}
+
+
+def _known(graph: WorkGraph) -> set[str]:
+    """The nodes that only constants determine."""
+    inputs = {name for name, _ in graph.inputs}
+    known: set[str] = set()
+    for node in graph.ordered():
+        if node.name in inputs or node.op in _FED:
+            continue
+        sources = data_inputs(node)
+        if is_constant(node) or (sources and all(name in known for name, _ in sources)):
+            known.add(node.name)
+    return known
+
+
+def _frontier(graph: WorkGraph, known: set[str]) -> list[Tensor]:
+    """The known tensors that something unknown reads, or that are outputs."""
+    found: dict[Tensor, None] = {}
+    for tensor, readers in graph.readers().items():
+        name, output = tensor
+        is_read = any(reader.name not in known for reader in readers)
+        if name in known and output >= 0 and is_read:
+            found[tensor] = None
+    for tensor in graph.outputs:
+        if tensor[0] in known:
+            found[tensor] = None
+    return [tensor for tensor in found if not is_constant(graph.nodes[tensor[0]])]
+
+
+def _compute(
+    graph: WorkGraph, known: set[str], wanted: list[Tensor]
+) -> tuple[dict[Tensor, Array], dict[str, str]]:
+    """The elements of tensors, and why some nodes cannot be computed."""
+    foreign = _foreign(graph, known)
+    left = {name: foreign[name] for name, _ in wanted if name in foreign}
+    roots = [name for name, _ in wanted if name not in left]
+    path = Path("--in_graph")
+    file = frozen_graph(graph.to_proto())
+    body = Body(
+        path,
+        GraphBuilder("constants", "tensorflow"),
+        file.functions,
+        UnsupportedNodes(str(path)),
+    )
+    scope = Scope(file.nodes)
+    for node in body.ordered(scope, roots):
+        try:
+            body.convert(scope, node)
+        except MaceError as error:
+            left.setdefault(node.name, str(error))
+    computed: dict[Tensor, Array] = {}
+    for tensor in wanted:
+        value = scope.values.get(tensor)
+        if tensor[0] in left:
+            continue
+        if isinstance(value, Value) and value.is_constant:
+            computed[tensor] = value.numpy()
+        else:
+            left[tensor[0]] = f"{graph.nodes[tensor[0]].op} is not supported here"
+    return computed, left
+
+
+def _foreign(graph: WorkGraph, known: set[str]) -> dict[str, str]:
+    """Known nodes of types that the converter narrows, and all that read them."""
+    found: dict[str, str] = {}
+    for node in graph.ordered():
+        if node.name not in known:
+            continue
+        reason = _foreign_type(node)
+        if not reason:
+            reason = next(
+                (found[name] for name, _ in data_inputs(node) if name in found), ""
+            )
+        if reason:
+            found[node.name] = reason
+    return found
+
+
+def _foreign_type(node: Any) -> str:
+    if node.op in _INT64_RESULTS and "output_type" not in node.attr:
+        return f"{node.op} computes in int64"
+    for attribute in node.attr.values():
+        kind = attribute.WhichOneof("value")
+        numbers = [attribute.type] if kind == "type" else attribute.list.type
+        for number in numbers:
+            dtype = ELEMENT_TYPES.get(number)
+            if dtype is None or dtype.narrowed is not dtype or number in (11, 12):
+                names = {value: name for name, value in data_types().items()}
+                return f"{node.op} has the type {names.get(number, number)}"
+    return ""

@@ -1,0 +1,281 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A GraphDef under rewriting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.base import UnsupportedNodeError, nearest_names
+from mace.python.tools.importers.tensorflow.node import (
+    decode_tensor,
+    split_tensor_name,
+)
+from mace.python.tools.importers.tensorflow.reader import new_graph
+from mace.python.tools.ir.dtypes import Array
+
+FLOAT = 1
+_NUMBERS = {
+    np.dtype(np.float32): FLOAT,
+    np.dtype(np.int32): 3,
+    np.dtype(np.uint8): 4,
+    np.dtype(np.int8): 6,
+    np.dtype(np.bool_): 10,
+}
+
+# An output of a node.
+Tensor = tuple[str, int]
+
+
+class TransformError(MaceError):
+    """A graph cannot be rewritten."""
+
+
+def source_of(text: str) -> Tensor:
+    """The node and the output that an input names; -1 for a control input."""
+    return (text[1:], -1) if text.startswith("^") else split_tensor_name(text)
+
+
+def input_text(tensor: Tensor) -> str:
+    """How an input names a tensor; the inverse of `source_of`."""
+    node, output = tensor
+    if output < 0:
+        return f"^{node}"
+    return f"{node}:{output}" if output else node
+
+
+def is_constant(node: Any) -> bool:
+    """Whether a node is a constant."""
+    return bool(node.op == "Const")
+
+
+def data_inputs(node: Any) -> list[Tensor]:
+    """The tensors that a node reads, without control inputs."""
+    return [t for t in map(source_of, node.input) if t[1] >= 0]
+
+
+def integers(node: Any, name: str) -> list[int]:
+    """A list of integers in an attribute; empty if it is not set."""
+    return list(node.attr[name].list.i) if name in node.attr else []
+
+
+def string(node: Any, name: str, default: str = "") -> str:
+    """A string in an attribute."""
+    if name not in node.attr:
+        return default
+    return bytes(node.attr[name].s).decode("utf-8", "replace")
+
+
+class WorkGraph:
+    """Nodes by name, in order, and what the model's inputs and outputs are.
+
+    Args:
+        proto: the GraphDef; its nodes are changed.
+        inputs, outputs: names of tensors.
+
+    Raises:
+        TransformError: a tensor does not exist, or a node reads one that does not.
+    """
+
+    def __init__(
+        self, proto: Any, inputs: Iterable[str], outputs: Iterable[str]
+    ) -> None:
+        self._proto = proto
+        self.nodes: dict[str, Any] = {node.name: node for node in proto.node}
+        self.inputs = [self._named("--inputs", name) for name in inputs]
+        self.outputs = [self._named("--outputs", name) for name in outputs]
+        self.check()
+
+    def _named(self, flag: str, name: str) -> Tensor:
+        tensor = split_tensor_name(name)
+        if tensor[0] not in self.nodes:
+            near = nearest_names(tensor[0], self.nodes)
+            hint = f"near names: {', '.join(near)}" if near else "no name is near"
+            raise TransformError(f"{flag}: the graph has no node {name!r}; {hint}")
+        return tensor
+
+    @property
+    def kept(self) -> set[str]:
+        """Nodes whose names and results must stay."""
+        return {node for node, _ in (*self.inputs, *self.outputs)}
+
+    @property
+    def functions(self) -> Any:
+        """The functions of the library, which rewrites leave as they are."""
+        return self._proto.library.function
+
+    def to_proto(self) -> Any:
+        """The graph as a message."""
+        result = new_graph()
+        result.CopyFrom(self._proto)
+        del result.node[:]
+        result.node.extend(self.nodes.values())
+        for node in result.node:
+            self._keep_places(node)
+        return result
+
+    def _keep_places(self, node: Any) -> None:
+        """Removes the names of nodes that no longer exist from what a node must share
+        its device with: TensorFlow would not load them.
+        """
+        if "_class" not in node.attr:
+            return
+        places = node.attr["_class"].list.s
+        kept = [
+            place
+            for place in places
+            if not place.startswith(b"loc:@")
+            or place[5:].decode("utf-8", "replace") in self.nodes
+        ]
+        if len(kept) < len(places):
+            del places[:]
+            places.extend(kept)
+            if not kept:
+                del node.attr["_class"]
+
+    def check(self) -> None:
+        """Checks that each node, input and output that is named exists."""
+        for node in self.nodes.values():
+            for name in node.input:
+                if source_of(name)[0] not in self.nodes:
+                    raise TransformError(
+                        f"node {node.name} reads {name!r}, which the graph does not "
+                        "hold"
+                    )
+
+    def new_node(self, name: str, op: str, inputs: Sequence[str] = ()) -> Any:
+        """A node that is not yet in the graph."""
+        return type(next(iter(self.nodes.values())))(name=name, op=op, input=inputs)
+
+    def replace(self, name: str, node: Any, *before: Any) -> None:
+        """Puts a node in the place of another one, and nodes before it."""
+        nodes: dict[str, Any] = {}
+        for key, old in self.nodes.items():
+            if key == name:
+                nodes.update((new.name, new) for new in (*before, node))
+            else:
+                nodes[key] = old
+        self.nodes = nodes
+
+    def unique_name(self, name: str) -> str:
+        """A name that no node has."""
+        number, result = 0, name
+        while result in self.nodes:
+            number += 1
+            result = f"{name}_{number}"
+        return result
+
+    def readers(self) -> dict[Tensor, list[Any]]:
+        """Who reads each tensor; a node that reads it twice is there twice."""
+        found: dict[Tensor, list[Any]] = {}
+        for node in self.nodes.values():
+            for name in node.input:
+                found.setdefault(source_of(name), []).append(node)
+        return found
+
+    def redirect(self, change: Callable[[Tensor], Tensor | None]) -> None:
+        """Changes what nodes read.
+
+        Args:
+            change: what to read instead of a tensor; None removes the input.
+        """
+        for node in self.nodes.values():
+            wanted: list[str] = []
+            for name in node.input:
+                tensor = change(source_of(name))
+                text = "" if tensor is None else input_text(tensor)
+                if text and not (text.startswith("^") and text in wanted):
+                    wanted.append(text)
+            # Control inputs come last.
+            wanted.sort(key=lambda text: text.startswith("^"))
+            if wanted != list(node.input):
+                del node.input[:]
+                node.input.extend(wanted)
+
+    def constant(self, tensor: Tensor) -> Array | None:
+        """The elements of a constant; None if the tensor is none, or not of numbers."""
+        node = self.nodes[tensor[0]]
+        if not is_constant(node) or tensor[1] != 0 or "value" not in node.attr:
+            return None
+        try:
+            return decode_tensor(node.attr["value"].tensor)
+        except UnsupportedNodeError:
+            return None
+
+    def new_constant(self, name: str, array: Array, dtype: int | None = None) -> Any:
+        """A constant that is not yet in the graph."""
+        node = self.new_node(name, "Const")
+        number = _NUMBERS[array.dtype] if dtype is None else dtype
+        node.attr["dtype"].type = number
+        tensor = node.attr["value"].tensor
+        tensor.dtype = number
+        for size in array.shape:
+            tensor.tensor_shape.dim.add(size=size)
+        little = array.dtype.newbyteorder("<")
+        tensor.tensor_content = np.ascontiguousarray(array, little).tobytes()
+        return node
+
+    def needed(self, *, to_inputs: bool = True) -> set[str]:
+        """The nodes that the outputs need, from the model's inputs on.
+
+        Args:
+            to_inputs: do not go on to what the inputs are made of.
+        """
+        ends = {node for node, _ in self.inputs} if to_inputs else set()
+        found: set[str] = set()
+        stack = [node for node, _ in self.outputs]
+        while stack:
+            name = stack.pop()
+            if name in found:
+                continue
+            found.add(name)
+            if name not in ends:
+                stack += [source_of(text)[0] for text in self.nodes[name].input]
+        return found
+
+    def drop_unread(self, names: Iterable[str]) -> None:
+        """Removes those of some nodes that nothing reads, and what only they read."""
+        kept, readers = self.kept, self.readers()
+        counts: dict[str, int] = {}
+        for (node, _), found in readers.items():
+            counts[node] = counts.get(node, 0) + len(found)
+        stack = list(names)
+        while stack:
+            name = stack.pop()
+            if name not in self.nodes or name in kept or counts.get(name):
+                continue
+            for text in self.nodes.pop(name).input:
+                source = source_of(text)[0]
+                counts[source] -= 1
+                stack.append(source)
+
+    def ordered(self) -> Iterator[Any]:
+        """All nodes, each after what it reads; otherwise in their order.
+
+        Raises:
+            TransformError: a node needs itself.
+        """
+        done: set[str] = set()
+        on_path: set[str] = set()
+        for root in self.nodes:
+            stack = [(root, False)]
+            while stack:
+                name, leaving = stack.pop()
+                if leaving:
+                    on_path.discard(name)
+                    done.add(name)
+                    yield self.nodes[name]
+                elif name in on_path:
+                    raise TransformError(
+                        f"node {name} depends on itself (a loop of TensorFlow 1); "
+                        "freeze the model with lower_control_flow=False"
+                    )
+                elif name not in done:
+                    on_path.add(name)
+                    stack.append((name, True))
+                    sources = [source_of(t)[0] for t in self.nodes[name].input]
+                    stack += [(s, False) for s in reversed(sources) if s not in done]
