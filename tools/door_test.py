@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 _TOOLS = Path(__file__).resolve().parent
-_DOORS = ("bazel_adb_run.py", "debug.py", "onnx_optimizer.py", "transform_graph.py")
+_DOORS = (
+    "bazel_adb_run.py",
+    "debug.py",
+    "image/image_to_tensor.py",
+    "image/tensor_to_image.py",
+    "onnx_optimizer.py",
+    "transform_graph.py",
+)
 
 
 def _start(door: str, venv: Path) -> subprocess.CompletedProcess[str]:

@@ -33,6 +33,7 @@ _STAND_INS = {
     "my_model.yml": _EXAMPLE / "digits" / "digits.yml",
     "model.onnx": _EXAMPLE / "digits" / "digits.onnx",
     "model.pb": Path(__file__).parent / "testdata" / "model.pb",
+    "cat.png": _EXAMPLE / "digits" / "images" / "0080_is_1.png",
     "app.cc": _EXAMPLE / "cpp" / "example.cc",
 }
 # Uses the farm's key where a reader would type a password.

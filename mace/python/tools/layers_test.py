@@ -34,7 +34,7 @@ _LAYERS = (
     ("run",),
     ("explain", "calibrate", "check"),
     ("inspection",),
-    ("doctor", "debug", "bazel_run", "new_op", "quantization", "cli"),
+    ("doctor", "debug", "images", "bazel_run", "new_op", "quantization", "cli"),
 )
 _LAYER = {room: number for number, rooms in enumerate(_LAYERS) for room in rooms}
 

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Converts output files of `converter.py run` to images: see ``-h``.
+
+The entry point of mace/python/tools/images/tensor_to_image.py.
+"""
+
+from __future__ import annotations
+
+import _signal  # what `signal` is made of; that one takes long to import
+
+# Nothing must be cleaned up yet, so Ctrl-C ends this immediately, without a traceback.
+if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+import os
+import sys
+
+
+def main() -> int:
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    sys.path.insert(0, root)
+    from tools.door import run_room
+
+    return run_room("images.tensor_to_image", __file__)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
