@@ -81,7 +81,7 @@ def test_all_nodes_have_operators_work_and_devices(tmp_path: Path) -> None:
     assert lines[0] == "good (onnx, good.onnx):"
     # 4 x 3 pixels of 8 channels, each the sum of 27 products.
     assert lines[1] == (
-        "  2 nodes, all can be converted, to 1 operators, "
+        "  2 nodes, all can be converted, to 1 operator, "
         "0.0 million multiply-accumulates"
     )
     header, conv, relu = lines[3:6]

@@ -12,6 +12,7 @@ from mace.python.tools.command_line.options import (
     Group,
     add_options,
     flag,
+    format_flag,
     read_options,
 )
 
@@ -22,12 +23,7 @@ _CHECK = Group("check")
 class CheckOptions(CommandOptions):
     """What a check is asked for, besides the deployment."""
 
-    format: str = flag(
-        "text",
-        "text for people, json for programs",
-        group=_CHECK,
-        choices=("text", "json"),
-    )
+    format: str = format_flag(_CHECK)
     only_problems: bool = flag(
         False, "leave out the nodes that can be converted", group=_CHECK
     )

@@ -69,7 +69,7 @@ def _model(check: ModelCheck, only_problems: bool) -> Iterator[str]:
 
 
 def _summary(check: ModelCheck) -> str:
-    parts = [f"{len(check.nodes)} nodes"]
+    parts = [_counted(len(check.nodes), "node")]
     refused = check.count(Outcome.REFUSED)
     if refused:
         parts.append(f"{refused} cannot be converted")
@@ -77,11 +77,16 @@ def _summary(check: ModelCheck) -> str:
     if hidden:
         parts.append(f"{hidden} behind them cannot be checked")
     if check.operators is not None:
-        parts.append(f"all can be converted, to {check.operators} operators")
+        made = _counted(check.operators, "operator")
+        parts.append(f"all can be converted, to {made}")
     macs = _total([op.macs for node in check.nodes for op in node.operators])
     if macs:
         parts.append(f"{macs / 1e6:.1f} million multiply-accumulates")
     return ", ".join(parts)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _shown(check: ModelCheck, only_problems: bool) -> Iterator[tuple[int, NodeEntry]]:

@@ -90,6 +90,16 @@ def flag(
     return field(default=default, metadata={"flag": declared})
 
 
+def format_flag(group: Group) -> Any:
+    """The flag ``--format`` of commands that print for people or for programs."""
+    return flag(
+        "text",
+        "text for people, json for programs",
+        group=group,
+        choices=("text", "json"),
+    )
+
+
 def same_flag(options: type[CommandOptions], name: str) -> Any:
     """A field that is the flag of that name of another command.
 

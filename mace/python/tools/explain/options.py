@@ -14,6 +14,7 @@ from mace.python.tools.command_line.options import (
     Group,
     add_options,
     flag,
+    format_flag,
     read_options,
     same_flag,
 )
@@ -30,12 +31,7 @@ _EXPLAIN = Group("explain")
 class ExplainOptions(CommandOptions):
     """What an explanation is asked for, besides the deployment."""
 
-    format: str = flag(
-        "text",
-        "text for people, json for programs",
-        group=_EXPLAIN,
-        choices=("text", "json"),
-    )
+    format: str = format_flag(_EXPLAIN)
     benchmark: bool = flag(
         False, "measure every operator, to compare with its estimate", group=_EXPLAIN
     )
