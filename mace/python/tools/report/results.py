@@ -45,6 +45,8 @@ class ModelRun:
         accuracy: what each accuracy script said, by its path.
         memory: samples of all starts, where they were asked for.
         files: reports written.
+        in_python: the operators, if they were computed with NumPy, without kernels.
+        not_native: why that was done.
     """
 
     model: str
@@ -60,6 +62,13 @@ class ModelRun:
     accuracy: dict[str, str] = field(default_factory=dict)
     memory: tuple[MemorySample, ...] = ()
     files: tuple[Path, ...] = ()
+    in_python: str = ""
+    not_native: str = ""
+
+    @property
+    def computed_by(self) -> str:
+        """The runtime, or python."""
+        return "python" if self.in_python else self.runtime.value
 
     @property
     def where(self) -> str:

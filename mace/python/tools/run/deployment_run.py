@@ -16,10 +16,12 @@ from rich.console import Console
 
 from mace.python.tools.android_ndk import VARIABLE, find_ndk
 from mace.python.tools.atomic import check_writable
+from mace.python.tools.bazel import BuildError
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.effect import Command, check_effects
 from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import DeviceQuery, close_all, find_devices
+from mace.python.tools.errors import MissingToolError
 from mace.python.tools.report.results import ModelRun, RunReport
 from mace.python.tools.run import summary
 from mace.python.tools.run.device_runs import Job, run_on_devices, silent_runs
@@ -27,6 +29,7 @@ from mace.python.tools.run.model_run import PreparedModel, joint_runtime, prepar
 from mace.python.tools.run.opencl_files import OpenclFiles, uses_gpu
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.program import find_program
+from mace.python.tools.run.python_run import HINT
 from mace.python.tools.terminal import make_console
 from mace.python.tools.validate.log_csv import write_log
 
@@ -123,14 +126,23 @@ def run_models(
         }
         jobs = [Job(model, runtimes[name]) for name, model in models.items()]
         abis = dict.fromkeys(abi for item in devices.found for abi in item.abis)
-        programs = {
-            abi: find_program(abi, options, deployment, _with_gpu(abi, runtimes))
-            for abi in abis
-        }
+        programs: dict[Abi, Path] = {}
+        without: dict[Abi, str] = {}
+        for abi in abis:
+            gpu = _with_gpu(abi, runtimes)
+            try:
+                programs[abi] = find_program(abi, options, deployment, gpu)
+            except (BuildError, MissingToolError) as error:
+                if abi is not Abi.HOST:
+                    raise
+                if options.fallback != "python":
+                    _LOG.info("%s", HINT)
+                    raise
+                without[abi] = str(error)
         log_dir = options.build_dir / deployment.library_name / "run" / "logs"
         opencl = OpenclFiles.of(deployment, options, tunes)
         runs = run_on_devices(
-            devices.found, jobs, programs, log_dir, options, opencl, console
+            devices.found, jobs, programs, log_dir, options, opencl, console, without
         )
     finally:
         close_all(devices)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from rich.console import Console
 
@@ -26,7 +27,7 @@ from mace.python.tools.devices.together import on_each_device
 from mace.python.tools.errors import MaceError
 from mace.python.tools.report.results import ModelRun
 from mace.python.tools.run import summary
-from mace.python.tools.run.invocation import PROGRAM
+from mace.python.tools.run.invocation import PROGRAM, RunnerError
 from mace.python.tools.run.model_run import (
     Place,
     PreparedModel,
@@ -36,6 +37,7 @@ from mace.python.tools.run.model_run import (
 )
 from mace.python.tools.run.opencl_files import OpenclFiles, uses_gpu
 from mace.python.tools.run.options import RunOptions
+from mace.python.tools.run.python_run import HINT, may_be_python, run_in_python
 from mace.python.tools.terminal import Meter, print_text, show_progress
 
 
@@ -62,6 +64,8 @@ class _Plan:
     options: RunOptions
     opencl: OpenclFiles
     console: Console
+    # By ABI, why there is no program; its models are computed in Python.
+    without: Mapping[Abi, str]
     # Held while a text is printed on the console.
     printing: threading.Lock
     # Whether there are several devices or ABIs.
@@ -80,6 +84,7 @@ def run_on_devices(
     options: RunOptions,
     opencl: OpenclFiles,
     console: Console,
+    without: Mapping[Abi, str] = MappingProxyType({}),
 ) -> list[ModelRun]:
     """Runs every job on every device, for each of its ABIs.
 
@@ -87,6 +92,7 @@ def run_on_devices(
 
     Args:
         programs: `mace_run` for each ABI of a device.
+        without: ABIs that have none, and why; their models are computed in Python.
         opencl: the files of the jobs that are for the GPU.
 
     Raises:
@@ -100,6 +106,7 @@ def run_on_devices(
         options=options,
         opencl=opencl,
         console=console,
+        without=without,
         printing=threading.Lock(),
         several=sum(len(item.abis) for item in found) > 1,
     )
@@ -168,6 +175,9 @@ def _attempt(
             print_text(plan.console, text)
 
     try:
+        if abi in plan.without:
+            reason = plan.without[abi]
+            return run_in_python(job.model, place, options, reason), ""
         # This also checks whether a device that was lost is back.
         item.device.prepare()
         item.device.push(plan.programs[abi], PROGRAM)
@@ -182,8 +192,12 @@ def _attempt(
         lost = f"not run: {trouble}" if trouble else ""
         return _failed(item, abi, job, failure), lost
     except MaceError as error:
+        if may_be_python(abi, error):
+            if options.fallback == "python":
+                return run_in_python(job.model, place, options, str(error)), ""
+            error = RunnerError(f"{error}\n{HINT}")
         if not plan.several:
-            raise
+            raise error
         return _failed(item, abi, job, str(error)), ""
 
 

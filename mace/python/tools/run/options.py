@@ -100,7 +100,14 @@ _ON_ACCELERATOR = dict.fromkeys(_ACCELERATORS, "the compiled model")
 _ON_APU = {Runtime.APU: "the run"}
 
 # Options that do not apply to samples of --input_dir, which are run once.
-_NOT_WITH_SAMPLES = ("validate", "benchmark", "round", "restart_round", "report")
+_NOT_WITH_SAMPLES = (
+    "validate",
+    "benchmark",
+    "round",
+    "restart_round",
+    "report",
+    "fallback",
+)
 
 
 def _samples(asked: Asked) -> str:
@@ -212,6 +219,13 @@ class RunOptions(CommandOptions):
         layer_range,
         group=_VALIDATION,
         metavar="START:END",
+    )
+    fallback: str = flag(
+        "none",
+        "python: if mace_run for this computer has no kernels for a model, or cannot "
+        "be built, compute the model with NumPy, to validate its conversion",
+        group=_VALIDATION,
+        choices=("none", "python"),
     )
     caffe_env: str = flag(
         "docker",

@@ -26,6 +26,16 @@ def print_comparisons(
             soft_wrap=True,
             style="bold red",
         )
+    if run.in_python:
+        console.print(
+            f"{where}: computed in Python, without MACE's kernels, because of "
+            f"--fallback: {run.not_native.splitlines()[0]}\n  {run.in_python}",
+            markup=False,
+            highlight=False,
+            emoji=False,
+            soft_wrap=True,
+            style="bold yellow",
+        )
     for comparison in run.comparisons:
         console.print(
             f"{name}: {comparison.line()}",
@@ -92,7 +102,7 @@ def print_summary(console: Console, report: RunReport) -> None:
         table.add_row(
             run.model,
             run.where,
-            run.runtime.value,
+            run.computed_by,
             f"{times.init:.3f}" if times else "-",
             f"{times.warmup:.3f}" if times else "-",
             f"{times.run:.3f}" if times else "-",
@@ -106,10 +116,11 @@ def print_summary(console: Console, report: RunReport) -> None:
 def _verdict(run: ModelRun) -> str:
     if run.failure:
         return f"failed: {run.failure.splitlines()[0]}"
+    kernels = ", without MACE's kernels" if run.in_python else ""
     if not run.comparisons:
-        return "ran"
+        return f"ran{kernels}"
     least = min(c.metrics.similarity for c in run.comparisons)
     wrong = [c.name for c in run.comparisons if not c.passed]
     if wrong:
         return f"wrong: {', '.join(wrong)}"
-    return f"validated, similarity {least:.7f}"
+    return f"validated{kernels}, similarity {least:.7f}"
