@@ -256,6 +256,12 @@ def test_formula_types_and_shapes_are_those_of_the_operator(op_type: str) -> Non
 
 
 @_EVERY_OP
+def test_every_type_of_the_operator_table_was_computed(op_type: str) -> None:
+    computed = {case.outputs[0].dtype for case in _computed(op_type)}
+    assert set(default_catalogue()[op_type].outputs[0].types) <= computed
+
+
+@_EVERY_OP
 def test_multiply_accumulates_are_those_of_the_operator(op_type: str) -> None:
     for case in _computed(op_type):
         op = case.op()

@@ -16,6 +16,7 @@ namespace mace {
 namespace {
 
 using op_test::ExpectValue;
+using op_test::LeastByte;
 using op_test::OpCase;
 using op_test::Random;
 using op_test::Value;
@@ -23,12 +24,14 @@ using op_test::Value;
 constexpr float kInputScale = 0.05f;
 constexpr float kWeightScale = 0.004f;
 constexpr float kOutputScale = 0.07f;
-constexpr int32_t kInputZero = -4;
-constexpr int32_t kOutputZero = 9;
 
-void Check(int64_t rows, int64_t depth, int64_t outputs) {
+void Check(DataType type, int64_t rows, int64_t depth, int64_t outputs) {
+  const int32_t least = LeastByte(type);
+  const int32_t most = least + 255;
+  const int32_t input_zero = least + 124;
+  const int32_t output_zero = least + 137;
   Random random(5);
-  const std::vector<int32_t> x = random.Ints({rows, depth}, -128, 127).ints();
+  const std::vector<int32_t> x = random.Ints({rows, depth}, least, most).ints();
   const std::vector<int32_t> w =
       random.Ints({outputs, depth}, -128, 127).ints();
   const std::vector<int32_t> bias = random.Ints({outputs}, -2000, 2000).ints();
@@ -38,20 +41,21 @@ void Check(int64_t rows, int64_t depth, int64_t outputs) {
     for (int64_t n = 0; n < outputs; ++n) {
       int32_t sum = bias[static_cast<size_t>(n)];
       for (int64_t k = 0; k < depth; ++k) {
-        sum += (x[static_cast<size_t>(m * depth + k)] - kInputZero) *
+        sum += (x[static_cast<size_t>(m * depth + k)] - input_zero) *
                w[static_cast<size_t>(n * depth + k)];
       }
       const int64_t q =
-          std::llrint(static_cast<float>(sum) * scale) + kOutputZero;
-      wanted.push_back(static_cast<int32_t>(std::clamp<int64_t>(q, -128, 127)));
+          std::llrint(static_cast<float>(sum) * scale) + output_zero;
+      wanted.push_back(
+          static_cast<int32_t>(std::clamp<int64_t>(q, least, most)));
     }
   }
   const Value weights = Value::Bytes(DataType::kInt8, {outputs, depth}, w);
   for (const bool packed : {false, true}) {
     if (packed && depth % 4 != 0) continue;
     OpCase op("FullyConnected");
-    op.Input(Value::Bytes(DataType::kInt8, {rows, depth}, x))
-        .Quantized({{kInputScale}, {kInputZero}, 0});
+    op.Input(Value::Bytes(type, {rows, depth}, x))
+        .Quantized({{kInputScale}, {input_zero}, 0});
     if (packed) {
       op.PackedFours(weights);
     } else {
@@ -60,18 +64,20 @@ void Check(int64_t rows, int64_t depth, int64_t outputs) {
     op.Quantized({{kWeightScale}, {}, 0})
         .Constant(Value::Ints({outputs}, bias))
         .Quantized({{kInputScale * kWeightScale}, {}, 0})
-        .QuantizedOutput(DataType::kInt8, kOutputScale, kOutputZero)
+        .QuantizedOutput(type, kOutputScale, output_zero)
         .OnCpuOnly();
-    ExpectValue(op, Value::Bytes(DataType::kInt8, {rows, outputs}, wanted));
+    ExpectValue(op, Value::Bytes(type, {rows, outputs}, wanted));
   }
 }
 
 TEST(QuantizedFullyConnectedTest, RowsAndOddSizes) {
-  Check(1, 64, 40);
-  Check(1, 1001, 10);
-  Check(7, 30, 17);
-  Check(3, 2, 1);
-  Check(5, 12, 33);
+  for (DataType type : {DataType::kInt8, DataType::kUint8}) {
+    Check(type, 1, 64, 40);
+    Check(type, 1, 1001, 10);
+    Check(type, 7, 30, 17);
+    Check(type, 3, 2, 1);
+    Check(type, 5, 12, 33);
+  }
 }
 
 }  // namespace

@@ -33,9 +33,9 @@ using op_test::Random;
 using op_test::Value;
 
 // Per operator: the number of cases that it computes, or, after kDraws
-// attempts, at least kFewest; and the number of cases that it refuses. Few
-// random cases are valid for operators with many constraints: InstanceNorm
-// computes one of 3000.
+// attempts, at least kFewest; and the number of cases that it refuses. More are
+// drawn until each type of the first output was computed. Few random cases are
+// valid for operators with many constraints: InstanceNorm computes one of 3000.
 constexpr int kComputed = 60;
 constexpr int kFewest = 12;
 constexpr int kRefused = 30;
@@ -154,17 +154,24 @@ void Write(const OpCase &op_case,
 void WriteCases(const OpRegistration &op, Random *random, std::ofstream *file) {
   int computed = 0;
   int refused = 0;
+  // Types of the first output that no case has had.
+  uint32_t missing = op.schema()->outputs[0].data_types;
   for (int i = 0; i < kMostDraws; ++i) {
-    const bool enough = computed == kComputed && refused == kRefused;
-    if (enough || (i >= kDraws && computed >= kFewest)) break;
+    const bool enough = computed >= kComputed && refused == kRefused;
+    const bool tired = i >= kDraws && computed >= kFewest;
+    if (missing == 0 && (enough || tired)) break;
     OpCase op_case = op_test::RandomCase(*op.schema(), random);
     std::vector<Value> plain;
     if (!StoreAsConverted(random, &op_case, &plain)) continue;
     if (Elements(plain) > kMaxElements) continue;
     const OpResult result = op_test::RunOp(op_case);
     if (Elements(result.outputs) > kMaxElements) continue;
-    int *count = IsOk(result.status) ? &computed : &refused;
-    if (*count == (IsOk(result.status) ? kComputed : kRefused)) continue;
+    const bool ok = IsOk(result.status);
+    const uint32_t type =
+        ok ? DataTypeBit(result.outputs.at(0).data_type) & missing : 0;
+    int *count = ok ? &computed : &refused;
+    if (*count >= (ok ? kComputed : kRefused) && type == 0) continue;
+    missing &= ~type;
     ++*count;
     Write(op_case, plain, result, file);
   }

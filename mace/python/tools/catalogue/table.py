@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from mace.python.tools.catalogue.loader import default_catalogue
+from mace.python.tools.catalogue.proofs import FRAMEWORKS, proofs_of
 from mace.python.tools.catalogue.schema import (
     Attribute,
     AttributeKind,
@@ -27,6 +28,11 @@ _LEGEND = (
     "the CPU may store its floats; every operator runs there. *Quantized*: it also",
     "computes in integers that stand for floats ([quantization](quantization.md)).",
     "*GPU*: it has kernels for OpenCL, which store floats as `data_type` says.",
+    "*Converted from*: frameworks with an operator that becomes this one, or a part of",
+    "which does; the converter makes the others from several operators.",
+    "",
+    "Each section ends with the tests that prove what is said of devices, types and",
+    "frameworks: files of the sources, and targets of Bazel.",
 )
 
 
@@ -40,13 +46,21 @@ def operator_table(catalogue: Catalogue) -> str:
             ", ".join(_cpu_types(op)),
             _quantized_bits(op),
             "yes" if "GPU" in catalogue.devices.get(op.type, ()) else "",
+            ", ".join(_frameworks(op, catalogue)),
         )
         for op in ops
     ]
-    heading = ("operator", "what it computes", "CPU", "quantized", "GPU")
+    heading = (
+        "operator",
+        "what it computes",
+        "CPU",
+        "quantized",
+        "GPU",
+        "converted from",
+    )
     lines = ["# Operators", "", *_LEGEND, "", *table(heading, summaries)]
     for op in ops:
-        lines += _section(op)
+        lines += _section(op, catalogue)
     return "\n".join(lines) + "\n"
 
 
@@ -63,7 +77,12 @@ def _quantized_bits(op: OpSchema) -> str:
     return " and ".join(map(str, sorted(sizes))) + (" bits" if sizes else "")
 
 
-def _section(op: OpSchema) -> list[str]:
+def _frameworks(op: OpSchema, catalogue: Catalogue) -> list[str]:
+    titles = FRAMEWORKS.values()
+    return [p.where for p in proofs_of(op, catalogue) if p.where in titles]
+
+
+def _section(op: OpSchema, catalogue: Catalogue) -> list[str]:
     lines = ["", f"## {op.type}", "", op.summary]
     if op.doc:
         lines += ["", op.doc]
@@ -83,6 +102,11 @@ def _section(op: OpSchema) -> list[str]:
             for signature in signatures
         ]
         lines += ["", *table(("device", "stores float32 as", "where"), rows)]
+    proofs = [
+        (proof.where, proof.what, ", ".join(f"`{test}`" for test in proof.tests))
+        for proof in proofs_of(op, catalogue)
+    ]
+    lines += ["", *table(("device or framework", "types", "tested by"), proofs)]
     return lines
 
 

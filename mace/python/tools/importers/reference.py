@@ -14,7 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mace.python.tools.atomic import atomic_write
+from mace.python.tools.catalogue.proofs import ONNX_CASES, handler_test
 from mace.python.tools.importers.base import available_importers
+from mace.python.tools.reference_page import table
+
+_ROOT = Path(__file__).resolve().parents[4]
 
 
 def operators(framework: str) -> list[str]:
@@ -25,16 +29,53 @@ def operators(framework: str) -> list[str]:
     return sorted([*importer.HANDLERS.types(), *others])
 
 
+def operators_by_test(framework: str) -> dict[str, list[str]]:
+    """By the test that compares them with the framework, the operators.
+
+    Those without a handler are tested beside the importer.
+    """
+    table = importlib.import_module(f"mace.python.tools.importers.{framework}").HANDLERS
+    found: dict[str, list[str]] = {}
+    for name in operators(framework):
+        handler = table.find(name)
+        if handler is None:
+            test = _structure_test(framework, name)
+        else:
+            file = handler.__module__.rpartition(".")[2]
+            test = handler_test(framework, file)
+            if framework == "onnx" and not _names(test, name):
+                # ONNX's own cases have it.
+                test = ONNX_CASES
+        found.setdefault(test, []).append(name)
+    return dict(sorted(found.items()))
+
+
+def _structure_test(framework: str, name: str) -> str:
+    """The test beside the importer that names an operator; '' if none does."""
+    folder = Path(__file__).parent / framework
+    tests = sorted(folder.glob("*_test.py"))
+    paths = [path.relative_to(_ROOT).as_posix() for path in tests]
+    return next((path for path in paths if _names(path, name)), "")
+
+
+def _names(test: str, name: str) -> bool:
+    return f'"{name}"' in (_ROOT / test).read_text(encoding="utf-8")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Writes one line of Markdown."""
+    """Writes a table in Markdown."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--framework", choices=available_importers(), required=True)
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args(argv)
-    names = ", ".join(f"`{name}`" for name in operators(args.framework))
+    rows = [
+        (", ".join(f"`{name}`" for name in names), f"`{test}`")
+        for test, names in operators_by_test(args.framework).items()
+    ]
+    lines = table(("operators", "compared with the framework by"), rows)
     args.output.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(args.output) as file:
-        file.write(f"{names}\n".encode())
+        file.write(("\n".join(lines) + "\n").encode())
     return 0
 
 

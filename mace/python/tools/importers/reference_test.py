@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.importers.reference import main
+from mace.python.tools.importers.base import available_importers
+from mace.python.tools.importers.reference import main, operators, operators_by_test
+
+_ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.mark.parametrize(
@@ -28,3 +31,13 @@ def test_lists_what_is_converted(
     text = out.read_text()
     assert all(name in text for name in some)
     assert text.count("`") > 80
+
+
+@pytest.mark.parametrize("framework", available_importers())
+def test_each_operator_names_its_test(framework: str) -> None:
+    found = operators_by_test(framework)
+    names = [name for of_test in found.values() for name in of_test]
+    assert sorted(names) == operators(framework)
+    assert found.get("", []) == []
+    for test in found:
+        assert "def test_" in (_ROOT / test).read_text(encoding="utf-8")

@@ -60,6 +60,7 @@ def test_operators_move_the_axis(op_type: str, attrs: Any, axis: int) -> None:
     y = builder.one(op_type, [value], "y", attrs)
     assert _axis(builder, y) == axis
     builder.output(y, "y")
+    assert [op.type for op in builder.graph.ops].count("Trim") == 1
     verify(builder.graph)
     x = np.arange(20, dtype=np.float32).reshape(1, 5, 4)
     first, second = [

@@ -1,0 +1,175 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which tests prove what the operator table says: each device, type and framework.
+
+Nothing is listed by hand. The tests of a room, of all rooms and of importers are found
+by their names and by what they contain; `proofs_test.py` fails if there is none for a
+cell of the table.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mace.python.tools.catalogue.schema import Catalogue, OpSchema
+from mace.python.tools.data_type import DataType
+
+_ROOT = Path(__file__).resolve().parents[4]
+_OPS = Path("mace/ops")
+_TOOLS = Path("mace/python/tools")
+_IMPORTERS = _TOOLS / "importers"
+
+FRAMEWORKS = {
+    "onnx": "ONNX",
+    "tensorflow": "TensorFlow",
+    "tflite": "TensorFlow Lite",
+    "caffe": "Caffe",
+}
+# Runs random cases of every operator in Python and natively; fails for a type of the
+# table that none of the cases has.
+RULES = "test/conformance/op_rules_test.py"
+# ONNX's own cases; fails for a handler that passes none of them and has no test.
+ONNX_CASES = "test/conformance/onnx/backend_test.py"
+# Runs the tests of all rooms on the GPU runtime.
+GPU_CASES = "//test/opencl:ops_test"
+_ALL_OPS = "mace/ops/testing/all_ops_test.cc"
+_HALF = {
+    DataType.FLOAT16: f"{_ALL_OPS} (GiveTheSameInFloat16)",
+    DataType.BFLOAT16: f"{_ALL_OPS} (GiveTheSameInBfloat16)",
+}
+# The ends of the names of tests of quantized operators.
+_QUANTIZED_TESTS = ("_quantized_test.cc", "_int16_test.cc")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A cell of the operator table.
+
+    Attributes:
+        where: a device, or a framework whose operators become this one.
+        what: an element type on the device; '' for a framework.
+        tests: files from the root of the sources, perhaps with the name of a test, and
+            targets of Bazel; empty if nothing proves the cell.
+    """
+
+    where: str
+    what: str
+    tests: tuple[str, ...]
+
+
+def proofs_of(op: OpSchema, catalogue: Catalogue) -> list[Proof]:
+    """Every cell of an operator, with the tests that prove it."""
+    return [
+        *_on_cpu(op, catalogue),
+        *_on_gpu(op, catalogue),
+        *_from_frameworks(op),
+    ]
+
+
+def _on_cpu(op: OpSchema, catalogue: Catalogue) -> Iterator[Proof]:
+    room = catalogue.rooms[op.type]
+    own = _room_tests(room)
+    plain = tuple(test for test in own if test.endswith(f"/{room}_test.cc"))
+    if plain:
+        plain += (f"{RULES} ({op.type})",)
+    for dtype in op.outputs[0].types:
+        yield Proof("CPU", dtype.value, plain)
+    stored: dict[DataType, None] = {}
+    for signature in op.signatures.get("cpu", ()):
+        stored.update(dict.fromkeys(signature.floats))
+    for dtype in stored:
+        yield Proof("CPU", f"float32, stored as {dtype.value}", (_HALF[dtype],))
+    for dtype in op.outputs[0].quantized:
+        found = tuple(test for test in own if _is_quantized_test(test, dtype))
+        yield Proof("CPU", f"quantized, {dtype.value}", found)
+
+
+def _on_gpu(op: OpSchema, catalogue: Catalogue) -> Iterator[Proof]:
+    if "GPU" not in catalogue.devices.get(op.type, ()):
+        return
+    own = _room_tests(catalogue.rooms[op.type])
+    # The GPU computes in floats.
+    plain = [test for test in own if not test.endswith(_QUANTIZED_TESTS)]
+    tests = tuple(f"{GPU_CASES} ({Path(test).name})" for test in plain)
+    yield Proof("GPU", "floats in 32 and 16 bits", tests)
+
+
+def _from_frameworks(op: OpSchema) -> Iterator[Proof]:
+    makers = _makers().get(op.type, {})
+    for framework, title in FRAMEWORKS.items():
+        files = makers.get(framework, ())
+        if files:
+            tests = dict.fromkeys(handler_test(framework, file) for file in files)
+            yield Proof(title, "", tuple(tests))
+    if not makers:
+        yield Proof("made by the converter", "", _tests_that_name(op.type))
+
+
+def handler_test(framework: str, handlers: str) -> str:
+    """The test of a file of handlers.
+
+    Args:
+        handlers: the name of the file, without its ending.
+    """
+    own = _IMPORTERS / framework / "handlers" / f"{handlers}_test.py"
+    if framework == "onnx" and not (_ROOT / own).is_file():
+        return ONNX_CASES
+    return own.as_posix()
+
+
+@functools.cache
+def _makers() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """By operator and framework, the files of handlers that name the operator."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for framework in FRAMEWORKS:
+        folder = _ROOT / _IMPORTERS / framework / "handlers"
+        for path in sorted(folder.glob("*.py")):
+            if path.stem.endswith("_test") or path.stem == "__init__":
+                continue
+            for word in _words(path):
+                files = found.setdefault(word, {})
+                files[framework] = (*files.get(framework, ()), path.stem)
+    return found
+
+
+def _words(path: Path) -> set[str]:
+    """The texts in a file of Python."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def _room_tests(room: str) -> list[str]:
+    files = sorted((_ROOT / _OPS / room).glob("*_test.cc"))
+    return [path.relative_to(_ROOT).as_posix() for path in files]
+
+
+def _is_quantized_test(test: str, dtype: DataType) -> bool:
+    name = Path(test).name
+    if not name.endswith(_QUANTIZED_TESTS):
+        return False
+    text = (_ROOT / test).read_text(encoding="utf-8")
+    return f"DataType::{dtype.cpp_name}" in text
+
+
+def _tests_that_name(op_type: str) -> tuple[str, ...]:
+    """The tests of the converter that name an operator."""
+    return tuple(name for name, words in _converter_tests().items() if op_type in words)
+
+
+@functools.cache
+def _converter_tests() -> Mapping[str, set[str]]:
+    folders = (_TOOLS / "passes", _TOOLS / "quantize", _TOOLS / "ir", _IMPORTERS)
+    paths = [
+        path
+        for folder in (*folders, Path("test/conformance"))
+        for path in sorted((_ROOT / folder).rglob("*_test.py"))
+    ]
+    return {path.relative_to(_ROOT).as_posix(): _words(path) for path in paths}

@@ -1,0 +1,71 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Each cell of the operator table has a test that proves it, and the test is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from mace.python.tools.catalogue import default_catalogue, proofs
+from mace.python.tools.catalogue.proofs import FRAMEWORKS, proofs_of
+
+_ROOT = Path(__file__).resolve().parents[4]
+_CATALOGUE = default_catalogue()
+_A_TEST = re.compile(r"^def test_|^TEST(_[PF])?\(|^TYPED_TEST\(", re.MULTILINE)
+
+
+@pytest.mark.parametrize("op_type", sorted(_CATALOGUE.ops))
+def test_each_cell_is_proved(op_type: str) -> None:
+    found = proofs_of(_CATALOGUE[op_type], _CATALOGUE)
+    without = [f"{proof.where} {proof.what}" for proof in found if not proof.tests]
+    assert not without
+    assert {"CPU"} < {proof.where for proof in found}
+    for proof in found:
+        for test in proof.tests:
+            place, _, name = test.partition(" ")
+            if place.startswith("//"):
+                package, target = place[2:].split(":")
+                build = (_ROOT / package / "BUILD.bazel").read_text(encoding="utf-8")
+                assert f'name = "{target}"' in build
+                continue
+            text = (_ROOT / place).read_text(encoding="utf-8")
+            assert re.search(
+                r"^def test_|^TEST(_[PF])?\(|TYPED_TEST", text, re.MULTILINE
+            )
+            if place.endswith("all_ops_test.cc"):
+                assert f"AllOpsTest, {name.strip('()')})" in text
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_handlers_are_compared_with_their_framework(framework: str) -> None:
+    """A file's test must end with a look at what was compared; of ONNX's handlers, the
+    conformance test does this for all.
+    """
+    folder = _ROOT / "mace/python/tools/importers" / framework / "handlers"
+    if framework == "onnx":
+        text = (_ROOT / proofs.ONNX_CASES).read_text(encoding="utf-8")
+        assert "def test_every_handler_passes_a_case" in text
+        return
+    tests = [path for path in folder.glob("*.py") if path.stem.endswith("_test")]
+    assert len(tests) > 5
+    for path in tests:
+        assert "assert_all_tried()" in path.read_text(encoding="utf-8"), path
+
+
+def test_an_operator_without_tests_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proofs, "_ROOT", tmp_path)
+    for cached in (proofs._makers, proofs._converter_tests):
+        cached.cache_clear()
+    try:
+        found = proofs_of(_CATALOGUE["Conv2D"], _CATALOGUE)
+    finally:
+        monkeypatch.undo()
+        for cached in (proofs._makers, proofs._converter_tests):
+            cached.cache_clear()
+    empty = {f"{proof.where} {proof.what}" for proof in found if not proof.tests}
+    assert {"CPU float32", "CPU quantized, int8", "made by the converter "} <= empty
