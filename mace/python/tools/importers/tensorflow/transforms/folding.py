@@ -11,6 +11,7 @@ from typing import Any
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.base import UnsupportedNodes
 from mace.python.tools.importers.tensorflow.body import Body, Scope
+from mace.python.tools.importers.tensorflow.context import HANDLERS
 from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES
 from mace.python.tools.importers.tensorflow.reader import data_types, frozen_graph
 from mace.python.tools.importers.tensorflow.transforms.table import (
@@ -24,6 +25,7 @@ from mace.python.tools.importers.tensorflow.transforms.work_graph import (
     WorkGraph,
     data_inputs,
     is_constant,
+    source_of,
 )
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array
@@ -59,9 +61,27 @@ def fold_constants(graph: WorkGraph, arguments: Arguments) -> None:
             new = graph.unique_name(f"{name}/output_{tensor[1]}")
             graph.replace(name, graph.nodes[name], graph.new_constant(new, array))
             instead[tensor] = (new, 0)
-    graph.redirect(lambda tensor: instead.get(tensor, tensor))
+    idle = _idle(graph, known)
+
+    def change(tensor: Tensor) -> Tensor | None:
+        is_idle = tensor[1] < 0 and tensor[0] in idle
+        return None if is_idle else instead.get(tensor, tensor)
+
+    graph.redirect(change)
     needed = graph.needed() | {name for name, _ in graph.inputs}
     graph.nodes = {name: node for name, node in graph.nodes.items() if name in needed}
+
+
+def _idle(graph: WorkGraph, known: set[str]) -> set[str]:
+    """The nodes without an effect in a run, for which no other node must wait."""
+    idle: set[str] = set()
+    for node in graph.ordered():
+        waits = all(source_of(text)[0] in idle for text in node.input)
+        # What has a handler only computes.
+        computes = node.name in known and HANDLERS.find(node.op) is not None
+        if computes or is_constant(node) or (node.op == "NoOp" and waits):
+            idle.add(node.name)
+    return idle
 
 
 def _known(graph: WorkGraph) -> set[str]:

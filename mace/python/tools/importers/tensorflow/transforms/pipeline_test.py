@@ -283,6 +283,20 @@ def test_text_files(tmp_path: Path) -> None:
     assert files.target.read_bytes() == with_text
 
 
+def test_nothing_waits_for_constants(tmp_path: Path) -> None:
+    """As in graphs that TensorFlow 2 freezes: all outputs wait for all weights."""
+
+    def model(x: Any) -> Any:
+        weights = tf.constant(rand(8, 8, 3))
+        with tf.control_dependencies([tf.identity(weights)]):
+            waiting = tf.no_op()
+        with tf.control_dependencies([waiting]):
+            tf.identity(x * rand(3), name="last")
+
+    after = _Files(tmp_path, model).same("fold_constants")
+    assert sorted(_types(after)) == ["Const", "Identity", "Mul", "Placeholder"]
+
+
 def test_errors_are_ignored_if_asked(tmp_path: Path) -> None:
     def model(x: Any) -> Any:
         long = tf.reduce_sum(tf.constant([[1, 2**40], [3, 4]], tf.int64), 0)
