@@ -172,7 +172,7 @@ def test_damaged_images_give_errors_not_crashes(tmp_path: Path) -> None:
         path = tmp_path / f"x.{suffix}"
         Image.fromarray(_pixels(6, 5, 3)).save(path)
         good = path.read_bytes()
-        for _ in range(40):
+        for _ in range(20):
             data = bytearray(good)
             for _ in range(rng.randint(1, 4)):
                 data[rng.randrange(len(data))] = rng.randrange(256)
@@ -180,7 +180,7 @@ def test_damaged_images_give_errors_not_crashes(tmp_path: Path) -> None:
             status = _to_tensor(path, "6,5,3")
             assert status in (0, 2)
             refused += status == 2
-    assert refused > 50
+    assert refused > 25
 
 
 def test_a_missing_package_is_named(

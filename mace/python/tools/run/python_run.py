@@ -41,8 +41,8 @@ Array = npt.NDArray[Any]
 # How mace_run begins the message that it has no kernels for a model.
 _NO_KERNELS = "MACE_UNSUPPORTED"
 HINT = (
-    "--fallback=python computes the model with NumPy instead, to validate its "
-    "conversion without MACE's kernels"
+    "`converter.py run --fallback=python` computes the model with NumPy instead, to "
+    "validate its conversion without MACE's kernels"
 )
 
 

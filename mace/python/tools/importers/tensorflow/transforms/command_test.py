@@ -148,7 +148,7 @@ def test_mutated_files_give_errors_not_crashes(tmp_path: Path) -> None:
     rng = random.Random(20261127)
     refused = 0
     source, target = tmp_path / "in.pb", tmp_path / "out.pb"
-    for _ in range(500):
+    for _ in range(200):
         data = bytearray(good)
         for _ in range(rng.randint(1, 3)):
             data[rng.randrange(len(data))] = rng.randrange(256)
@@ -159,4 +159,4 @@ def test_mutated_files_give_errors_not_crashes(tmp_path: Path) -> None:
             transform_file(source, target, ["x"], ["last"], transforms)
         except MaceError:
             refused += 1
-    assert 100 < refused < 500
+    assert 40 < refused < 200
