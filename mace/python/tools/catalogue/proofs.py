@@ -23,17 +23,19 @@ _OPS = Path("mace/ops")
 _TOOLS = Path("mace/python/tools")
 _IMPORTERS = _TOOLS / "importers"
 
-FRAMEWORKS = {
+# Where a framework's name is not that of its folder with a capital letter.
+_TITLES = {
     "onnx": "ONNX",
+    "pytorch": "PyTorch",
     "tensorflow": "TensorFlow",
     "tflite": "TensorFlow Lite",
-    "caffe": "Caffe",
 }
 # Runs random cases of every operator in Python and natively; fails for a type of the
 # table that none of the cases has.
 RULES = "test/conformance/op_rules_test.py"
-# ONNX's own cases; fails for a handler that passes none of them and has no test.
-ONNX_CASES = "test/conformance/onnx/backend_test.py"
+# Begins the name of a test that fails for a handler of a framework that nothing has
+# compared, for handlers without a test beside them.
+_EVERY_HANDLER = "def test_every_handler_"
 # Runs the tests of all rooms on the GPU runtime.
 GPU_CASES = "//test/opencl:ops_test"
 _ALL_OPS = "mace/ops/testing/all_ops_test.cc"
@@ -100,32 +102,49 @@ def _on_gpu(op: OpSchema, catalogue: Catalogue) -> Iterator[Proof]:
 
 def _from_frameworks(op: OpSchema) -> Iterator[Proof]:
     makers = _makers().get(op.type, {})
-    for framework, title in FRAMEWORKS.items():
+    for framework, title in frameworks().items():
         files = makers.get(framework, ())
         if files:
             tests = dict.fromkeys(handler_test(framework, file) for file in files)
-            yield Proof(title, "", tuple(tests))
+            missing = "" in tests
+            yield Proof(title, "", () if missing else tuple(tests))
     if not makers:
         yield Proof("made by the converter", "", _tests_that_name(op.type))
 
 
 def handler_test(framework: str, handlers: str) -> str:
-    """The test of a file of handlers.
+    """The test of a file of handlers; '' if there is none.
 
     Args:
         handlers: the name of the file, without its ending.
     """
     own = _IMPORTERS / framework / "handlers" / f"{handlers}_test.py"
-    if framework == "onnx" and not (_ROOT / own).is_file():
-        return ONNX_CASES
-    return own.as_posix()
+    return own.as_posix() if (_ROOT / own).is_file() else shared_test(framework)
+
+
+@functools.cache
+def shared_test(framework: str) -> str:
+    """The test of all handlers of a framework; '' if there is none."""
+    for folder in (_IMPORTERS / framework, Path("test/conformance") / framework):
+        for path in sorted((_ROOT / folder).glob("*_test.py")):
+            if _EVERY_HANDLER in path.read_text(encoding="utf-8"):
+                return path.relative_to(_ROOT).as_posix()
+    return ""
+
+
+@functools.cache
+def frameworks() -> Mapping[str, str]:
+    """The names of the frameworks that have handlers, by those of their folders."""
+    folders = sorted((_ROOT / _IMPORTERS).glob("*/handlers"))
+    names = [folder.parent.name for folder in folders]
+    return {name: _TITLES.get(name, name.capitalize()) for name in names}
 
 
 @functools.cache
 def _makers() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     """By operator and framework, the files of handlers that name the operator."""
     found: dict[str, dict[str, tuple[str, ...]]] = {}
-    for framework in FRAMEWORKS:
+    for framework in frameworks():
         folder = _ROOT / _IMPORTERS / framework / "handlers"
         for path in sorted(folder.glob("*.py")):
             if path.stem.endswith("_test") or path.stem == "__init__":

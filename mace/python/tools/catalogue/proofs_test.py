@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.catalogue import default_catalogue, proofs
-from mace.python.tools.catalogue.proofs import FRAMEWORKS, proofs_of
+from mace.python.tools.catalogue.proofs import frameworks, proofs_of, shared_test
 
 _ROOT = Path(__file__).resolve().parents[4]
 _CATALOGUE = default_catalogue()
@@ -39,33 +39,36 @@ def test_each_cell_is_proved(op_type: str) -> None:
                 assert f"AllOpsTest, {name.strip('()')})" in text
 
 
-@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize("framework", frameworks())
 def test_handlers_are_compared_with_their_framework(framework: str) -> None:
-    """A file's test must end with a look at what was compared; of ONNX's handlers, the
-    conformance test does this for all.
+    """A file's test must end with a look at what was compared, unless a test of the
+    framework does this for all handlers.
     """
-    folder = _ROOT / "mace/python/tools/importers" / framework / "handlers"
-    if framework == "onnx":
-        text = (_ROOT / proofs.ONNX_CASES).read_text(encoding="utf-8")
-        assert "def test_every_handler_passes_a_case" in text
+    if shared_test(framework):
         return
+    folder = _ROOT / "mace/python/tools/importers" / framework / "handlers"
     tests = [path for path in folder.glob("*.py") if path.stem.endswith("_test")]
     assert len(tests) > 5
     for path in tests:
         assert "assert_all_tried()" in path.read_text(encoding="utf-8"), path
 
 
+def _forget() -> None:
+    proofs._makers.cache_clear()
+    proofs._converter_tests.cache_clear()
+    frameworks.cache_clear()
+    shared_test.cache_clear()
+
+
 def test_an_operator_without_tests_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(proofs, "_ROOT", tmp_path)
-    for cached in (proofs._makers, proofs._converter_tests):
-        cached.cache_clear()
+    _forget()
     try:
         found = proofs_of(_CATALOGUE["Conv2D"], _CATALOGUE)
     finally:
         monkeypatch.undo()
-        for cached in (proofs._makers, proofs._converter_tests):
-            cached.cache_clear()
+        _forget()
     empty = {f"{proof.where} {proof.what}" for proof in found if not proof.tests}
     assert {"CPU float32", "CPU quantized, int8", "made by the converter "} <= empty

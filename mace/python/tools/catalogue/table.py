@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from mace.python.tools.catalogue.loader import default_catalogue
-from mace.python.tools.catalogue.proofs import FRAMEWORKS, proofs_of
+from mace.python.tools.catalogue.proofs import frameworks, proofs_of
 from mace.python.tools.catalogue.schema import (
     Attribute,
     AttributeKind,
@@ -78,7 +78,7 @@ def _quantized_bits(op: OpSchema) -> str:
 
 
 def _frameworks(op: OpSchema, catalogue: Catalogue) -> list[str]:
-    titles = FRAMEWORKS.values()
+    titles = frameworks().values()
     return [p.where for p in proofs_of(op, catalogue) if p.where in titles]
 
 

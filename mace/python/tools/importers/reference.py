@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.catalogue.proofs import ONNX_CASES, handler_test
+from mace.python.tools.catalogue.proofs import handler_test, shared_test
 from mace.python.tools.importers.base import available_importers
 from mace.python.tools.reference_page import table
 
@@ -43,9 +43,9 @@ def operators_by_test(framework: str) -> dict[str, list[str]]:
         else:
             file = handler.__module__.rpartition(".")[2]
             test = handler_test(framework, file)
-            if framework == "onnx" and not _names(test, name):
-                # ONNX's own cases have it.
-                test = ONNX_CASES
+            shared = shared_test(framework)
+            if shared and not _names(test, name):
+                test = shared
         found.setdefault(test, []).append(name)
     return dict(sorted(found.items()))
 
