@@ -1,0 +1,138 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The converter's rules for RoiPool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules.images import (
+    evaluate_in_nhwc,
+    image_dims,
+    image_shape,
+)
+from mace.python.tools.ir.shapes import Dim, compatible, format_shape, product
+
+_F32 = np.float32
+
+
+class RoiPool(OpRules):
+    layout_inputs = (0,)
+
+    def infer(self, op: Op) -> list[OutputType]:
+        x, regions, images = op.input(0), op.input(1), op.get_input(2)
+        size = (op.attr("height"), op.attr("width"))
+        depth: Dim = None
+        if x.shape is not None:
+            _, _, channels = image_dims(op, x.shape)
+            depth = _depth(op, channels) if isinstance(channels, int) else None
+            if op.attr("mode") == "MAX":
+                depth = channels
+        count: int | None = None
+        if regions.shape is not None:
+            if not regions.shape or not compatible(regions.shape[-1:], (4,)):
+                raise ValueError(
+                    f"regions have the shape {format_shape(regions.shape)}; it must "
+                    "be [..., 4]"
+                )
+            count = product(regions.shape[:-1])
+        if images is not None and images.shape is not None:
+            found = product(images.shape)
+            if None not in (found, count) and found != count:
+                raise ValueError(
+                    f"images have the shape {format_shape(images.shape)}, but there "
+                    f"are {count} regions"
+                )
+        return [OutputType(x.dtype, image_shape(op, count, size, depth))]
+
+    @evaluate_in_nhwc
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x, regions = np.asarray(inputs[0]), np.reshape(inputs[1], (-1, 4))
+        images = np.zeros(len(regions), np.int64)
+        if len(inputs) > 2 and inputs[2] is not None:
+            images = np.reshape(inputs[2], -1)
+        size = (op.attr("height"), op.attr("width"))
+        depth = _depth(op, x.shape[-1])
+        result = np.zeros((len(regions), *size, depth), x.dtype)
+        for index, (region, image) in enumerate(zip(regions, images)):
+            if not 0 <= image < len(x):
+                continue
+            rows, columns = (
+                _windows(op, region[1 - axis], region[3 - axis], size[axis], length)
+                for axis, length in enumerate(x.shape[1:3])
+            )
+            for i, j in np.ndindex(*size):
+                window = x[image, slice(*rows[i]), slice(*columns[j])]
+                if not window.shape[0] * window.shape[1]:
+                    continue
+                if op.attr("mode") == "MAX":
+                    result[index, i, j] = window.max((0, 1))
+                else:
+                    own = window[..., i * size[1] + j :: size[0] * size[1]]
+                    result[index, i, j] = own.mean((0, 1), np.float64)
+        return [result]
+
+
+def _depth(op: Op, channels: int) -> int:
+    if op.attr("mode") == "MAX":
+        return channels
+    places = op.attr("height") * op.attr("width")
+    if channels % places:
+        raise ValueError(
+            f"{channels} channels are no multiple of {places} places of an output"
+        )
+    return int(channels // places)
+
+
+def _rounded(x: Any) -> Any:
+    """To the nearest integer, halves away from 0."""
+    whole = np.trunc(x)
+    return _F32(whole + np.copysign(_F32(abs(x - whole) >= 0.5), x))
+
+
+def _windows(
+    op: Op, low: Any, high: Any, outputs: int, length: int
+) -> list[tuple[int, int]]:
+    """Begin and end of the elements of each output along an axis."""
+    scale, count = _F32(op.attr("scale")), _F32(outputs)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if op.attr("mode") == "MAX":
+            start = _rounded(_F32(low) * scale)
+            end = _rounded(_F32(high) * scale)
+            # As std::max takes NaN.
+            extent = _largest(end - start + _F32(1), _F32(1))
+            step = extent / count
+            return [
+                (
+                    _inside(np.floor(_F32(i) * step) + start, length),
+                    _inside(np.ceil(_F32(i + 1) * step) + start, length),
+                )
+                for i in range(outputs)
+            ]
+        start = _rounded(_F32(low)) * scale
+        end = (_rounded(_F32(high)) + _F32(1)) * scale
+        step = _largest(end - start, _F32(0.1)) / count
+        places = [
+            _F32(np.float64(i) * np.float64(step) + np.float64(start))
+            for i in range(outputs + 1)
+        ]
+        return [
+            (_inside(np.floor(a), length), _inside(np.ceil(b), length))
+            for a, b in zip(places, places[1:])
+        ]
+
+
+def _largest(a: Any, b: Any) -> Any:
+    return b if a < b else a
+
+
+def _inside(x: Any, length: int) -> int:
+    if not x > 0:
+        return 0
+    return int(x) if x < _F32(length) else length
