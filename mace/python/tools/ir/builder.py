@@ -100,7 +100,7 @@ class GraphBuilder:
 
         The value is renamed, or copied by an Identity where it cannot be (it
         is an input, a constant or another output). What does not count of it
-        (ir/counted.py) is removed.
+        (ir/counted.py) is removed, and such a value has the framework's order.
         """
         graph = self.graph
         counted = self.counted.get(value)
@@ -114,6 +114,8 @@ class GraphBuilder:
             # The inner values are no tensors of the framework's.
             self.counted.forget_sources()
             value.source = name
+            # Results of a list are no image.
+            data_format = DataFormat.NONE
         if value.name != name:
             taken = graph.values.get(name)
             if taken is not None:

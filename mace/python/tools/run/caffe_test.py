@@ -23,8 +23,8 @@ _MODEL = """
     subgraphs:
       - input_tensors: [data]
         input_shapes: ["1,64,64,3"]
-        output_tensors: [mbox_loc, mbox_conf_flatten, mbox_priorbox]
-        output_shapes: ["1,-1", "1,-1", "1,2,-1"]
+        output_tensors: [mbox_loc, mbox_conf_flatten, mbox_priorbox, detection_out]
+        output_shapes: ["1,-1", "1,-1", "1,2,-1", "1,1,-1,7"]
     runtime: cpu
 """
 

@@ -263,12 +263,12 @@ def shufflenet() -> Network:
 
 
 def mobilenet_ssd() -> Network:
-    """Depthwise blocks and SSD's heads, with prior boxes, up to DetectionOutput."""
+    """Depthwise blocks and SSD's heads, with prior boxes and DetectionOutput."""
     net = Network(
         'name: "MobileNet-SSD"\ninput: "data"\n'
         "input_shape { dim: 1 dim: 3 dim: 64 dim: 64 }\n",
         (1, 3, 64, 64),
-        ("mbox_loc", "mbox_conf_flatten", "mbox_priorbox"),
+        ("mbox_loc", "mbox_conf_flatten", "mbox_priorbox", "detection_out"),
     )
     x = net.relu(net.conv("conv0", "data", 8, "pad: 1 stride: 2", 3))
     sources = []

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 _CUT = "cut the model before it with output_tensors"
 _COUNT = "the number of results depends on the data"
-_REGIONS = "the windows depend on the data"
+_VARIES = "forks of Caffe define it differently"
 _TRAINING = "a loss or a measure, which Caffe computes in training"
 _UNTIL_LOSS = "name the tensor that it reads in output_tensors"
 _STATE = "recurrent layers are not supported"
@@ -28,17 +28,14 @@ _LOSSES = [
 ]
 
 REFUSED = {
-    "DetectionOutput": (
-        _COUNT,
-        f"{_CUT} (locations, confidences and prior boxes), and decode boxes in the app",
-    ),
-    "Proposal": (_COUNT, f"{_CUT} (rpn_cls_prob_reshape and rpn_bbox_pred)"),
     "Filter": (_COUNT, _CUT),
-    "ROIPooling": (_REGIONS, _CUT),
-    "ROIAlign": (_REGIONS, _CUT),
-    "PSROIPooling": (_REGIONS, _CUT),
-    "PSROIAlign": (_REGIONS, _CUT),
-    "Python": ("the layer is a Python program", _CUT),
+    "ROIAlign": (_VARIES, _CUT),
+    "PSROIAlign": (_VARIES, _CUT),
+    "Python": (
+        "the layer is a Python program",
+        f'{_CUT}; a ProposalLayer can be written as a layer of type "Proposal" with '
+        "proposal_param",
+    ),
     "HDF5Output": ("the layer writes a file", "leave it out"),
     "Im2col": ("MACE has no such operator", _CUT),
     "LSTM": (_STATE, _CUT),

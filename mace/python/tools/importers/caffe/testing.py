@@ -19,6 +19,7 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat, Graph
 from mace.python.tools.proto import load_proto
+from mace.python.tools.validate.frameworks.opencv_dnn import without_padding
 
 SEED = 20261127
 Blobs = Mapping[str, Sequence[Array]]
@@ -123,7 +124,7 @@ def run_opencv(
         # OpenCV calls the last layer as its blob.
         name = layer.name if layer.name in net.getLayerNames() else blob
         tops = net.forwardAndRetrieve([name])[0]
-        found.append(tops[layer.tops.index(blob)])
+        found.append(without_padding(layer, tops[layer.tops.index(blob)]))
     return found
 
 

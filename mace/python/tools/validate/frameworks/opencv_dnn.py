@@ -18,7 +18,13 @@ import numpy as np
 from google.protobuf import text_format
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.caffe.net import INPUT_TYPE, Net, Version, read_net
+from mace.python.tools.importers.caffe.net import (
+    INPUT_TYPE,
+    Net,
+    NetLayer,
+    Version,
+    read_net,
+)
 from mace.python.tools.validate.frameworks.names import near_names
 from mace.python.tools.validate.frameworks.reference import (
     Array,
@@ -118,7 +124,10 @@ class _Reader:
             if self._is_read(self._net.fed(name), needed):
                 reader.setInput(np.ascontiguousarray(array, np.float32), name)
         found = reader.forwardAndRetrieve([asked[v] for v in wanted.values()])
-        return {name: np.array(tops[0]) for name, tops in zip(wanted, found)}
+        return {
+            name: without_padding(self._net.layers[version.layer], tops[0])
+            for (name, version), tops in zip(wanted.items(), found)
+        }
 
     def _is_read(self, version: Version | None, needed: list[int]) -> bool:
         return any(version in self._net.reads[index] for index in needed)
@@ -144,6 +153,15 @@ class _Reader:
             )
 
 
+def without_padding(layer: NetLayer, top: Array) -> Array:
+    """What a layer found, without the rows of zeros that OpenCV adds."""
+    array = np.array(top)
+    if layer.type != "DetectionOutput" or array.ndim != 4:
+        return array
+    rows = np.flatnonzero(array.any((0, 1, 3)))
+    return array[:, :, : rows[-1] + 1 if rows.size else 0]
+
+
 def _explicit(proto: Any) -> Any:
     """A layer in which Caffe's defaults and older names are written out, where OpenCV
     has other ones.
@@ -160,6 +178,10 @@ def _explicit(proto: Any) -> Any:
             setattr(layer.lrn_param, name, getattr(proto.lrn_param, name))
     elif layer.type == "Concat" and proto.concat_param.HasField("concat_dim"):
         layer.concat_param.axis = proto.concat_param.concat_dim
+    elif layer.type == "DetectionOutput":
+        for name in ("share_location", "background_label_id", "code_type"):
+            value = getattr(proto.detection_output_param, name)
+            setattr(layer.detection_output_param, name, value)
     elif layer.type == "PriorBox":
         layer.prior_box_param.clip = proto.prior_box_param.clip
         if not proto.prior_box_param.variance:

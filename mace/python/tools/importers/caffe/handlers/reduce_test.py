@@ -58,10 +58,38 @@ def test_arg_max_of_images(tmp_path: Path, shape: tuple[int, ...]) -> None:
     FAMILY.check(tmp_path, text, {"x": x}, expected=[both])
 
 
-def test_several_maxima_are_refused(tmp_path: Path) -> None:
-    text = with_inputs(_layer("ArgMax", "argmax_param { top_k: 5 }"), {"x": X})
-    with pytest.raises(UnsupportedNodesError, match="top_k is 5"):
-        import_net(tmp_path, text, {"x": X}, ["y"])
+@pytest.mark.parametrize("axis", [1, -1])
+def test_several_maxima_of_an_axis(tmp_path: Path, axis: int) -> None:
+    x = np.round(X)  # some are equal: the last ones come first
+    length = x.shape[axis]
+    order = np.flip(np.argsort(x, axis, stable=True), axis)
+    order = order.take(range(3), axis)
+    for param, wanted in (
+        ("", order),
+        ("out_max_val: true", np.take_along_axis(x, order, axis)),
+    ):
+        text = _layer("ArgMax", f"argmax_param {{ axis: {axis} top_k: 3 {param} }}")
+        FAMILY.check(tmp_path, text, {"x": x}, expected=[wanted])
+    text = with_inputs(
+        _layer("ArgMax", f"argmax_param {{ axis: {axis} top_k: {length + 1} }}"),
+        {"x": x},
+    )
+    with pytest.raises(UnsupportedNodesError, match=f"top_k is {length + 1}"):
+        import_net(tmp_path, text, {"x": x}, ["y"])
+
+
+@pytest.mark.parametrize("shape", [(2, 7), (2, 3, 4), (2, 3, 4, 5)])
+def test_several_maxima_of_images(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    x = rand(*shape)
+    flat, after = x.reshape(2, -1), (1,) * max(len(shape) - 3, 0)
+    order = np.argsort(-flat, 1)[:, :5]
+    best = order.reshape(2, 1, 5, *after)
+    text = _layer("ArgMax", "argmax_param { top_k: 5 }")
+    FAMILY.check(tmp_path, text, {"x": x}, expected=[best])
+    values = np.take_along_axis(flat, order, 1).reshape(best.shape)
+    text = _layer("ArgMax", "argmax_param { top_k: 5 out_max_val: true }")
+    both = np.concatenate([best, values], 1)
+    FAMILY.check(tmp_path, text, {"x": x}, expected=[both])
 
 
 def test_every_handler_was_tried() -> None:

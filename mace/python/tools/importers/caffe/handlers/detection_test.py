@@ -1,0 +1,169 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The end of SSD's detectors, compared with OpenCV, and with SSD's definition for what
+OpenCV does not know.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.caffe.testing import (
+    Family,
+    import_net,
+    rand,
+    with_inputs,
+)
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
+
+FAMILY = Family("detection")
+BOXES, CLASSES = 30, 4
+_LIMITS = "nms_param { nms_threshold: 0.45 top_k: 20 } keep_top_k: 25"
+
+
+def _layer(param: str, classes: int = CLASSES) -> str:
+    # OpenCV needs them.
+    for name, value in (("share_location", "true"), ("background_label_id", "0")):
+        if name not in param:
+            param += f" {name}: {value}"
+    return (
+        'layer { name: "d" type: "DetectionOutput" bottom: "loc" bottom: "conf" '
+        'bottom: "prior" top: "y" detection_output_param { '
+        f"num_classes: {classes} {param} }} }}"
+    )
+
+
+def _inputs(images: int = 1, own: int = 1, seed: int = 0) -> dict[str, Array]:
+    low = rand(BOXES, 2, low=0, high=0.7, seed=seed)
+    size = rand(BOXES, 2, low=0.1, high=0.3, seed=seed + 1)
+    prior = np.concatenate([low, low + size], 1).reshape(-1)
+    variance = np.tile(np.array([0.1, 0.1, 0.2, 0.2], np.float32), BOXES)
+    return {
+        "loc": rand(images, BOXES * own * 4, seed=seed + 2),
+        "conf": rand(images, BOXES * CLASSES, low=0, high=1, seed=seed + 3),
+        "prior": np.stack([prior, variance])[None],
+    }
+
+
+@pytest.mark.parametrize(
+    "param",
+    [
+        _LIMITS,
+        f"{_LIMITS} confidence_threshold: 0.4",
+        f"{_LIMITS} confidence_threshold: 0.97",
+        f"{_LIMITS} clip: true",
+        f"{_LIMITS} background_label_id: 2",
+        f"{_LIMITS} background_label_id: 4",
+        "nms_param { nms_threshold: 0.3 } keep_top_k: 200 confidence_threshold: 0.5",
+        "nms_param { nms_threshold: 0.6 top_k: 400 } keep_top_k: 3",
+    ],
+)
+def test_as_opencv(tmp_path: Path, param: str) -> None:
+    for code in ("CENTER_SIZE", "CORNER"):
+        FAMILY.check(tmp_path, _layer(f"{param} code_type: {code}"), _inputs())
+
+
+def test_variance_in_the_target(tmp_path: Path) -> None:
+    inputs = _inputs()
+    inputs["prior"] = inputs["prior"][:, :1]  # OpenCV needs the first row alone
+    param = f"{_LIMITS} code_type: CENTER_SIZE variance_encoded_in_target: true"
+    FAMILY.check(tmp_path, _layer(param), inputs)
+
+
+def test_all_boxes(tmp_path: Path) -> None:
+    # OpenCV writes beyond its memory.
+    text = _layer("nms_param { nms_threshold: 0.2 } code_type: CORNER")
+    most = _layer("nms_param { nms_threshold: 0.2 } keep_top_k: 90 code_type: CORNER")
+    graph = import_net(tmp_path, with_inputs(most, _inputs()), _inputs(), ["y"])
+    wanted = run_graph(graph, _inputs())["y"]
+    assert 0 < wanted.shape[2] < 90
+    FAMILY.check(tmp_path, text, _inputs(), expected=[wanted])
+
+
+def test_several_images(tmp_path: Path) -> None:
+    text = _layer(f"{_LIMITS} code_type: CENTER_SIZE confidence_threshold: 0.6")
+    FAMILY.check(tmp_path, text, _inputs(images=3))
+
+
+@pytest.mark.parametrize("background", [0, 3, 4])
+def test_boxes_of_each_class(tmp_path: Path, background: int) -> None:
+    text = _layer(
+        f"{_LIMITS} code_type: CENTER_SIZE share_location: false "
+        f"background_label_id: {background}"
+    )
+    FAMILY.check(tmp_path, text, _inputs(own=CLASSES))
+
+
+def test_one_class_without_background(tmp_path: Path) -> None:
+    inputs = _inputs()
+    inputs["conf"] = inputs["conf"][:, :BOXES]
+    for limit in ("", "top_k: 7"):
+        param = f"nms_param {{ nms_threshold: 0.4 {limit} }} background_label_id: 1"
+        text = _layer(f"{param} keep_top_k: 9 code_type: CENTER_SIZE", 1)
+        FAMILY.check(tmp_path, text, inputs)
+
+
+def test_corners_of_the_size_of_prior_boxes(tmp_path: Path) -> None:
+    # OpenCV does not know this code.
+    inputs = _inputs()
+    inputs["loc"] *= np.float32(0.1)
+    text = _layer("nms_param { nms_threshold: 1 } keep_top_k: 8 code_type: CORNER_SIZE")
+    prior, factor = inputs["prior"].reshape(2, BOXES, 4)
+    size = np.tile(prior[:, 2:] - prior[:, :2], 2)
+    boxes = inputs["loc"].reshape(BOXES, 4) * factor * size + prior
+    scores = inputs["conf"].reshape(BOXES, CLASSES)[:, 1:]
+    order = np.argsort(-scores.reshape(-1))[:8]
+    wanted = [
+        [0, 1 + index % 3, scores.reshape(-1)[index], *boxes[index // 3]]
+        for index in order
+    ]
+    FAMILY.check(tmp_path, text, inputs, expected=[np.array(wanted)[None, None]])
+
+
+def test_no_box_is_good_enough(tmp_path: Path) -> None:
+    # OpenCV makes a row of zeros for each one that there could be.
+    text = with_inputs(_layer(f"{_LIMITS} confidence_threshold: 2"), _inputs())
+    graph = import_net(tmp_path, text, _inputs(), ["y"])
+    assert run_graph(graph, _inputs())["y"].shape == (1, 1, 0, 7)
+
+
+@pytest.mark.parametrize(
+    ("param", "message"),
+    [
+        ("nms_param { eta: 0.9 }", "eta is 0.8999"),
+        ("nms_param { nms_threshold: 1.5 }", "nms_threshold is 1.5"),
+        ("nms_param { top_k: 0 }", "must be positive, or -1"),
+        ("keep_top_k: -2", "must be positive, or -1"),
+        ("normalized_bbox: false", "relative to the image"),
+        ("share_location: false", "locations of shape"),
+        ("nms_param { soft: 1 }", "unknown fields: .*soft"),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, param: str, message: str) -> None:
+    text = with_inputs(_layer(param), _inputs())
+    with pytest.raises(UnsupportedNodesError, match=message):
+        import_net(tmp_path, text, _inputs(), ["y"])
+
+
+def test_other_shapes_are_refused(tmp_path: Path) -> None:
+    for name, array, message in (
+        ("prior", rand(2, BOXES * 4), "prior boxes of shape"),
+        ("prior", rand(1, 2, 8), "locations of shape"),
+        ("conf", rand(1, 7), "confidences of shape"),
+    ):
+        inputs = {**_inputs(), name: array}
+        text = with_inputs(_layer(_LIMITS), inputs)
+        with pytest.raises(UnsupportedNodesError, match=message):
+            import_net(tmp_path, text, inputs, ["y"])
+    text = with_inputs(_layer(_LIMITS, 1), _inputs())
+    with pytest.raises(UnsupportedNodesError, match="leaves none but the background"):
+        import_net(tmp_path, text, _inputs(), ["y"])
+
+
+def test_every_handler_was_tried() -> None:
+    FAMILY.assert_all_tried()
