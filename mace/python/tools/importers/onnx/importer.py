@@ -43,6 +43,8 @@ from mace.python.tools.ir.infer import ShapeError
 
 _LOG = logging.getLogger(__name__)
 
+_KALDI = "kaldi"
+
 # Operators without a handler, of which nothing but tensors is left.
 STRUCTURES = tuple(sorted([*RUN, *sequence_types()]))
 
@@ -341,6 +343,8 @@ def _is_onnx(domain: str) -> bool:
 def _type(proto: onnx.NodeProto) -> str:
     if _is_onnx(proto.domain):
         return str(proto.op_type)
+    if _KALDI in proto.domain:  # its versions have different names
+        return f"{_KALDI}.{proto.op_type}"
     return f"{proto.domain}.{proto.op_type}"
 
 
@@ -371,6 +375,10 @@ def _is_external(tensor: onnx.TensorProto) -> bool:
 
 
 def _no_handler(proto: onnx.NodeProto) -> UnsupportedNodeError:
+    if _KALDI in proto.domain:
+        return UnsupportedNodeError(
+            "MACE has no such component of Kaldi", "end the model before it"
+        )
     if not _is_onnx(proto.domain):
         return UnsupportedNodeError(
             f"the operator set {proto.domain!r} is not ONNX's own",

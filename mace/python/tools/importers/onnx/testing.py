@@ -56,6 +56,24 @@ def make_model(
     )
 
 
+def kaldi_model(
+    op_type: str,
+    inputs: Mapping[str, Array],
+    constants: Mapping[str, Array] | None = None,
+    outputs: Sequence[str] = ("y",),
+    **attributes: Any,
+) -> onnx.ModelProto:
+    """A model of one operator, as kaldi-onnx writes it."""
+    names = [*inputs, *(constants or {})]
+    node = onnx.helper.make_node(
+        op_type, names, outputs, op_type, domain="ai.kaldi.dnn", **attributes
+    )
+    model = make_model([node], inputs, outputs, constants, 7)
+    del model.opset_import[:]
+    model.opset_import.add(domain="ai.kaldi.dnn", version=7)
+    return model
+
+
 def _info(name: str, array: Array) -> onnx.ValueInfoProto:
     kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
     return onnx.helper.make_tensor_value_info(name, kind, array.shape)
