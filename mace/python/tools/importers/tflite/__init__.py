@@ -3,6 +3,6 @@
 """TensorFlow Lite importer: `.tflite` files. No `tensorflow` needed."""
 
 from mace.python.tools.importers.tflite.context import HANDLERS
-from mace.python.tools.importers.tflite.importer import import_model
+from mace.python.tools.importers.tflite.importer import STRUCTURES, import_model
 
-__all__ = ["HANDLERS", "import_model"]
+__all__ = ["HANDLERS", "STRUCTURES", "import_model"]

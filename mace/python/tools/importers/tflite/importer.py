@@ -32,6 +32,7 @@ from mace.python.tools.importers.shapes import check_declared_shape
 from mace.python.tools.importers.tflite.context import HANDLERS, Context
 from mace.python.tools.importers.tflite.reader import (
     ELEMENT_TYPES,
+    VARIABLE,
     Network,
     Operator,
     Scales,
@@ -48,19 +49,23 @@ from mace.python.tools.ir.quantization import QUANTIZED_TYPES
 from mace.python.tools.ir.shapes import from_ints
 
 _EIGHT_BITS = (DataType.INT8, DataType.UINT8)
-_CONTROL = frozenset({"CALL", "CALL_ONCE", "IF", "STABLEHLO_CASE", "WHILE"})
+_CONTROL = frozenset({"CALL", "CALL_ONCE", "STABLEHLO_CASE", "STABLEHLO_WHILE"})
+# Operators whose results are those of other subgraphs.
+STRUCTURES = ("IF", "WHILE")
 _VARIABLES = frozenset({"ASSIGN_VARIABLE", "READ_VARIABLE", "VAR_HANDLE"})
-_RECURRENT = frozenset(
+_STEPS = frozenset({"LSTM", "RNN", "SVDF"})
+# Layers that get all steps at once; their states are 0 when a run begins.
+_SEQUENCES = frozenset(
     {
         "BIDIRECTIONAL_SEQUENCE_LSTM",
         "BIDIRECTIONAL_SEQUENCE_RNN",
-        "LSTM",
-        "RNN",
-        "SVDF",
         "UNIDIRECTIONAL_SEQUENCE_LSTM",
         "UNIDIRECTIONAL_SEQUENCE_RNN",
     }
 )
+# Operators of all steps of all loops.
+_MOST_OPERATORS = 32768
+_DEEPEST = 16
 # Activations that an operator may have, by their number in the schema.
 _ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT")
 
@@ -88,13 +93,16 @@ class _Import:
 
     def __init__(self, request: ImportRequest, network: Network) -> None:
         self.request = request
-        self.network = network
+        self.network = self.whole = network
         self.builder = GraphBuilder(request.name, "tflite")
         self.by_name = {t.name: i for i, t in enumerate(network.tensors)}
         self.values: dict[int, _Values] = {}
         self.unsupported = UnsupportedNodes(str(request.model_path), request.journal)
         # Outputs of operators that could not be converted.
         self.unknown: set[int] = set()
+        # Inside loops and branches: how deep, and constants of their subgraphs.
+        self.depth = self.unrolled = 0
+        self.constants: dict[int, dict[int, _Values]] = {}
 
     def run(self) -> Graph:
         outputs = [self._find("output_tensors", o.name) for o in self.request.outputs]
@@ -246,21 +254,33 @@ class _Import:
             self.unknown.discard(index)
 
     def _call(self, operator: Operator) -> None:
+        if operator.type == "WHILE":
+            self._loop(operator)
+            return
+        if operator.type == "IF":
+            self._branch(operator)
+            return
         handler = HANDLERS.find(operator.type)
         if handler is None:
             raise UnsupportedNodeError(*_why(operator))
         activation = _activation(operator)
         tensors = [self.network.tensors[i] for i in operator.outputs]
-        sources = [None if i < 0 else self._of(i) for i in operator.inputs]
+        sources = [
+            None if i < 0 or self._is_state(operator, i) else self._of(i)
+            for i in operator.inputs
+        ]
         inputs = [
             None if source is None else self._floats(source, index)
             for source, index in zip(sources, operator.inputs)
         ]
-        final = [not activation and not _is_quantized(tensor) for tensor in tensors]
+        final = [
+            not (activation or self.depth or _is_quantized(tensor))
+            for tensor in tensors
+        ]
         names = [
             tensor.name
             if is_final
-            else self.builder.graph.unique_name(f"{tensor.name}/floats")
+            else self.builder.graph.unique_name(f"{tensor.name}/{self._suffix()}")
             for tensor, is_final in zip(tensors, final)
         ]
         stored = [None if source is None else source.stored for source in sources]
@@ -274,11 +294,15 @@ class _Import:
                 value.source = None  # no tensor of the framework's
             self._set(index, self._activated(value, activation, tensors[number]))
 
+    def _is_state(self, operator: Operator, index: int) -> bool:
+        """Whether a tensor is a state that begins at 0."""
+        is_variable = self.network.tensors[index].problem == VARIABLE
+        return operator.type in _SEQUENCES and is_variable and index not in self.values
+
     def _activated(self, value: Value, activation: str, tensor: Tensor) -> Value:
         if not activation:
             return value
-        quantized = _is_quantized(tensor)
-        name = None if quantized else tensor.name
+        name = None if _is_quantized(tensor) or self.depth else tensor.name
 
         def limit(value: Value, number: float, mode: str, name: str | None) -> Value:
             bound = self._constant(np.float32(number))
@@ -290,6 +314,131 @@ class _Import:
         if activation == "RELU6":
             attrs = {"activation": "RELUX", "activation_limit": 6.0}
         return self.builder.one("Activation", [value], name, attrs)
+
+    # Loops and branches ---------------------------------------------------------
+
+    def _loop(self, operator: Operator) -> None:
+        """The nodes of all steps, one after another."""
+        condition = self._subgraph(operator, "cond_subgraph_index")
+        body = self._subgraph(operator, "body_subgraph_index")
+        state = self._read_by(operator, 0, condition, body)
+        while True:
+            (found,) = self._inside(condition, state, 1)
+            if not found.is_constant:
+                raise UnsupportedNodeError(
+                    "control flow: each run decides how many steps the loop has",
+                    "convert the model with loops of a fixed number of steps",
+                )
+            if not np.asarray(found.numpy()).reshape(-1)[:1].any():
+                break
+            state = self._inside(body, state, len(state))
+            self._count(1)
+        self._become(operator, state)
+
+    def _branch(self, operator: Operator) -> None:
+        """The nodes of the branch that is taken; of both, if each run decides."""
+        branches = [
+            self._subgraph(operator, f"{name}_subgraph_index")
+            for name in ("then", "else")
+        ]
+        given = self._read_by(operator, 1, *branches)
+        condition, count = self._of(operator.inputs[0]).stored, len(operator.outputs)
+        if condition.is_constant:
+            taken = bool(np.asarray(condition.numpy()).reshape(-1)[:1].any())
+            self._become(operator, self._inside(branches[not taken], given, count))
+            return
+        results = []
+        for yes, no in zip(*(self._inside(b, given, count) for b in branches)):
+            kinds = (DataType.FLOAT32, DataType.INT32)
+            if yes.shape != no.shape or yes.dtype is not no.dtype:
+                problem = "results of other shapes or types"
+            elif yes.dtype not in kinds:
+                problem = f"results of {yes.dtype.value}"
+            else:
+                inputs = [condition, yes, no]
+                results.append(self.builder.one("Where", inputs, None))
+                continue
+            raise UnsupportedNodeError(
+                f"control flow: each run decides on branches with {problem}"
+            )
+        self._become(operator, results)
+
+    def _subgraph(self, operator: Operator, option: str) -> Network:
+        index, subgraphs = int(operator.options[option]), self.whole.subgraphs
+        if not 0 < index < len(subgraphs):
+            raise UnsupportedNodeError(f"subgraph {index} of {len(subgraphs)}")
+        return subgraphs[index]
+
+    def _read_by(
+        self, operator: Operator, skip: int, *subgraphs: Network
+    ) -> list[Value]:
+        """The inputs of an operator that its subgraphs get."""
+        indices = operator.inputs[skip:]
+        if skip > len(operator.inputs) or min(operator.inputs, default=-1) < 0:
+            raise UnsupportedNodeError("an input is missing")
+        for subgraph in subgraphs:
+            if len(subgraph.inputs) != len(indices):
+                raise UnsupportedNodeError(
+                    f"{len(indices)} inputs for a subgraph of {len(subgraph.inputs)}"
+                )
+        return [self._of(index).stored for index in indices]
+
+    def _inside(
+        self, subgraph: Network, given: Sequence[Value], count: int
+    ) -> list[Value]:
+        """The results of a subgraph; its nodes are added."""
+        if len(subgraph.outputs) != count:
+            raise UnsupportedNodeError(
+                f"a subgraph with {len(subgraph.outputs)} results, not {count}"
+            )
+        if self.depth >= _DEEPEST:
+            raise UnsupportedNodeError(f"subgraphs are nested {_DEEPEST} deep")
+        outside = self.network, self.values
+        constants = self.constants.setdefault(id(subgraph), {})
+        self.network, self.values = subgraph, dict(constants)
+        self.values.update(zip(subgraph.inputs, map(_Values, given)))
+        self.depth += 1
+        try:
+            for operator in self._needed(subgraph.outputs):
+                self._call_inside(operator)
+            constants.update(
+                (index, values)
+                for index, values in self.values.items()
+                if subgraph.tensors[index].buffer.size
+            )
+            return [self._of(index).stored for index in subgraph.outputs]
+        finally:
+            self.depth -= 1
+            self.network, self.values = outside
+
+    def _suffix(self) -> str:
+        # Each step has its own, since looking for a free name takes long.
+        return f"step{self.unrolled}" if self.depth else "floats"
+
+    def _count(self, operators: int) -> None:
+        self.unrolled += operators
+        if self.unrolled > _MOST_OPERATORS:
+            raise UnsupportedNodeError(
+                f"the steps of loops have more than {_MOST_OPERATORS} operators"
+            )
+
+    def _call_inside(self, operator: Operator) -> None:
+        self._count(1)
+        refusal = refusal_of(lambda: self._call(operator))
+        if refusal is None:
+            return
+        reason = refusal.reason
+        if not reason.startswith("inside, "):
+            reason = f"inside, {_kind(operator)}: {reason}"
+        raise UnsupportedNodeError(reason, refusal.hint)
+
+    def _become(self, operator: Operator, results: Sequence[Value]) -> None:
+        if len(operator.outputs) != len(results):
+            raise UnsupportedNodeError(
+                f"{len(operator.outputs)} outputs for {len(results)} results"
+            )
+        for index, value in zip(operator.outputs, results):
+            self.values[index] = _Values(value)
 
     # Values -------------------------------------------------------------------
 
@@ -341,8 +490,9 @@ class _Import:
         dtype = tensor.dtype
         parameters, axis = self._parameters(scales, dtype, tensor)
         attrs = {"to": dtype.value.upper(), "axis": axis}
+        name = None if self.depth else tensor.name
         stored = self.builder.one(
-            "Quantize", [value, *parameters], tensor.name, attrs, tensor.name
+            "Quantize", [value, *parameters], name, attrs, tensor.name
         )
         self.values[index] = _Values(stored)
 
@@ -445,16 +595,13 @@ def _activation(operator: Operator) -> str:
 def _why(operator: Operator) -> tuple[str, str]:
     kind = operator.type
     if kind in _CONTROL:
-        return "control flow", (
-            "convert the model without loops and conditions (recurrent layers of "
-            "Keras: unroll=True)"
-        )
+        return "control flow", "convert the model without calls of subgraphs"
     if kind in _VARIABLES:
         return "a variable", "convert the model with its variables as constants"
-    if kind in _RECURRENT:
+    if kind in _STEPS:
         return (
-            "a recurrent layer as one operator",
-            "unroll the layer (Keras: unroll=True), so that it is products and sums",
+            "one step of a layer whose state lasts from one run to the next",
+            "make the state an input and an output of the model, and convert it again",
         )
     if operator.custom:
         return (

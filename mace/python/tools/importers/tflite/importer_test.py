@@ -216,20 +216,19 @@ def test_operators_behind_a_refused_one_are_checked(tmp_path: Path) -> None:
     ]
 
 
-def test_control_flow_and_variables(tmp_path: Path) -> None:
-    def loop(x: Any) -> Any:
-        return tf.while_loop(
-            lambda x: tf.reduce_sum(x) < 100.0, lambda x: (x * 2.0,), (x,)
-        )[0]
-
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("CALL", "control flow"),
+        ("READ_VARIABLE", "a variable"),
+        ("SVDF", "lasts from one run to the next"),
+        ("WHILE", "subgraph 0 of 1"),
+    ],
+)
+def test_what_outlasts_a_run(kind: str, reason: str, tmp_path: Path) -> None:
     path = tmp_path / "m.tflite"
-    path.write_bytes(converted(loop, [rand(3, 4)]))
-    with pytest.raises(UnsupportedNodesError, match="WHILE +control flow"):
-        import_file(path)
-    layer = tf.keras.layers.LSTM(4)
-    layer.build((1, 3, 2))
-    path.write_bytes(converted(layer, [rand(1, 3, 2)]))
-    with pytest.raises(UnsupportedNodesError, match=r"LSTM|WHILE"):
+    path.write_bytes(one_operator(kind, [rand(3)], [((3,), "float32")]))
+    with pytest.raises(UnsupportedNodesError, match=reason):
         import_file(path)
 
 

@@ -60,6 +60,13 @@ CUSTOM = "CUSTOM"
 # Fields in the order of the schema, "-" for one that is not read: name:type=default. An
 # enumeration has one byte.
 _TABLES = {
+    "BidirectionalSequenceLSTMOptions": "function:enum cell_clip:float - "
+    "merge_outputs:bool time_major:bool=1",
+    "BidirectionalSequenceRNNOptions": "time_major:bool function:enum "
+    "merge_outputs:bool",
+    "SequenceRNNOptions": "time_major:bool function:enum",
+    "UnidirectionalSequenceLSTMOptions": "function:enum cell_clip:float - "
+    "time_major:bool - diagonal_recurrent_tensors:bool",
     "AddOptions": "activation:enum",
     "BatchMatMulOptions": "adj_x:bool adj_y:bool",
     "ConcatenationOptions": "axis:int activation:enum",
@@ -73,6 +80,7 @@ _TABLES = {
     "FullyConnectedOptions": "activation:enum weights_format:enum keep_num_dims:bool",
     "GatherOptions": "axis:int batch_dims:int",
     "GeluOptions": "approximate:bool",
+    "IfOptions": "then_subgraph_index:int else_subgraph_index:int",
     "L2NormOptions": "activation:enum",
     "LeakyReluOptions": "alpha:float",
     "LocalResponseNormalizationOptions": "radius:int bias:float alpha:float beta:float",
@@ -93,6 +101,7 @@ _TABLES = {
     "new_axis_mask:int shrink_axis_mask:int offset:bool",
     "TransposeConvOptions": "padding:enum stride_w:int stride_h:int activation:enum",
     "UnpackOptions": "num:int axis:int",
+    "WhileOptions": "cond_subgraph_index:int body_subgraph_index:int",
 }
 _TABLE_OF = {
     **dict.fromkeys(("ADD", "DIV", "MUL", "SUB"), "AddOptions"),
@@ -105,6 +114,8 @@ _TABLE_OF = {
         "ReducerOptions",
     ),
     "BATCH_MATMUL": "BatchMatMulOptions",
+    "BIDIRECTIONAL_SEQUENCE_LSTM": "BidirectionalSequenceLSTMOptions",
+    "BIDIRECTIONAL_SEQUENCE_RNN": "BidirectionalSequenceRNNOptions",
     "CONCATENATION": "ConcatenationOptions",
     "CONV_2D": "Conv2DOptions",
     "CUMSUM": "CumsumOptions",
@@ -114,6 +125,7 @@ _TABLE_OF = {
     "FULLY_CONNECTED": "FullyConnectedOptions",
     "GATHER": "GatherOptions",
     "GELU": "GeluOptions",
+    "IF": "IfOptions",
     "L2_NORMALIZATION": "L2NormOptions",
     "LEAKY_RELU": "LeakyReluOptions",
     "LOCAL_RESPONSE_NORMALIZATION": "LocalResponseNormalizationOptions",
@@ -129,7 +141,10 @@ _TABLE_OF = {
     "SQUEEZE": "SqueezeOptions",
     "STRIDED_SLICE": "StridedSliceOptions",
     "TRANSPOSE_CONV": "TransposeConvOptions",
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": "UnidirectionalSequenceLSTMOptions",
+    "UNIDIRECTIONAL_SEQUENCE_RNN": "SequenceRNNOptions",
     "UNPACK": "UnpackOptions",
+    "WHILE": "WhileOptions",
 }
 _CODES = {"bool": "?", "enum": "b", "float": "f", "int": "i"}
 

@@ -23,6 +23,7 @@ _LONGER = {
     "activation": "fused_activation_function",
     "dilation_h": "dilation_h_factor",
     "dilation_w": "dilation_w_factor",
+    "function": "fused_activation_function",
     "height": "filter_height",
     "width": "filter_width",
 }

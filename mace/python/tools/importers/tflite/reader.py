@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the tables of a TensorFlow Lite file that a network needs.
 
-Not read: metadata, signatures, and all subgraphs but the first, which are the bodies of
+Not read: metadata and signatures. Subgraphs behind the first one are the bodies of
 control flow.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ from mace.python.tools.importers.tflite.options import BUILTINS, CUSTOM, read_op
 from mace.python.tools.ir.dtypes import Array, DataType
 
 MARK = b"TFL3"
+# What is wrong with a tensor whose numbers last from one run to the next.
+VARIABLE = "is a variable"
 _VERSION = 3
 
 # The types that a tensor can have, by the number in the schema.
@@ -149,16 +151,18 @@ class Operator:
 
 @dataclass(frozen=True)
 class Network:
-    """The first subgraph of a file.
+    """A subgraph of a file; the first one is the network.
 
     Attributes:
         inputs, outputs: tensors by number.
+        subgraphs: all of the file, known to the first one.
     """
 
     tensors: tuple[Tensor, ...]
     operators: tuple[Operator, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    subgraphs: tuple[Network, ...] = ()
 
 
 def type_name(number: int) -> str:
@@ -221,19 +225,25 @@ def _network(data: Buffer) -> Network:
     subgraphs = model.tables(2)
     if not subgraphs:
         raise DamagedError("it has no subgraph")
-    first = subgraphs[0]
     codes = [_code(table) for table in model.tables(1)]
     buffers = model.tables(4)
-    tables = first.tables(0)
-    names = unique_names(table.text(3) for table in tables)
+    networks = tuple(_subgraph(flat, table, codes, buffers) for table in subgraphs)
+    return replace(networks[0], subgraphs=networks)
+
+
+def _subgraph(
+    flat: Flat, table: Table, codes: list[tuple[str, str]], buffers: list[Table]
+) -> Network:
+    tables = table.tables(0)
+    names = unique_names(entry.text(3) for entry in tables)
     tensors = tuple(
-        _tensor(flat, table, name, buffers) for table, name in zip(tables, names)
+        _tensor(flat, entry, name, buffers) for entry, name in zip(tables, names)
     )
     return Network(
         tensors,
-        tuple(_operator(table, codes, len(tensors)) for table in first.tables(3)),
-        _numbers(first, 1, len(tensors), 0),
-        _numbers(first, 2, len(tensors), 0),
+        tuple(_operator(entry, codes, len(tensors)) for entry in table.tables(3)),
+        _numbers(table, 1, len(tensors), 0),
+        _numbers(table, 2, len(tensors), 0),
     )
 
 
@@ -277,7 +287,7 @@ def _tensor(flat: Flat, table: Table, name: str, buffers: list[Table]) -> Tensor
     if table.has(6):
         problem = "is sparse; only dense tensors are read"
     elif table.number(5, "?"):
-        problem = "is a variable"
+        problem = VARIABLE
     elif table.number(10, "I"):
         problem = "is in another file"
     shape = table.vector(7, np.int32)

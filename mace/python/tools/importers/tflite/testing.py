@@ -300,6 +300,8 @@ def one_operator(
     scales: Mapping[int, tuple[float, int]] | None = None,
     version: int = 1,
     four_bits: Collection[int] = (),
+    variables: Mapping[int, Sequence[int]] | None = None,
+    absent: Collection[int] = (),
 ) -> bytes:
     """A file with one operator, by the code generated from the schema.
 
@@ -314,10 +316,12 @@ def one_operator(
             their places, then outputs.
         version: of the operator.
         four_bits: places of constants that are stored in 4 bits.
+        variables: shapes of states, by their place.
+        absent: places of inputs that are left out.
     """
     schema: Any = importlib.import_module("tensorflow.lite.python.schema_py_generated")
     flatbuffers: Any = importlib.import_module("flatbuffers")
-    constants, scales = constants or {}, scales or {}
+    constants, scales, variables = constants or {}, scales or {}, variables or {}
     model = schema.ModelT()
     model.version = 3
     model.buffers = [schema.BufferT()]
@@ -337,8 +341,13 @@ def one_operator(
         return tensor
 
     given = iter(arrays)
-    for place in range(len(arrays) + len(constants)):
-        if place in constants:
+    total = len(arrays) + len(constants) + len(variables) + len(absent)
+    for place in range(total):
+        if place in absent:
+            add(f"a{place}", (1,), "float32")  # of which only the place is needed
+        elif place in variables:
+            add(f"v{place}", variables[place], "float32").isVariable = True
+        elif place in constants:
             array = np.asarray(constants[place])
             few = place in four_bits
             tensor = add(f"c{place}", array.shape, "int4" if few else array.dtype.name)
@@ -356,7 +365,8 @@ def one_operator(
         add(f"y{number}", shape, kind)
     graph.outputs = list(range(count, count + len(outputs)))
     operator = schema.OperatorT()
-    operator.inputs, operator.outputs = list(range(count)), graph.outputs
+    operator.inputs = [-1 if place in absent else place for place in range(count)]
+    operator.outputs = graph.outputs
     operator.opcodeIndex = 0
     if table:
         operator.builtinOptionsType = getattr(schema.BuiltinOptions, table)

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.onnx.node import HANDLERS
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     import_proto,
@@ -283,3 +285,42 @@ def test_what_is_refused(
     model = kaldi_model(kind, {"x": X}, constants, **attributes)
     with pytest.raises(UnsupportedNodesError, match=message):
         import_proto(model, {"x": X}, ["y"], tmp_path)
+
+
+def _mutated(rng: np.random.Generator, attributes: dict[str, Any]) -> dict[str, Any]:
+    numbers = [-(2**31), -7, -1, 0, 1, 3, 2**20, 2**31 - 1]
+    found = dict(attributes)
+    for _ in range(rng.integers(1, 3)):
+        name = str(rng.choice(_NAMES))
+        kind = rng.integers(4)
+        number = int(rng.choice(numbers))
+        several = [int(n) for n in rng.choice(numbers, rng.integers(4))]
+        values = [number, number / 3, several or [number], "no number"]
+        found[name] = values[kind]
+    return found
+
+
+_NAMES = (
+    *("context", "const_component_dim", "forward_indexes", "forward_const_indexes"),
+    *("block_dim", "target_rms", "p", "output_dim", "offset", "dim", "num_repeats"),
+    *("left_context", "right_context", "cache_forward_indexes", "counts"),
+    *("num_log_count", "variance_floor", "prev_out_delay", "prev_out_dim", "scale"),
+)
+
+
+def test_wrong_numbers_never_crash(tmp_path: Path) -> None:
+    kinds = [name for name in HANDLERS.types() if name.startswith("kaldi.")]
+    refused, count = 0, 300
+    for index in range(count):
+        rng = np.random.default_rng([5, index])
+        kind = str(rng.choice(kinds)).removeprefix("kaldi.")
+        shapes = [(5, 12), (12,), (3, 12), (2, 7, 12)][: rng.integers(5)]
+        constants = {f"c{i}": normal(*shape) for i, shape in enumerate(shapes)}
+        attributes = _mutated(rng, {"forward_indexes": [0, 3], "output_dim": 4})
+        model = kaldi_model(kind, {"x": X}, constants, **attributes)
+        try:
+            import_proto(model, {"x": X}, ["y"], tmp_path)
+        except MaceError as error:
+            assert str(error).strip()
+            refused += 1
+    assert 0 < refused < count

@@ -1,0 +1,159 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Loops and branches, against TensorFlow Lite's interpreter."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.tflite import importer
+from mace.python.tools.importers.tflite.testing import (
+    converted,
+    import_file,
+    interpreted,
+    operators_of,
+    rand,
+    run_file,
+)
+from mace.python.tools.ir.dtypes import Array
+
+tf = pytest.importorskip("tensorflow", reason="it is the reference here")
+
+
+def _check(
+    folder: Path, kind: str, function: Callable[..., Any], *arrays: Array
+) -> bytes:
+    data = converted(function, arrays)
+    path = folder / "m.tflite"
+    assert kind in operators_of(data, path)
+    found, wanted = run_file(data, arrays, path), interpreted(data, arrays)
+    assert [a.shape for a in found] == [a.shape for a in wanted]
+    for got, expected in zip(found, wanted):
+        np.testing.assert_allclose(got, expected, 2e-5, 2e-5)
+    return data
+
+
+def _loop(steps: int) -> Callable[[Any], Any]:
+    weights = rand(4, 4) * np.float32(0.5)
+
+    def loop(x: Any) -> Any:
+        def body(i: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+            return i + 1, tf.tanh(tf.matmul(x, weights) + y), y * 0.5
+
+        return tf.while_loop(lambda i, x, y: i < steps, body, (0, x, x))[1:]
+
+    return loop
+
+
+def test_loop(tmp_path: Path) -> None:
+    _check(tmp_path, "WHILE", _loop(3), rand(2, 4))
+    _check(tmp_path, "WHILE", _loop(0), rand(2, 4))
+
+
+def test_weights_are_stored_once(tmp_path: Path) -> None:
+    path = tmp_path / "m.tflite"
+    path.write_bytes(converted(_loop(5), [rand(2, 4)]))
+    graph = import_file(path)
+    products = [op for op in graph.ops if op.type in ("FullyConnected", "MatMul")]
+    assert len(products) == 5
+    assert len({op.input(1) for op in products}) == 1
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+def test_recurrent_layers(kind: str, tmp_path: Path) -> None:
+    layer = getattr(tf.keras.layers, kind)(4, return_sequences=True)
+    layer.build((1, 5, 3))
+    _check(tmp_path, "WHILE", layer, rand(1, 5, 3))
+
+
+def test_loop_of_integers(tmp_path: Path) -> None:
+    # Weights of 8 bits, or a body in integers, whose scales the loop keeps.
+    def prepare(converter: Any) -> None:
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+
+    weights = rand(64, 64) * np.float32(0.1)
+
+    def loop(x: Any) -> Any:
+        def body(i: Any, x: Any) -> tuple[Any, Any]:
+            return i + 1, tf.tanh(tf.matmul(x, weights))
+
+        return tf.while_loop(lambda i, x: i < 3, body, (0, x))[1]
+
+    x = rand(2, 64)
+    data = converted(loop, [x], prepare=prepare)
+    path = tmp_path / "m.tflite"
+    (found,) = run_file(data, [x], path)
+    # The interpreter rounds the inputs of products, too.
+    np.testing.assert_allclose(found, interpreted(data, [x])[0], atol=0.05)
+
+
+def _branches(x: Any, condition: Any) -> Any:
+    return tf.cond(condition, lambda: (x * 2.0, x), lambda: (tf.exp(x), x - 1.0))
+
+
+def test_branch_that_each_run_decides(tmp_path: Path) -> None:
+    data = b""
+    for yes in (True, False):
+        data = _check(tmp_path, "IF", _branches, rand(2, 3), np.array(yes))
+    # If the condition is known, one branch is left.
+    schema: Any = importlib.import_module("tensorflow.lite.python.schema_py_generated")
+    flatbuffers: Any = importlib.import_module("flatbuffers")
+    for yes in (True, False):
+        model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(data, 0))
+        graph = model.subgraphs[0]
+        place = next(i for i in graph.inputs if graph.tensors[i].type == 6)
+        buffer = schema.BufferT()
+        buffer.data = np.array([yes], np.uint8)
+        graph.tensors[place].buffer = len(model.buffers)
+        model.buffers.append(buffer)
+        graph.inputs = [i for i in graph.inputs if i != place]
+        model.signatureDefs = []
+        builder = flatbuffers.Builder(1024)
+        builder.Finish(model.Pack(builder), b"TFL3")
+        x = rand(2, 3)
+        path = tmp_path / "m.tflite"
+        found = run_file(bytes(builder.Output()), [x], path)
+        assert ("EXP" in {op.attrs.get("mode") for op in import_file(path).ops}) != yes
+        wanted = interpreted(data, [x, np.array(yes)])
+        for got, expected in zip(found, wanted):
+            np.testing.assert_allclose(got, expected, 2e-5)
+
+
+def _refused(folder: Path, function: Callable[..., Any], *arrays: Array) -> str:
+    path = folder / "m.tflite"
+    path.write_bytes(converted(function, arrays))
+    with pytest.raises(UnsupportedNodesError) as error:
+        import_file(path)
+    return " ".join(str(error.value).split())
+
+
+def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def until(x: Any) -> Any:
+        return tf.while_loop(
+            lambda x: tf.reduce_sum(x) < 100.0, lambda x: (x * 2.0,), (x,)
+        )[0]
+
+    assert "each run decides how many steps" in _refused(tmp_path, until, rand(3, 4))
+
+    def body(i: Any, x: Any) -> tuple[Any, Any]:
+        return i + 1, tf.reverse_sequence(x, [2, 1, 1], 1)
+
+    def inside(x: Any) -> Any:
+        return tf.while_loop(lambda i, x: i < 2, body, (0, x))[1]
+
+    assert "inside, REVERSE_SEQUENCE" in _refused(tmp_path, inside, rand(3, 4))
+
+    def long(x: Any) -> Any:
+        return tf.while_loop(lambda i, x: i < 100_000, lambda i, x: (i + 1, x), (0, x))[
+            0
+        ]
+
+    monkeypatch.setattr(importer, "_MOST_OPERATORS", 100)
+    assert "more than 100 operators" in _refused(tmp_path, long, rand(3, 4))
