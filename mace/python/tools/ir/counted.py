@@ -14,13 +14,14 @@ else would mix the rest with the results, and is refused.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from mace.python.tools.ir.infer import ShapeError
 from mace.python.tools.ir.node import Op, Value
 from mace.python.tools.ir.op_rules import rules_of
-from mace.python.tools.ir.shapes import normalize_axis
+from mace.python.tools.ir.shapes import normalize_axis, static
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,8 @@ def _axis_behind(op: Op, inputs: dict[int, Counted]) -> int | None:
         return _joined(op, inputs)
     if op.type == "Gather":
         return _gathered(op, inputs)
+    if op.type in ("GatherElements", "GatherNd"):
+        return _chosen(op, inputs)
     move = _MOVES.get(op.type)
     if move is None or set(inputs) != {0}:
         return None
@@ -162,6 +165,32 @@ def _gathered(op: Op, inputs: dict[int, Counted]) -> int | None:
     return counted.axis + (len(indices) - 1 if counted.axis > axis else 0)
 
 
+def _chosen(op: Op, inputs: dict[int, Counted]) -> int | None:
+    """Indices with axes that the output has, too."""
+    if set(inputs) != {1}:
+        return None
+    axis, last = inputs[1].axis, len(op.input(1).shape or ()) - 1
+    if op.type == "GatherNd" and not op.attr("batch_dims") <= axis < last:
+        return None
+    return axis
+
+
+def _reshaped(op: Op, rank: int, axis: int) -> int | None:
+    """The only axis with as many elements before and behind."""
+    before, after = static(op.input(0).shape), static(op.outputs[0].shape)
+    if before is None or after is None or 0 in before:
+        return None
+    outer, inner = math.prod(before[:axis]), math.prod(before[axis + 1 :])
+    places = [
+        place
+        for place, length in enumerate(after)
+        if length == before[axis]
+        and math.prod(after[:place]) == outer
+        and math.prod(after[place + 1 :]) == inner
+    ]
+    return places[0] if len(places) == 1 else None
+
+
 def _transposed(op: Op, rank: int, axis: int) -> int | None:
     return int(list(op.attr("perm")).index(axis))
 
@@ -203,6 +232,7 @@ def _reduced(op: Op, rank: int, axis: int) -> int | None:
 _MOVES: dict[str, Callable[[Op, int, int], int | None]] = {
     "ExpandDims": _expanded,
     "Reduce": _reduced,
+    "Reshape": _reshaped,
     "Split": _split,
     "Squeeze": _squeezed,
     "StridedSlice": _sliced,

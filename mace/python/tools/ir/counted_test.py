@@ -40,6 +40,7 @@ def _axis(builder: GraphBuilder, value: Value) -> int:
         ("Cast", {"to": "INT32"}, 1),
         ("Squeeze", {"axes": [0]}, 0),
         ("ExpandDims", {"axes": [0, 2]}, 3),
+        ("Reshape", {"shape": [-1, 2, 2]}, 0),
         ("Reduce", {"mode": "SUM", "axes": [2]}, 1),
         ("Reduce", {"mode": "SUM", "axes": [0], "keep_dims": False}, 0),
         (
@@ -81,6 +82,20 @@ def test_rows_are_gathered_by_counted_indices_and_from_counted_rows() -> None:
     assert _axis(builder, builder.one("Gather", [value, one], "b", {"axis": 1})) == 0
     with pytest.raises(ShapeError, match="only the run determines"):
         builder.op("Gather", [value, one], ["c"], {"axis": 0})
+
+
+def test_slices_and_elements_are_gathered_by_counted_indices() -> None:
+    builder, value = _start((5, 2), 0)
+    (indices,) = builder.op("Cast", [value], ["indices"], {"to": "INT32"})
+    data = builder.input("data", DataType.FLOAT32, (7, 8, 3))
+    assert _axis(builder, builder.one("GatherNd", [data, indices], "a")) == 0
+    flat = builder.input("flat", DataType.FLOAT32, (9, 2))
+    assert _axis(builder, builder.one("GatherElements", [flat, indices], "b")) == 0
+    other, value = _start((2, 5), 1)
+    (indices,) = other.op("Cast", [value], ["indices"], {"to": "INT32"})
+    data = other.input("data", DataType.FLOAT32, (7, 8, 3, 2, 2))
+    with pytest.raises(ShapeError, match="only the run determines"):
+        other.op("GatherNd", [data, indices], ["c"])
 
 
 @pytest.mark.parametrize(

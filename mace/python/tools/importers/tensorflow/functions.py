@@ -33,6 +33,7 @@ _OUTPUTS: Mapping[str, tuple[str, ...]] = {
     "Unique": ("y", "idx"),
     "UniqueV2": ("y", "idx"),
     "UniqueWithCounts": ("y", "idx", "count"),
+    "UniqueWithCountsV2": ("y", "idx", "count"),
     "ListDiff": ("out", "idx"),
     "BroadcastGradientArgs": ("r0", "r1"),
     "MaxPoolWithArgmax": ("output", "argmax"),

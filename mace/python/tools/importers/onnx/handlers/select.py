@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that select elements by positions, order or a mask."""
+"""Operators that select elements by positions or order."""
 
 from __future__ import annotations
 
@@ -75,29 +75,3 @@ def _reverse_sequence(node: Node) -> None:
     turned = node.make("Transpose", [x], swapped)
     reversed_ = node.make("GatherNd", [turned, source], attrs)
     node.emit("Transpose", [reversed_], swapped)
-
-
-@HANDLERS.register("Compress")
-def _compress(node: Node) -> None:
-    x, condition = node.input(0), node.input(1)
-    if not condition.is_constant:
-        raise UnsupportedNodeError(
-            f"the size of the result depends on the elements of {condition.name}",
-            STATIC_HINT,
-        )
-    kept = np.flatnonzero(condition.numpy().reshape(-1))
-    axis = 0
-    if node.has("axis"):
-        axis = node.axis(node.integer("axis", 0), len(node.shape(x)))
-    else:
-        x = node.make("Reshape", [x], {"shape": [-1]})
-    node.emit("Gather", [x, node.literal(kept, DataType.INT32)], {"axis": axis})
-
-
-@HANDLERS.register("NonZero", "Unique")
-def _data_dependent(node: Node) -> None:
-    # Folding computes the result if the input is known.
-    raise UnsupportedNodeError(
-        f"the size of the result depends on the elements of {node.input(0).name}",
-        "cut the model before it with output_tensors and do this step in the app",
-    )

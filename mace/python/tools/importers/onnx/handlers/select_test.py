@@ -82,32 +82,3 @@ def test_sequences_are_reversed(time: int, tmp_path: Path) -> None:
     inputs = {"x": normal(4, 4, 3), "n": np.array([1, 4, 2, 3])}
     axes = {"time_axis": time, "batch_axis": 1 - time}
     _compare("ReverseSequence", inputs, {}, tmp_path, ("y",), **axes)
-
-
-@pytest.mark.parametrize("attributes", [{}, {"axis": 1}, {"axis": -1}, {"axis": 0}])
-def test_compress(attributes: dict[str, Any], tmp_path: Path) -> None:
-    condition = np.array([False, True, True])
-    _compare(
-        "Compress", {"x": normal(3, 4, 5)}, {"c": condition}, tmp_path, **attributes
-    )
-
-
-@pytest.mark.parametrize("op", ["NonZero", "Unique"])
-def test_the_size_depends_on_elements(op: str, tmp_path: Path) -> None:
-    inputs = {"x": normal(3)}
-    model = make_model([onnx.helper.make_node(op, ["x"], ["y"])], inputs, ["y"])
-    with pytest.raises(MaceError, match="depends on the elements of x"):
-        run_mace(model, inputs, tmp_path)
-
-
-@pytest.mark.parametrize("op", ["NonZero", "Unique"])
-def test_known_elements_are_no_problem(op: str, tmp_path: Path) -> None:
-    inputs = {"x": normal(1)}
-    constants = {"c": np.array([[1.0, 0, 3], [0, 0, 1]], np.float32)}
-    nodes = [
-        onnx.helper.make_node(op, ["c"], ["n"]),
-        onnx.helper.make_node("Cast", ["n"], ["f"], to=1),
-        onnx.helper.make_node("Add", ["f", "x"], ["y"]),
-    ]
-    model = make_model(nodes, inputs, ["y"], constants)
-    assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))

@@ -4,11 +4,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
+from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.shapes import normalize_axis
 
 _SCATTER = {
     "TensorScatterAdd": "ADD",
@@ -99,10 +103,66 @@ def reverse_sequence(context: Context) -> None:
     context.emit("Transpose", [turned], perm=back)
 
 
-@HANDLERS.register("Unique", "UniqueV2", "Where")
-def data_dependent(context: Context) -> None:
-    """Operators whose results have a size that nobody knows before the run."""
-    raise UnsupportedNodeError(
-        f"the size of the result depends on the elements of {context.input(0).name}",
-        "cut the model before it and do this step in the app",
+@HANDLERS.register("Where")
+def where(context: Context) -> None:
+    """tf.where with one argument: a row for each position, which each run counts."""
+    mask = context.input(0)
+    if context.rank(0) == 0:
+        raise UnsupportedNodeError(f"{mask.name} has no dimensions")
+    if mask.is_constant:
+        found = np.argwhere(mask.numpy()).astype(np.int32)
+        name = context.output_name()
+        context.results[0] = context.builder.constant(name, found)
+        return
+    names = [f"{context.node.name}/{part}" for part in ("positions", "count")]
+    positions, count = context.builder.op(
+        "NonZero", [mask], _fresh(context, names), source=False
     )
+    context.builder.counted.add(positions, Counted(count, 1))
+    context.emit("Transpose", [positions], perm=[1, 0])
+
+
+@HANDLERS.register("Unique", "UniqueV2", "UniqueWithCounts", "UniqueWithCountsV2")
+def unique(context: Context) -> None:
+    """The different elements, or slices, in the order of the input."""
+    x, perm = context.input(0), [0]
+    if context.node.op.endswith("V2"):
+        rank, axes = context.rank(0), context.ints(1, "axis")
+        axis = normalize_axis(axes[0], rank) if axes else 0
+        # Changing places with the first axis is its own inverse.
+        perm = [*range(rank)]
+        perm[0], perm[axis] = axis, 0
+    rows = x
+    if perm != sorted(perm):
+        rows = context.step("Transpose", [rows], "rows", perm=perm)
+    if x.dtype not in _NUMBERS:
+        rows = context.step("Cast", [rows], "wide", to="INT32")
+    parts = ("values", "indices", "inverse", "counts", "count")
+    names = [f"{context.node.name}/{part}" for part in parts]
+    values, _, inverse, counts, count = context.builder.op(
+        "Unique", [rows], _fresh(context, names), {"sorted": False}, source=False
+    )
+    if x.is_constant:
+        found = int(count.numpy()[0])
+        values, counts = (
+            context.builder.constant(f"{context.node.name}/known", v.numpy()[:found])
+            for v in (values, counts)
+        )
+    else:
+        for value in (values, counts):
+            context.builder.counted.add(value, Counted(count, 0))
+    if x.dtype not in _NUMBERS:
+        to = x.dtype.value.upper()
+        values = context.step("Cast", [values], "narrow", to=to)
+    if perm != sorted(perm):
+        values = context.step("Transpose", [values], "back", perm=perm)
+    outputs = [values, inverse]
+    if "Counts" in context.node.op:
+        outputs.append(counts)
+    for index, value in enumerate(outputs):
+        name = context.output_name(index)
+        context.results[index] = context.builder.alias(value, name)
+
+
+def _fresh(context: Context, names: Sequence[str]) -> list[str]:
+    return [context.builder.graph.unique_name(name) for name in names]

@@ -76,17 +76,51 @@ def test_the_largest_of_bytes_are_refused(tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        tf.where,
-        lambda x: tf.unique(x).y,
-        lambda x: tf.raw_ops.UniqueV2(x=x, axis=[0]).y,
-    ],
-)
-def test_sizes_that_depend_on_elements(tmp_path: Path, function: Any) -> None:
-    with pytest.raises(MaceError, match="depends on the elements of x0"):
-        _FAMILY.check(tmp_path, function, rand(5))
+@pytest.mark.parametrize("shape", [(9,), (3, 4), (2, 3, 4)])
+def test_positions_that_are_not_0(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    _FAMILY.check(tmp_path, tf.where, np.maximum(rand(*shape), 0))
+    _FAMILY.check(tmp_path, lambda x: tf.where(x > 9), rand(*shape))
+
+
+def test_elements_under_a_mask(tmp_path: Path) -> None:
+    def chosen(x: Any, mask: Any) -> Any:
+        return tf.boolean_mask(x, mask > 0) * 2.0
+
+    _FAMILY.check(tmp_path, chosen, rand(6, 3), rand(6))
+    _FAMILY.check(tmp_path, chosen, rand(4, 3), rand(4, 3))
+    _FAMILY.check(tmp_path, lambda x: tf.gather_nd(x, tf.where(x > 0)), rand(3, 4, 2))
+
+
+def test_different_elements(tmp_path: Path) -> None:
+    x = _RNG.integers(-3, 3, 12).astype(np.int32)
+    _FAMILY.check(tmp_path, lambda x: tuple(tf.unique(x)), x.astype(np.float32))
+    _FAMILY.check(tmp_path, lambda x: tuple(tf.unique_with_counts(x)), x)
+    rows = x.reshape(6, 2)
+    for axis in ([0], [1]):
+        for op in (tf.raw_ops.UniqueV2, tf.raw_ops.UniqueWithCountsV2):
+            _FAMILY.check(
+                tmp_path, lambda x, op=op, axis=axis: tuple(op(x=x, axis=axis)), rows
+            )
+    _FAMILY.check(tmp_path, lambda x: tuple(tf.unique(x)), x.astype(np.int8))
+
+
+def test_results_known_now_have_their_size(tmp_path: Path) -> None:
+    found = tf.constant([0, 3, 3, 1])
+
+    def total(x: Any) -> Any:
+        values, _, counts = tf.unique_with_counts(found)
+        positions = tf.cast(tf.where(found > 0), tf.float32)
+        sums = tf.reduce_sum(values * counts) + tf.shape(values)[0]
+        return x + tf.cast(sums, tf.float32) + tf.reduce_sum(positions)
+
+    _FAMILY.check(tmp_path, total, rand(2))
+
+
+def test_what_needs_the_number_of_results_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(MaceError, match="only the run determines"):
+        _FAMILY.check(tmp_path, lambda x: tf.reduce_sum(tf.where(x > 0)), rand(5))
+    with pytest.raises(MaceError, match="has no dimensions"):
+        _FAMILY.check(tmp_path, tf.where, np.array(1.0, np.float32))
 
 
 def test_every_handler_was_tried() -> None:
