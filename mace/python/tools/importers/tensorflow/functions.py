@@ -35,6 +35,7 @@ _OUTPUTS: Mapping[str, tuple[str, ...]] = {
     "UniqueWithCounts": ("y", "idx", "count"),
     "UniqueWithCountsV2": ("y", "idx", "count"),
     "ListDiff": ("out", "idx"),
+    "StatelessRandomGetKeyCounter": ("key", "counter"),
     "BroadcastGradientArgs": ("r0", "r1"),
     "MaxPoolWithArgmax": ("output", "argmax"),
     "NonMaxSuppressionV4": ("selected_indices", "valid_outputs"),

@@ -9,6 +9,7 @@ import onnx
 
 from mace.python.tools.importers.base import CAST_TARGETS, UnsupportedNodeError
 from mace.python.tools.importers.onnx.handlers.bitwise import wrap
+from mace.python.tools.importers.onnx.handlers.random_numbers import drop
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES, element_type_name
 from mace.python.tools.ir.dtypes import DataType
@@ -52,9 +53,8 @@ def _dropout(node: Node) -> None:
     if node.opset >= 12 and node.has_input(2):
         training = node.constant(2, "training_mode").reshape(-1)
         if training.size and bool(training[0]) and _dropout_ratio(node) != 0:
-            raise UnsupportedNodeError(
-                "training_mode is true", "export the model for inference"
-            )
+            drop(node, _dropout_ratio(node))
+            return
     if node.is_used(1):
         # Nothing is dropped.
         shape = node.static_shape(x)

@@ -11,7 +11,6 @@ import numpy as np
 import onnx
 import pytest
 
-from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     make_model,
@@ -44,10 +43,3 @@ def _dropout(constants: dict[str, Array]) -> tuple[onnx.ModelProto, dict[str, Ar
 def test_nothing_is_dropped(constants: dict[str, Any], tmp_path: Path) -> None:
     model, inputs = _dropout(constants)
     assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
-
-
-def test_training_is_refused(tmp_path: Path) -> None:
-    constants = {"ratio": np.array(0.3, np.float32), "training": np.array(True)}
-    model, inputs = _dropout(constants)
-    with pytest.raises(MaceError, match="training_mode is true"):
-        run_mace(model, inputs, tmp_path)
