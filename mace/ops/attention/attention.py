@@ -1,0 +1,99 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The converter's rules for Attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Op, Value
+from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.shapes import Dim, Shape, format_shape, same_dim
+
+
+class Attention(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        mask = op.inputs[3] if len(op.inputs) > 3 else None
+        shapes = [_heads_first(op, op.input(i)) for i in range(3)]
+        query, key, value = shapes
+        fit = (
+            _fit(query[0], key[0])
+            and _fit(query[0], value[0])
+            and _fit(key[1], value[1])
+            and _fit(key[2], value[2])
+            and _fit(query[3], key[3])
+            and all(dim != 0 for dim in (query[1], *key[1:], value[3]))
+        )
+        heads, groups = query[1], key[1]
+        if isinstance(heads, int) and isinstance(groups, int) and groups:
+            fit = fit and heads % groups == 0
+        given = None if mask is None else mask.shape
+        if given is not None:
+            wanted = (*query[:3], key[2])
+            fit = fit and len(given) == 4 and _fit(given[3], wanted[3])
+            fit = fit and all(d == 1 or _fit(d, w) for d, w in zip(given, wanted[:3]))
+        if not fit:
+            raise ValueError(
+                "query, key, value and mask of shapes "
+                f"{', '.join(format_shape(v.shape) for v in op.inputs if v)}; they "
+                "must be [B, H, M, D], [B, G, N, D], [B, G, N, E] and [B, H, M, N]"
+            )
+        shape = _turned(op, (*query[:3], value[3]))
+        return [OutputType(DataType.FLOAT32, shape)]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        query, key, value, mask = (*inputs, None)[:4]
+        turn = op.attr("tokens_first")
+        query, key, value = (
+            np.asarray(x, np.float64).transpose(0, 2, 1, 3) if turn else np.float64(x)
+            for x in (query, key, value)
+        )
+        shared = query.shape[1] // key.shape[1]
+        key, value = (np.repeat(x, shared, 1) for x in (key, value))
+        scores = query @ key.swapaxes(2, 3) * np.float64(np.float32(op.attr("scale")))
+        if mask is not None:
+            scores = scores + mask
+        m, n = scores.shape[2:]
+        if op.attr("causal") != "NONE":
+            offset = n - m if op.attr("causal") == "BOTTOM_RIGHT" else 0
+            taken = np.arange(n)[None, :] <= np.arange(m)[:, None] + offset
+            scores = np.where(taken, scores, -np.inf)
+        best = scores.max(3, keepdims=True, initial=-np.inf)
+        with np.errstate(invalid="ignore", over="ignore"):
+            weights = np.exp(scores - np.where(best == -np.inf, 0, best))
+            total = weights.sum(3, keepdims=True)
+            result = weights / np.where(total == 0, 1, total) @ value
+        return [result.transpose(0, 2, 1, 3) if turn else result]
+
+    def macs(self, op: Op) -> int | None:
+        query, key, value = (_heads_first(op, op.input(i)) for i in range(3))
+        dims = [*query, key[2], value[3]]
+        if not all(isinstance(dim, int) for dim in dims):
+            return None
+        b, h, m, d, n, e = (int(dim) for dim in dims if isinstance(dim, int))
+        return b * h * m * n * (d + e)
+
+
+def _heads_first(op: Op, value: Value) -> Shape:
+    shape = value.shape
+    if shape is None:
+        return (None,) * 4
+    if len(shape) != 4:
+        raise ValueError(
+            f"{value.name} has the shape {format_shape(shape)}, not 4 dims"
+        )
+    return _turned(op, shape)
+
+
+def _turned(op: Op, shape: Shape) -> Shape:
+    if not op.attr("tokens_first"):
+        return shape
+    return (shape[0], shape[2], shape[1], shape[3])
+
+
+def _fit(a: Dim, b: Dim) -> bool:
+    return not (isinstance(a, int) and isinstance(b, int)) or same_dim(a, b)
