@@ -3,7 +3,8 @@
 
 // A task computes some blocks of queries of one head. It packs the head's keys
 // and values once; then the scores of a block of queries stay in L2 from the
-// first product over the softmax to the second product.
+// first product over the softmax to the second product. A few queries are
+// multiplied by keys and values where they are.
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,7 @@
 #include <memory>
 
 #include "mace/core/base/divide.h"
+#include "mace/kernels/cpu/gemm/few_rows.h"
 #include "mace/kernels/cpu/gemm/gemm.h"
 #include "mace/kernels/cpu/gemm/pack.h"
 #include "mace/kernels/cpu/softmax/softmax.h"
@@ -49,8 +51,21 @@ struct Strides {
         token(Size(tokens_first ? shape[2] * shape[3] : shape[3])) {}
 };
 
+// The tokens of a head.
+struct Matrix {
+  const float *data;
+  size_t stride;
+
+  Matrix(const Tensor &tensor, bool tokens_first, size_t batch, size_t head) {
+    const Strides strides(tensor.shape, tokens_first);
+    data = tensor.As<float>() + batch * strides.batch + head * strides.head;
+    stride = strides.token;
+  }
+};
+
 struct AttentionPlan final : OpPlan {
   AttentionSizes sizes;
+  bool few = false;      // queries, so that nothing is packed
   size_t block = 0;      // queries
   size_t blocks = 0;     // of a head, in a task
   size_t tasks = 0;      // of a head
@@ -71,6 +86,7 @@ class AttentionOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     attributes_ = context->AttributesAs<AttentionAttributes>();
+    few_rows_ = gemm::FewRowsKernelsFor(isa());
     gemm_ = gemm::ArithmeticFor(gemm::ArithmeticKind::kFloat, isa());
     softmax_ = softmax::KernelsFor(isa());
     transpose_ = transpose::KernelsFor(isa())->matrix32;
@@ -100,16 +116,19 @@ class AttentionOp final : public CpuOp {
     const size_t least = DivideUp(kWorthwhile, plan->block);
     plan->blocks = std::max(DivideUp(blocks, wanted), least);
     plan->tasks = DivideUp(blocks, plan->blocks);
-    plan->key_block = causal ? std::min(keys, kCausalKeys) : keys;
+    plan->few = Size(s.queries) <= gemm::kFewRowsTransposed;
+    plan->key_block = causal && !plan->few ? std::min(keys, kCausalKeys) : keys;
 
     size_t at = 0;
     const auto take = [&at](size_t *part, size_t floats) {
       *part = at;
       at += Lines(floats);
     };
-    take(&plan->keys_at, gemm::PackedFloats(Size(s.depth), keys));
-    take(&plan->values_at,
-         gemm::PackedFloats(RoundUp(keys, plan->key_block), Size(s.width)));
+    if (!plan->few) {
+      take(&plan->keys_at, gemm::PackedFloats(Size(s.depth), keys));
+      take(&plan->values_at,
+           gemm::PackedFloats(RoundUp(keys, plan->key_block), Size(s.width)));
+    }
     take(&plan->scores_at, plan->block * keys);
     take(&plan->queries_at, plan->block * Size(s.depth));
     take(&plan->rows_at, plan->block * (sizeof(void *) / sizeof(float)));
@@ -130,46 +149,47 @@ class AttentionOp final : public CpuOp {
           int64_t packed = -1;
           for (int64_t i = begin; i < end; ++i) {
             const int64_t head = i / static_cast<int64_t>(plan.tasks);
-            const int64_t group = head / s.heads * s.groups +
-                                  head % s.heads / (s.heads / s.groups);
-            if (group != packed) Pack(context, plan, group, memory);
-            packed = group;
-            Compute(context, plan, head, Size(i) % plan.tasks, memory);
+            const int64_t group = head % s.heads / (s.heads / s.groups);
+            const Head of = HeadOf(context, head / s.heads, group);
+            const int64_t own = head / s.heads * s.groups + group;
+            if (own != packed && !plan.few) Pack(plan, of, memory);
+            packed = own;
+            Compute(context, plan, of, head, Size(i) % plan.tasks, memory);
           }
         });
     return MaceStatus();
   }
 
  private:
-  // Packs the keys and values of a group of a batch.
-  void Pack(RunContext *context,
-            const AttentionPlan &plan,
-            int64_t group,
-            float *memory) const {
+  // The keys and values of a head.
+  struct Head {
+    Matrix keys;
+    Matrix values;
+  };
+  Head HeadOf(RunContext *context, int64_t batch, int64_t group) const {
+    const bool tokens_first = attributes_.tokens_first;
+    return {Matrix(*context->input(kAttentionKeyInput), tokens_first,
+                   Size(batch), Size(group)),
+            Matrix(*context->input(kAttentionValueInput), tokens_first,
+                   Size(batch), Size(group))};
+  }
+
+  void Pack(const AttentionPlan &plan, const Head &of, float *memory) const {
     const AttentionSizes &s = plan.sizes;
-    const Tensor *key = context->input(kAttentionKeyInput);
-    const Tensor *value = context->input(kAttentionValueInput);
-    const Strides key_strides(key->shape, attributes_.tokens_first);
-    const Strides value_strides(value->shape, attributes_.tokens_first);
-    const size_t batch = Size(group / s.groups);
-    const size_t own = Size(group % s.groups);
     gemm::PackArgs args;
-    args.b =
-        key->As<float>() + batch * key_strides.batch + own * key_strides.head;
+    args.b = of.keys.data;
     args.depth = Size(s.depth);
     args.columns = Size(s.keys);
     args.depth_stride = 1;
-    args.column_stride = key_strides.token;
+    args.column_stride = of.keys.stride;
     args.transpose = transpose_;
     gemm::PackPanels(args, 0, gemm::PanelCount(args.columns),
                      memory + plan.keys_at);
-    const float *values = value->As<float>() + batch * value_strides.batch +
-                          own * value_strides.head;
     args.columns = Size(s.width);
-    args.depth_stride = value_strides.token;
+    args.depth_stride = of.values.stride;
     args.column_stride = 1;
     for (size_t k = 0; k < Size(s.keys); k += plan.key_block) {
-      args.b = values + k * value_strides.token;
+      args.b = of.values.data + k * of.values.stride;
       args.depth = std::min(plan.key_block, Size(s.keys) - k);
       gemm::PackPanels(
           args, 0, gemm::PanelCount(args.columns),
@@ -189,98 +209,118 @@ class AttentionOp final : public CpuOp {
 
   void Compute(RunContext *context,
                const AttentionPlan &plan,
+               const Head &of,
                int64_t head,
                size_t task,
                float *memory) const {
     const AttentionSizes &s = plan.sizes;
-    const Tensor *query = context->input(kAttentionQueryInput);
     Tensor *output = context->output(0);
-    const Strides from(query->shape, attributes_.tokens_first);
     const Strides to(output->shape, attributes_.tokens_first);
     const size_t batch = Size(head / s.heads);
     const size_t own = Size(head % s.heads);
-    const float *x = query->As<float>() + batch * from.batch + own * from.head;
+    const Matrix x(*context->input(kAttentionQueryInput),
+                   attributes_.tokens_first, batch, own);
     float *y = output->MutableAs<float>() + batch * to.batch + own * to.head;
     const Tensor *mask = context->input(kAttentionMaskInput);
     const size_t end =
         std::min(Size(s.queries), (task + 1) * plan.blocks * plan.block);
     for (size_t first = task * plan.blocks * plan.block; first < end;
          first += plan.block) {
-      const size_t count = std::min(plan.block, end - first);
-      const size_t keys = KeysOf(s, first + count - 1);
-      float *out = y + first * to.token;
-      if (keys == 0) {
-        for (size_t m = 0; m < count; ++m) {
-          std::fill_n(out + m * to.token, Size(s.width), 0.0f);
+      Part part;
+      part.first = first;
+      part.count = std::min(plan.block, end - first);
+      part.keys = KeysOf(s, first + part.count - 1);
+      part.out = y + first * to.token;
+      part.out_stride = to.token;
+      if (part.keys == 0) {
+        for (size_t m = 0; m < part.count; ++m) {
+          std::fill_n(part.out + m * to.token, Size(s.width), 0.0f);
         }
         continue;
       }
-      gemm::Epilogue epilogue;
       if (mask != nullptr) {
         const Shape &shape = mask->shape;
-        const size_t matrix = Size(shape[2] * shape[3]);
-        epilogue.residual_stride = shape[2] == 1 ? 0 : Size(shape[3]);
-        epilogue.residual = mask->As<float>() +
-                            ((shape[0] == 1 ? 0 : batch) * Size(shape[1]) +
-                             (shape[1] == 1 ? 0 : own)) *
-                                matrix +
-                            first * epilogue.residual_stride;
+        part.mask_stride = shape[2] == 1 ? 0 : Size(shape[3]);
+        const size_t matrix = (shape[0] == 1 ? 0 : batch) * Size(shape[1]) +
+                              (shape[1] == 1 ? 0 : own);
+        part.mask = mask->As<float>() +
+                    matrix * Size(shape[2] * shape[3]) +
+                    first * part.mask_stride;
       }
-      Scores(plan, x + first * from.token, from.token, count, keys, epilogue,
-             memory);
-      Weights(plan, first, count, keys, mask != nullptr,
-              memory + plan.scores_at);
-      Outputs(plan, count, keys, out, to.token, memory);
+      Scores(plan, x, of.keys, part, memory);
+      Weights(plan, part, memory + plan.scores_at);
+      Outputs(plan, of.values, part, memory);
     }
   }
 
-  // Of `count` queries, which are multiplied by the scale.
+  // A block of queries.
+  struct Part {
+    size_t first = 0;
+    size_t count = 0;
+    size_t keys = 0;  // the most that a query takes
+    const float *mask = nullptr;
+    size_t mask_stride = 0;
+    float *out = nullptr;
+    size_t out_stride = 0;
+  };
+
   void Scores(const AttentionPlan &plan,
-              const float *x,
-              size_t stride,
-              size_t count,
-              size_t keys,
-              const gemm::Epilogue &epilogue,
+              const Matrix &x,
+              const Matrix &keys,
+              const Part &part,
               float *memory) const {
     const size_t depth = Size(plan.sizes.depth);
     float *scaled = memory + plan.queries_at;
+    float *scores = memory + plan.scores_at;
     const void **rows = reinterpret_cast<const void **>(memory + plan.rows_at);
-    for (size_t m = 0; m < count; ++m) {
+    for (size_t m = 0; m < part.count; ++m) {
+      const float *row = x.data + (part.first + m) * x.stride;
       rows[m] = scaled + m * depth;
       for (size_t k = 0; k < depth; ++k) {
-        scaled[m * depth + k] = x[m * stride + k] * attributes_.scale;
+        scaled[m * depth + k] = row[k] * attributes_.scale;
       }
+    }
+    if (plan.few) {
+      few_rows_->run_transposed({scaled, part.count, depth, keys.data,
+                                 keys.stride, 0, part.keys, scores,
+                                 Size(plan.sizes.keys)});
+      if (part.mask == nullptr) return;
+      for (size_t m = 0; m < part.count; ++m) {
+        for (size_t k = 0; k < part.keys; ++k) {
+          scores[m * Size(plan.sizes.keys) + k] +=
+              part.mask[m * part.mask_stride + k];
+        }
+      }
+      return;
     }
     gemm::Block block;
     block.a = rows;
-    block.rows = count;
+    block.rows = part.count;
     block.depth = depth;
     block.w = memory + plan.keys_at;
-    block.columns = keys;
-    block.panel_end = gemm::PanelCount(keys);
-    block.c = memory + plan.scores_at;
+    block.columns = part.keys;
+    block.panel_end = gemm::PanelCount(part.keys);
+    block.c = scores;
     block.c_stride = Size(plan.sizes.keys);
-    block.epilogue = epilogue;
+    block.epilogue.residual = part.mask;
+    block.epilogue.residual_stride = part.mask_stride;
     gemm_->run(block);
   }
 
   // Softmax of each row; 0 for keys that do not take part, as far as the second
   // product reads.
   void Weights(const AttentionPlan &plan,
-               size_t first,
-               size_t count,
-               size_t keys,
-               bool masked,
+               const Part &part,
                float *scores) const {
     const size_t stride = Size(plan.sizes.keys);
-    const bool causal = attributes_.causal != AttentionCausal::NONE;
-    if (!masked && !causal) {
-      softmax_->rows(scores, scores, count, stride, false);
+    const bool masked = part.mask != nullptr;
+    if (!masked && attributes_.causal == AttentionCausal::NONE) {
+      softmax_->rows(scores, scores, part.count, stride, false);
       return;
     }
-    const size_t end = std::min(stride, RoundUp(keys, plan.key_block));
-    for (size_t m = 0; m < count; ++m, scores += stride) {
-      size_t own = KeysOf(plan.sizes, first + m);
+    const size_t end = std::min(stride, RoundUp(part.keys, plan.key_block));
+    for (size_t m = 0; m < part.count; ++m, scores += stride) {
+      size_t own = KeysOf(plan.sizes, part.first + m);
       if (masked && std::all_of(scores, scores + own, [](float score) {
             return score == -HUGE_VALF;
           })) {
@@ -292,34 +332,40 @@ class AttentionOp final : public CpuOp {
   }
 
   void Outputs(const AttentionPlan &plan,
-               size_t count,
-               size_t keys,
-               float *out,
-               size_t stride,
+               const Matrix &values,
+               const Part &part,
                float *memory) const {
+    const size_t keys = Size(plan.sizes.keys);
+    const float *scores = memory + plan.scores_at;
+    if (plan.few) {
+      few_rows_->run({scores, part.count, keys, values.data, values.stride, 0,
+                      Size(plan.sizes.width), part.out, part.out_stride});
+      return;
+    }
     const void **rows = reinterpret_cast<const void **>(memory + plan.rows_at);
     gemm::Block block;
     block.a = rows;
-    block.rows = count;
+    block.rows = part.count;
     block.columns = Size(plan.sizes.width);
     block.panel_end = gemm::PanelCount(block.columns);
-    block.c = out;
-    block.c_stride = stride;
-    for (size_t k = 0; k < keys; k += plan.key_block) {
-      for (size_t m = 0; m < count; ++m) {
-        rows[m] = memory + plan.scores_at + m * Size(plan.sizes.keys) + k;
+    block.c = part.out;
+    block.c_stride = part.out_stride;
+    for (size_t k = 0; k < part.keys; k += plan.key_block) {
+      for (size_t m = 0; m < part.count; ++m) {
+        rows[m] = scores + m * keys + k;
       }
-      block.depth = std::min(plan.key_block, Size(plan.sizes.keys) - k);
+      block.depth = std::min(plan.key_block, keys - k);
       block.w = memory + plan.values_at + gemm::PackedFloats(k, block.columns);
       if (k > 0) {
-        block.epilogue.residual = out;
-        block.epilogue.residual_stride = stride;
+        block.epilogue.residual = part.out;
+        block.epilogue.residual_stride = part.out_stride;
       }
       gemm_->run(block);
     }
   }
 
   AttentionAttributes attributes_;
+  const gemm::FewRowsKernels *few_rows_ = nullptr;
   const gemm::Arithmetic *gemm_ = nullptr;
   const softmax::Kernels *softmax_ = nullptr;
   gemm::TransposeFunction transpose_ = nullptr;
