@@ -124,6 +124,47 @@ def _int8_heads(name: str, a: Shape, b: Shape, transposed: bool) -> Case:
     )
 
 
+def _attention(name: str, tokens: int) -> Case:
+    """Self-attention as exporters write it."""
+    heads, depth = 12, 64
+    make = helper.make_node
+    moved = [
+        node
+        for operand, perm in (
+            ("q", [0, 2, 1, 3]),
+            ("k", [0, 2, 3, 1]),
+            ("v", [0, 2, 1, 3]),
+        )
+        for node in (
+            make("Reshape", [operand, "split"], [f"{operand}_heads"]),
+            make("Transpose", [f"{operand}_heads"], [f"{operand}_turned"], perm=perm),
+        )
+    ]
+    rest = [
+        make("MatMul", ["q_turned", "k_turned"], ["scores"]),
+        make("Mul", ["scores", "scale"], ["scaled"]),
+        make("Add", ["scaled", "mask"], ["masked"]),
+        make("Softmax", ["masked"], ["weights"], axis=-1),
+        make("MatMul", ["weights", "v_turned"], ["results"]),
+        make("Transpose", ["results"], ["back"], perm=[0, 2, 1, 3]),
+        make("Reshape", ["back", "joined"], ["y"]),
+    ]
+    shape = (1, tokens, heads * depth)
+    return Case(
+        f"attention, {name}",
+        [*moved, *rest],
+        {"q": shape, "k": shape, "v": shape, "mask": (1, 1, 1, tokens)},
+        tensors(
+            {
+                "split": ints(0, 0, heads, depth),
+                "joined": ints(0, 0, heads * depth),
+                "scale": scalar(depth**-0.5),
+            }
+        ),
+        images=False,
+    )
+
+
 def _products() -> list[Case]:
     heads = (12, 128, 64)
     turned = Case(
@@ -135,6 +176,10 @@ def _products() -> list[Case]:
         {"a": heads, "b": heads},
     )
     return [
+        *(
+            _attention(*case)
+            for case in (("12 heads, 128 tokens", 128), ("12 heads, 384 tokens", 384))
+        ),
         *(
             one(f"matmul {m}x768x3072", "MatMul", (m, 768), (768, 3072))
             for m in (1, 4, 16, 128)

@@ -81,6 +81,7 @@ def convert(case: Case, source: Path, path: Path) -> None:
             tuple(OutputSpec(name, order) for name in case.outputs),
         )
     )
+    graph.cpu_floats = True
     optimize(graph)
     with atomic_write(path.with_suffix(".data")) as stream:
         exported = export_model(graph, ExportOptions(), stream)

@@ -243,8 +243,7 @@ class AttentionOp final : public CpuOp {
         part.mask_stride = shape[2] == 1 ? 0 : Size(shape[3]);
         const size_t matrix = (shape[0] == 1 ? 0 : batch) * Size(shape[1]) +
                               (shape[1] == 1 ? 0 : own);
-        part.mask = mask->As<float>() +
-                    matrix * Size(shape[2] * shape[3]) +
+        part.mask = mask->As<float>() + matrix * Size(shape[2] * shape[3]) +
                     first * part.mask_stride;
       }
       Scores(plan, x, of.keys, part, memory);

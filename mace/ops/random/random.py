@@ -85,7 +85,8 @@ def philox(key: Array, blocks: int, run: int = 0) -> Array:
 
 def uniform(bits: Array) -> Array:
     """Multiples of 2^-24 in [0, 1)."""
-    return (bits >> 8).astype(np.float32) * np.float32(2.0**-24)
+    result: Array = (bits >> 8).astype(np.float32) * np.float32(2.0**-24)
+    return result
 
 
 def normal(bits: Array) -> Array:
@@ -119,4 +120,5 @@ def _sine(part: Array) -> Array:
     square, total = (part * part) >> 30, np.zeros_like(part)
     for coefficient in reversed(_SINE):
         total = coefficient + ((total * square) >> 30)
-    return (total * part) >> 30
+    result: Array = (total * part) >> 30
+    return result

@@ -19,6 +19,7 @@ if none can be.
 from __future__ import annotations
 
 import enum
+import itertools
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -80,9 +81,11 @@ def run_case(case: Case, executor: Executor | None = None) -> Result:
         return Result(Verdict.UNSUPPORTED, reason)
     reasons: list[str] = []
     passed = 0
-    for frozen in _variants(case):
+    # With operators that only the CPU has, and without.
+    ways = (False, True) if "Attention" in case.op_types else (False,)
+    for frozen, cpu_floats in itertools.product(_variants(case), ways):
         try:
-            graph = _import(case, frozen)
+            graph = _import(case, frozen, cpu_floats)
         except MaceError as error:
             reasons.append(str(error))
             if MALFORMED in str(error):
@@ -140,7 +143,7 @@ def _input(case: Case, index: int) -> Array:
     return array
 
 
-def _import(case: Case, frozen: frozenset[int]) -> Graph:
+def _import(case: Case, frozen: frozenset[int], cpu_floats: bool) -> Graph:
     model = onnx.ModelProto()
     model.CopyFrom(case.model)
     names = [value.name for value in model.graph.input]
@@ -165,7 +168,8 @@ def _import(case: Case, frozen: frozenset[int]) -> Graph:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.onnx"
         path.write_bytes(model.SerializeToString())
-        return import_model(ImportRequest(case.name, path, inputs, outputs))
+        request = ImportRequest(case.name, path, inputs, outputs, cpu_floats=cpu_floats)
+        return import_model(request)
 
 
 def _format(array: Array) -> DataFormat:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mace.python.tools.config.deployment import BorderTensor, ModelConfig
+from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.export import ExportOptions, InputSignature
 from mace.python.tools.export.storage import Storage
 from mace.python.tools.importers.base import (
@@ -44,6 +45,11 @@ def import_request(
         outputs=tuple(
             OutputSpec(info.name, DataFormat(info.data_format.value))
             for info in subgraph.outputs
+        ),
+        cpu_floats=not (model.quantize or model.quantize_dynamic)
+        and all(
+            part.runtime is Runtime.CPU and not part.data_type.computes_in_half
+            for part in model.subgraphs
         ),
     )
 

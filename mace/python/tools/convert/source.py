@@ -95,6 +95,7 @@ def import_model(
         request = replace(request, journal=journal, check_all=True)
     _LOG.info("%s: importing %s", model.name, request.model_path)
     graph = load_importer(model.platform.value)(request)
+    graph.cpu_floats = request.cpu_floats
     before = len(graph.ops)
     scale_inputs(graph, model.whole.inputs, model.name)
     if len(model.subgraphs) > 1:

@@ -36,6 +36,8 @@ class Graph:
             empty if the graph is one. See `subgraphs`.
         external_files: what the model's file names besides itself and constants
             were read from, relative to its folder.
+        cpu_floats: whether it computes in float32 on the CPU alone: then there may be
+            operators that other devices and types lack.
     """
 
     def __init__(self, name: str, framework: str) -> None:
@@ -46,6 +48,7 @@ class Graph:
         self.formats: dict[str, DataFormat] = {}
         self.subgraphs: tuple[str, ...] = ()
         self.external_files: tuple[str, ...] = ()
+        self.cpu_floats = False
         self._ops: dict[Op, None] = {}
         self._values: dict[str, Value] = {}
         self._op_names: set[str] = set()
@@ -55,6 +58,7 @@ class Graph:
         made = Graph(self.name, self.framework)
         made.formats, made.subgraphs = dict(self.formats), self.subgraphs
         made.external_files = self.external_files
+        made.cpu_floats = self.cpu_floats
         for value in self._values.values():
             twin = made.add_value(value.name, value.dtype, value.shape)
             twin.constant, twin.source = value.constant, value.source

@@ -1,0 +1,76 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Attention as one operator. ONNX's cases (test/conformance/onnx) have every form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from mace.python.tools.importers.base import ImportRequest
+from mace.python.tools.importers.onnx import import_model
+from mace.python.tools.importers.onnx.testing import make_model, normal, request_for
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.graph import Graph
+
+_OPERANDS = ["q", "k", "v"]
+
+
+def _import(
+    tmp_path: Path, inputs: Mapping[str, Array], cpu_floats: bool, **attributes: Any
+) -> Graph:
+    node = onnx.helper.make_node("Attention", list(inputs), ["y"], **attributes)
+    path = tmp_path / "model.onnx"
+    model = make_model([node], inputs, ["y"], opset=23)
+    path.write_bytes(model.SerializeToString())
+    request = request_for(path, inputs, ["y"])
+    return import_model(
+        ImportRequest("m", path, request.inputs, request.outputs, cpu_floats=cpu_floats)
+    )
+
+
+def _inputs(*shape: int) -> dict[str, Array]:
+    return {n: normal(*shape, seed=i) for i, n in enumerate(_OPERANDS)}
+
+
+@pytest.mark.parametrize(
+    ("shape", "mask", "attributes"),
+    [
+        ((2, 3, 5, 8), None, {}),
+        ((2, 3, 5, 8), (5, 5), {"scale": 0.5}),
+        ((2, 5, 24), (2, 1, 5, 5), {"q_num_heads": 3, "kv_num_heads": 3}),
+        ((2, 5, 24), None, {"q_num_heads": 3, "kv_num_heads": 3, "is_causal": 1}),
+    ],
+)
+def test_one_operator_is_what_the_specification_says(
+    shape: tuple[int, ...],
+    mask: tuple[int, ...] | None,
+    attributes: dict[str, Any],
+    tmp_path: Path,
+) -> None:
+    inputs = _inputs(*shape)
+    if mask is not None:
+        inputs["m"] = normal(*mask)
+    one, many = (_import(tmp_path, inputs, way, **attributes) for way in (True, False))
+    assert "Attention" in [op.type for op in one.ops]
+    assert "Softmax" not in [op.type for op in one.ops]
+    assert "Attention" not in [op.type for op in many.ops]
+    found, wanted = (run_graph(graph, inputs)["y"] for graph in (one, many))
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_forms_that_it_lacks_become_simpler_operators(tmp_path: Path) -> None:
+    inputs = _inputs(1, 2, 4, 8)
+    wanted, found = (
+        run_graph(_import(tmp_path, inputs, way, softcap=2.0), inputs)["y"]
+        for way in (False, True)
+    )
+    np.testing.assert_array_equal(found, wanted)
+    graph = _import(tmp_path, inputs, True, softcap=2.0)
+    assert "Attention" not in [op.type for op in graph.ops]

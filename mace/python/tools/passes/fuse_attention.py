@@ -1,0 +1,179 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes one Attention of two products with a softmax between them, for the CPU.
+
+The scores may be multiplied by a constant, then a mask may be added. Transposes that
+move heads before tokens, and back, become part of the operator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mace.python.tools.ir import Graph, Op, Value
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.shapes import same_dim
+from mace.python.tools.passes.base import Pass
+from mace.python.tools.passes.match import (
+    eltwise,
+    only_reader,
+    producer,
+    scalar,
+)
+
+_HEADS_FIRST = (0, 2, 1, 3)
+_RANK = 4
+
+
+class FuseAttention(Pass):
+    """Replaces MatMul, Softmax and MatMul by Attention."""
+
+    name = "fuse_attention"
+    last = True
+
+    def run(self, graph: Graph) -> int:
+        count = 0
+        if not graph.cpu_floats:
+            return count
+        for op in graph.ops:
+            if op in graph and op.type == "MatMul":
+                found = _find(graph, op)
+                if found is not None:
+                    _replace(graph, op, found)
+                    count += 1
+        return count
+
+
+@dataclass(frozen=True)
+class _Found:
+    query: Value
+    key: Value
+    key_perm: tuple[int, ...]
+    value: Value
+    mask: Value | None
+    scale: float
+
+
+def _find(graph: Graph, op: Op) -> _Found | None:
+    if op.attr("transpose_a") or op.attr("transpose_b"):
+        return None
+    softmax = producer(op.input(0), "Softmax")
+    if softmax is None or only_reader(graph, softmax.output) is not op:
+        return None
+    if softmax.attr("log") or softmax.attr("axis") not in (-1, _RANK - 1):
+        return None
+    scores = _alone(graph, softmax.input(0), softmax)
+    added = eltwise(scores, "ADD")
+    ways: list[tuple[Value | None, Value | None]] = [(scores, None)]
+    if added is not None:
+        operands = [added.input(0), added.input(1)]
+        ways = [(_alone(graph, a, added), b) for a, b in (operands, operands[::-1])]
+    for product, mask in ways:
+        scaled = _product(graph, product)
+        if scaled is None:
+            continue
+        first, scale = scaled
+        perm = (0, 1, 2, 3) if first.attr("transpose_b") else (0, 1, 3, 2)
+        found = _Found(first.input(0), first.input(1), perm, op.input(1), mask, scale)
+        if _fits(op, found):
+            return found
+    return None
+
+
+def _product(graph: Graph, scores: Value | None) -> tuple[Op, float] | None:
+    """The product that makes the scores, and what they are multiplied by."""
+    scale = 1.0
+    for mode in ("MUL", "DIV"):
+        by = eltwise(scores, mode)
+        number = None if by is None else scalar(by.get_input(1))
+        if by is not None and number:
+            scale = number if mode == "MUL" else 1 / number
+            scores = _alone(graph, by.input(0), by)
+            break
+    first = producer(scores, "MatMul")
+    if first is None or first.attr("transpose_a"):
+        return None
+    return first, scale
+
+
+def _alone(graph: Graph, value: Value | None, reader: Op) -> Value | None:
+    """The value if nothing else reads it."""
+    if value is None or only_reader(graph, value) is not reader:
+        return None
+    return value
+
+
+def _fits(op: Op, found: _Found) -> bool:
+    """Whether shapes and types are those of Attention."""
+    values = [found.query, found.key, found.value, op.output]
+    if found.mask is not None:
+        values.append(found.mask)
+    for each in values:
+        floats = each.dtype is DataType.FLOAT32 and each.quantization is None
+        if not floats or each.shape is None or len(each.shape) != _RANK:
+            return False
+    query, key, value = (v.shape or () for v in (found.query, found.key, found.value))
+    key = tuple(key[axis] for axis in found.key_perm)
+    pairs = [
+        *((a, b) for batch in (key, value) for a, b in zip(query[:2], batch[:2])),
+        (key[2], value[2]),
+    ]
+    if found.mask is not None and found.mask.shape is not None:
+        mask = found.mask.shape
+        pairs += [(mask[3], key[2])]
+        pairs += [(m, q) for m, q in zip(mask[:3], query[:3]) if m != 1]
+    if any(a is None or b is None or not same_dim(a, b) for a, b in pairs):
+        return False
+    sizes = (query[1], query[3], value[3])
+    return all(isinstance(dim, int) and dim > 0 for dim in sizes)
+
+
+def _replace(graph: Graph, op: Op, found: _Found) -> None:
+    tokens_first = _tokens_first(graph, op, found)
+    attrs = {"scale": found.scale, "tokens_first": tokens_first is not None}
+    masks = [found.mask] if found.mask is not None else []
+    if tokens_first is not None:
+        sources, back = tokens_first
+        graph.replace_op(back, "Attention", [*sources, *masks], attrs)
+        return
+    key = found.key
+    if found.key_perm != (0, 1, 2, 3):
+        key = _turned(graph, key, found.key_perm)
+    graph.replace_op(op, "Attention", [found.query, key, found.value, *masks], attrs)
+
+
+def _tokens_first(graph: Graph, op: Op, found: _Found) -> tuple[list[Value], Op] | None:
+    """The inputs before heads were moved, and the transpose that moves them back."""
+    back = only_reader(graph, op.output)
+    if back is None or back.type != "Transpose":
+        return None
+    if tuple(back.attr("perm")) != _HEADS_FIRST:
+        return None
+    key_perm = tuple(_HEADS_FIRST[axis] for axis in found.key_perm)
+    sources = []
+    for value, perm in (
+        (found.query, _HEADS_FIRST),
+        (found.key, key_perm),
+        (found.value, _HEADS_FIRST),
+    ):
+        turn = producer(value, "Transpose")
+        if turn is None or tuple(turn.attr("perm")) != perm:
+            return None
+        sources.append(turn.input(0))
+    return sources, back
+
+
+def _turned(graph: Graph, value: Value, perm: tuple[int, ...]) -> Value:
+    """The value transposed; a transpose that makes it is undone if that gives it."""
+    shape = value.shape
+    assert shape is not None
+    name = graph.unique_name(f"{value.name}/turned")
+    result = graph.add_value(name, value.dtype, tuple(shape[axis] for axis in perm))
+    turn, source = producer(value, "Transpose"), value
+    if turn is not None:
+        source = turn.input(0)
+        perm = tuple(turn.attr("perm")[axis] for axis in perm)
+    if perm == tuple(range(len(perm))):
+        return source
+    graph.add_op("Transpose", [source], [result], {"perm": list(perm)})
+    return result

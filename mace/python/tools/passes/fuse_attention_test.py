@@ -1,0 +1,129 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of `fuse_attention`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mace.python.tools.ir import DataType, Graph, GraphBuilder, Value
+from mace.python.tools.passes.testing import Build, rewrite, types
+
+_TURN = {"perm": [0, 2, 1, 3]}
+
+
+def _inputs(builder: GraphBuilder, shapes: Sequence[Sequence[int]]) -> list[Value]:
+    names = "qkvm"
+    return [
+        builder.input(name, DataType.FLOAT32, tuple(shape))
+        for name, shape in zip(names, shapes)
+    ]
+
+
+def _attention(
+    builder: GraphBuilder,
+    operands: Sequence[Value],
+    mask: Value | None = None,
+    scale: tuple[str, float] | None = ("MUL", 0.3),
+    transposed: bool = True,
+) -> Value:
+    query, key, value = operands
+    scores = builder.one("MatMul", [query, key], attrs={"transpose_b": transposed})
+    if scale is not None:
+        number = builder.constant("scale", np.array(scale[1], np.float32))
+        scores = builder.one("Eltwise", [scores, number], attrs={"mode": scale[0]})
+    if mask is not None:
+        scores = builder.one("Eltwise", [scores, mask], attrs={"mode": "ADD"})
+    weights = builder.one("Softmax", [scores], attrs={"axis": -1})
+    return builder.one("MatMul", [weights, value])
+
+
+def _rewritten(build: Any, cpu_floats: bool = True) -> Graph:
+    def with_flag(builder: GraphBuilder, rng: np.random.Generator) -> None:
+        builder.graph.cpu_floats = cpu_floats
+        build(builder)
+
+    made: Build = with_flag
+    return rewrite(made)
+
+
+@pytest.mark.parametrize("scale", [None, ("MUL", 0.3), ("DIV", 8.0)])
+@pytest.mark.parametrize("mask", [None, (2, 1, 1, 6), (1, 3, 5, 6)])
+def test_products_and_a_softmax_become_one(
+    mask: tuple[int, ...] | None, scale: tuple[str, float] | None
+) -> None:
+    def build(builder: GraphBuilder) -> None:
+        shapes = [(2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 7)]
+        inputs = _inputs(builder, shapes if mask is None else [*shapes, mask])
+        given = inputs[3] if mask is not None else None
+        builder.output(_attention(builder, inputs[:3], given, scale), "y")
+
+    assert types(_rewritten(build)) == {"Attention": 1}
+
+
+@pytest.mark.parametrize("key_perm", [(0, 2, 1, 3), (0, 2, 3, 1)])
+def test_transposes_of_heads_become_part_of_it(key_perm: tuple[int, ...]) -> None:
+    def build(builder: GraphBuilder) -> None:
+        inputs = _inputs(builder, [(2, 5, 3, 4), (2, 6, 3, 4), (2, 6, 3, 7)])
+        perms = [(0, 2, 1, 3), key_perm, (0, 2, 1, 3)]
+        turned = [
+            builder.one("Transpose", [value], attrs={"perm": list(perm)})
+            for value, perm in zip(inputs, perms)
+        ]
+        transposed = key_perm == (0, 2, 1, 3)
+        result = _attention(builder, turned, transposed=transposed)
+        builder.output(builder.one("Transpose", [result], attrs=_TURN), "y")
+
+    graph = _rewritten(build)
+    assert types(graph) == {"Attention": 1}
+    assert graph.ops[0].attr("tokens_first")
+
+
+def test_a_key_that_is_transposed_is_turned_back() -> None:
+    def build(builder: GraphBuilder) -> None:
+        inputs = _inputs(builder, [(2, 3, 5, 4), (2, 3, 4, 6), (2, 3, 6, 7)])
+        builder.output(_attention(builder, inputs, transposed=False), "y")
+
+    assert types(_rewritten(build)) == {"Attention": 1, "Transpose": 1}
+
+
+def test_what_is_not_attention_remains() -> None:
+    shapes = [(2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 7)]
+
+    def scores_are_read(builder: GraphBuilder) -> None:
+        query, key, value = _inputs(builder, shapes)
+        scores = builder.one("MatMul", [query, key], attrs={"transpose_b": True})
+        weights = builder.one("Softmax", [scores], attrs={"axis": -1})
+        builder.output(weights, "w")
+        builder.output(builder.one("MatMul", [weights, value]), "y")
+
+    def another_axis(builder: GraphBuilder) -> None:
+        query, key, value = _inputs(builder, shapes)
+        scores = builder.one("MatMul", [query, key], attrs={"transpose_b": True})
+        weights = builder.one("Softmax", [scores], attrs={"axis": 2})
+        builder.output(builder.one("MatMul", [weights, value]), "y")
+
+    def heads_are_shared(builder: GraphBuilder) -> None:
+        inputs = _inputs(builder, [(2, 3, 5, 4), (1, 3, 6, 4), (2, 3, 6, 7)])
+        builder.output(_attention(builder, inputs), "y")
+
+    def a_mask_of_one_column(builder: GraphBuilder) -> None:
+        inputs = _inputs(builder, [*shapes, (2, 3, 5, 1)])
+        builder.output(_attention(builder, inputs[:3], inputs[3]), "y")
+
+    for build in (
+        scores_are_read, another_axis, heads_are_shared, a_mask_of_one_column
+    ):  # fmt: skip
+        assert "Attention" not in types(_rewritten(build))
+
+
+def test_only_for_the_cpu_in_float32() -> None:
+    def build(builder: GraphBuilder) -> None:
+        inputs = _inputs(builder, [(2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 7)])
+        builder.output(_attention(builder, inputs), "y")
+
+    assert "Attention" not in types(_rewritten(build, cpu_floats=False))
