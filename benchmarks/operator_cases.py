@@ -124,17 +124,13 @@ def _int8_heads(name: str, a: Shape, b: Shape, transposed: bool) -> Case:
     )
 
 
-def _attention(name: str, tokens: int) -> Case:
+def _attention(tokens: int) -> Case:
     """Self-attention as exporters write it."""
     heads, depth = 12, 64
     make = helper.make_node
     moved = [
         node
-        for operand, perm in (
-            ("q", [0, 2, 1, 3]),
-            ("k", [0, 2, 3, 1]),
-            ("v", [0, 2, 1, 3]),
-        )
+        for operand, perm in zip("qkv", ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))
         for node in (
             make("Reshape", [operand, "split"], [f"{operand}_heads"]),
             make("Transpose", [f"{operand}_heads"], [f"{operand}_turned"], perm=perm),
@@ -151,7 +147,7 @@ def _attention(name: str, tokens: int) -> Case:
     ]
     shape = (1, tokens, heads * depth)
     return Case(
-        f"attention, {name}",
+        f"attention, 12 heads, {tokens} tokens",
         [*moved, *rest],
         {"q": shape, "k": shape, "v": shape, "mask": (1, 1, 1, tokens)},
         tensors(
@@ -176,10 +172,7 @@ def _products() -> list[Case]:
         {"a": heads, "b": heads},
     )
     return [
-        *(
-            _attention(*case)
-            for case in (("12 heads, 128 tokens", 128), ("12 heads, 384 tokens", 384))
-        ),
+        *(_attention(tokens) for tokens in (128, 384)),
         *(
             one(f"matmul {m}x768x3072", "MatMul", (m, 768), (768, 3072))
             for m in (1, 4, 16, 128)

@@ -10,6 +10,7 @@ window of pooling is a window over height and width, then one over the depth.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -167,6 +168,41 @@ def pooled(
     slices = (lines.shape or (None,) * 4)[1]
     shape = [-1, slices, rows, columns, channels]
     return make("Reshape", [lines], {"shape": shape})
+
+
+def pooled_in_order(
+    make: Make, x: Value, mode: str, window: Sequence[Axis], attrs: Mapping[str, Any]
+) -> Value:
+    """The same of [N, C, D, H, W]: a window over depth and height, for which the width
+    takes the place of the channels, then one over the width. Only the results of the
+    first one are transposed, which are often much smaller than the input.
+    """
+    shape = x.shape
+    assert shape is not None
+    sizes = [dim for dim in shape[1:] if isinstance(dim, int)]
+    if len(shape) != 5 or len(sizes) != 4:
+        raise UnsupportedNodeError(
+            f"the sizes of {x.name} are not known before the run",
+            "give fixed input_shapes",
+        )
+    images = make("Reshape", [x], {"shape": [-1, *sizes[1:]]})
+    images = make("Pooling", [images], {**_pool_attrs(mode, *window[:2]), **attrs})
+    sizes[1:3] = _length(images, 1), _length(images, 2)
+    rows = make("Reshape", [images], {"shape": [-1, sizes[3]]})
+    columns = make("Transpose", [rows], {"perm": [1, 0]})
+    columns = make("Reshape", [columns], {"shape": [1, sizes[3], 1, -1]})
+    pooling = {**_pool_attrs(mode, window[2], Axis(1)), **attrs}
+    columns = make("Pooling", [columns], pooling)
+    sizes[3] = _length(columns, 1)
+    columns = make("Reshape", [columns], {"shape": [sizes[3], -1]})
+    rows = make("Transpose", [columns], {"perm": [1, 0]})
+    return make("Reshape", [rows], {"shape": [-1, *sizes]})
+
+
+def _length(value: Value, axis: int) -> int:
+    length = (value.shape or (None,) * (axis + 1))[axis]
+    assert isinstance(length, int)
+    return length
 
 
 def _pool_attrs(mode: str, down: Axis, across: Axis) -> dict[str, Any]:

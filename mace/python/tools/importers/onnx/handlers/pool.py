@@ -30,7 +30,7 @@ def _pool(node: Node) -> None:
         attrs["count_include_pad"] = node.flag("count_include_pad", False)
     if len(node.shape(x)) == volume.RANK:
         node.refuse_output(1, "indices of the maxima of volumes")
-        volume.pool(node, mode, attrs)
+        node.set_output(0, volume.pool(node, x, mode, attrs))
         return
     window = read_window(node, len(node.shape(x)), kernel)
     if not average and node.is_used(1):

@@ -15,13 +15,17 @@ from mace.python.tools.importers.volumes import (
     convolved_back,
     image_filter,
     pooled,
+    pooled_in_order,
     sizes_of,
 )
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.layout import to_channels_first, to_channels_last
 
 RANK = 5
+# Operators between a convolution and its pooling: a sum, an activation, ...
+_MOST_STEPS = 8
 _SPATIAL = RANK - 2
 
 
@@ -59,12 +63,39 @@ def convolve_back(node: Node, constant: Constant, groups: int) -> None:
     _emit(node, result)
 
 
-def pool(node: Node, mode: str, attrs: dict[str, bool]) -> None:
-    """Emits MaxPool or AveragePool; `attrs`: of the operator Pooling."""
-    x = _channels_last(node)
+def pool(node: Node, x: Value, mode: str, attrs: dict[str, bool]) -> Value:
+    """MaxPool or AveragePool of a value; `attrs`: of the operator Pooling."""
+    window = windows(node, x)
+    if not _comes_channels_last(x):
+        return pooled_in_order(node.make, x, mode, window, attrs)
+    turned = node.make("Transpose", [x], {"perm": to_channels_last(RANK)})
+    result = pooled(node.make, turned, mode, window, attrs)
+    return node.make("Transpose", [result], {"perm": to_channels_first(RANK)})
+
+
+def windows(node: Node, x: Value) -> Sequence[Axis]:
+    """Those of a node of pooling, with their padding."""
     window = _window(node, node.integers("kernel_shape"))
-    padded = _padded(node, window, sizes_of(x)[:3])
-    _emit(node, pooled(node.make, x, mode, padded, attrs))
+    if (node.text("auto_pad", "NOTSET") or "NOTSET") in ("NOTSET", "VALID"):
+        return _padded(node, window, ())
+    return _padded(node, window, node.static_shape(x)[2:])
+
+
+def _comes_channels_last(x: Value) -> bool:
+    """Whether a transpose before the value moves channels to the front, so that one to
+    the back costs nothing.
+    """
+    value: Value | None = x
+    for _ in range(_MOST_STEPS):
+        op = None if value is None else value.producer
+        if op is None:
+            return False
+        if op.type == "Transpose":
+            return tuple(op.attr("perm")) == tuple(to_channels_first(RANK))
+        if not rules_of(op.type).elementwise and op.type != "Concat":
+            return False
+        value = op.get_input(0)
+    return False
 
 
 def _channels_last(node: Node) -> Value:
