@@ -10,7 +10,6 @@ window of pooling is a window over height and width, then one over the depth.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
@@ -15,6 +18,7 @@ from mace.python.tools.importers.onnx.window import (
     emit_image_op,
     read_window,
 )
+from mace.python.tools.importers.volumes import Axis
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 
@@ -29,12 +33,13 @@ def _pool(node: Node) -> None:
     if average:
         attrs["count_include_pad"] = node.flag("count_include_pad", False)
     if len(node.shape(x)) == volume.RANK:
-        node.refuse_output(1, "indices of the maxima of volumes")
+        if not average and node.is_used(1):
+            node.set_output(1, _places_in_volume(node))
         node.set_output(0, volume.pool(node, x, mode, attrs))
         return
     window = read_window(node, len(node.shape(x)), kernel)
     if not average and node.is_used(1):
-        node.set_output(1, _places_of_maxima(node, window))
+        node.set_output(1, _places_in_image(node, window))
     emit_image_op(
         node,
         "Pooling",
@@ -44,26 +49,68 @@ def _pool(node: Node) -> None:
     )
 
 
-def _places_of_maxima(node: Node, window: Window) -> Value:
-    """Compares the elements of every window."""
+def _places_in_image(node: Node, window: Window) -> Value:
     x = node.input(0)
-    shape = node.static_shape(x)
+    node.static_shape(x)
     image = node.make("ExpandDims", [x], {"axes": [2]}) if window.is_line else x
     sides = node.static_shape(image)[2:]
     pads = _zeros_around(node, image, window, node.flag("ceil_mode", False))
-    lines = [_positions(window, side, sides[side], pads) for side in range(2)]
-    inside = [line >= 0 for line in lines]
-    within = inside[0][:, None, :, None] & inside[1][None, :, None, :]
-    first, last = (sides[1], 1), (1, sides[0])
-    order = last if node.flag("storage_order", False) else first
-    rows, columns = lines[0][:, None, :, None], lines[1][None, :, None, :]
-    count, size = len(lines[0]) * len(lines[1]), window.kernel[0] * window.kernel[1]
-    places, named = (
-        (rows * step[0] + columns * step[1]).reshape(count, size)
-        for step in (first, order)
+    lines = []
+    for side, length in enumerate(sides):
+        stride, dilation = (window.attrs[key][side] for key in ("strides", "dilations"))
+        before, after = pads[2 * side : 2 * side + 2]
+        axis = Axis(window.kernel[side], stride, dilation, before, after)
+        lines.append(_positions(axis, length))
+    steps = (sides[1], 1)
+    order = (1, sides[0]) if node.flag("storage_order", False) else steps
+    lengths = [len(line) for line in lines[1 if window.is_line else 0 :]]
+    return _places_of_maxima(node, lines, (steps, order), lengths)
+
+
+def _places_in_volume(node: Node) -> Value:
+    x = node.input(0)
+    sides = node.static_shape(x)[2:]
+    if node.flag("storage_order", False) or node.flag("ceil_mode", False):
+        raise UnsupportedNodeError(
+            "indices of the maxima of volumes with storage_order or ceil_mode"
+        )
+    axes = volume.windows(node, x)
+    lines = [_positions(axis, length) for axis, length in zip(axes, sides)]
+    steps = (sides[1] * sides[2], sides[2], 1)
+    return _places_of_maxima(node, lines, (steps, steps), [len(line) for line in lines])
+
+
+def _places_of_maxima(
+    node: Node,
+    lines: Sequence[Array],
+    steps: tuple[Sequence[int], Sequence[int]],
+    lengths: Sequence[int],
+) -> Value:
+    """Compares the elements of every window.
+
+    Args:
+        lines: of `_positions`, for each side.
+        steps: from one element to the next along each side, in memory and in results.
+        lengths: the sides of the result.
+    """
+    x = node.input(0)
+    shape = node.static_shape(x)
+    size = math.prod(line.shape[1] for line in lines)
+    count = math.prod(len(line) for line in lines)
+    within = np.ones((), np.bool_)
+    places, named = np.zeros((), np.int64), np.zeros((), np.int64)
+    for side, line in enumerate(lines):
+        # [windows of all sides, elements of a window of all sides]
+        spread = [1] * 2 * len(lines)
+        spread[side], spread[len(lines) + side] = line.shape
+        table = line.reshape(spread)
+        within = within & (table >= 0)
+        places = places + table * steps[0][side]
+        named = named + table * steps[1][side]
+    within, places, named = (
+        table.reshape(count, size) for table in (within, places, named)
     )
     # Padding is never a maximum: the first element of the window stands there.
-    within = within.reshape(count, size)
     if not within.any(1).all():
         raise UnsupportedNodeError("a window lies in the padding alone")
     start = within.argmax(1)[:, None]
@@ -71,7 +118,7 @@ def _places_of_maxima(node: Node, window: Window) -> Value:
         np.where(within, table, np.take_along_axis(table, start, 1))
         for table in (places, named)
     )
-    planes, area = shape[0] * shape[1], sides[0] * sides[1]
+    planes, area = shape[0] * shape[1], math.prod(shape[2:])
     flat = node.make("Reshape", [x], {"shape": [planes, area]})
     table = node.literal(places.reshape(-1), DataType.INT32)
     found = node.make("Gather", [flat, table], {"axis": 1})
@@ -84,17 +131,14 @@ def _places_of_maxima(node: Node, window: Window) -> Value:
     found = node.make("Gather", [table, found], {"axis": 0})
     offsets = node.literal(np.arange(planes)[:, None] * area, DataType.INT32)
     found = node.make("Eltwise", [found, offsets], {"mode": "ADD"})
-    lengths = [len(line) for line in lines[1 if window.is_line else 0 :]]
     return node.make("Reshape", [found], {"shape": [*shape[:2], *lengths]})
 
 
-def _positions(window: Window, side: int, length: int, pads: list[int]) -> Array:
+def _positions(axis: Axis, length: int) -> Array:
     """The positions of the elements of each window along a side, -1 for padding."""
-    stride, dilation = (window.attrs[key][side] for key in ("strides", "dilations"))
-    span = (window.kernel[side] - 1) * dilation + 1
-    count = (length + pads[2 * side] + pads[2 * side + 1] - span) // stride + 1
-    begins = np.arange(count)[:, None] * stride - pads[2 * side]
-    positions = begins + np.arange(window.kernel[side])[None, :] * dilation
+    count = (length + axis.before + axis.after - axis.extent) // axis.stride + 1
+    begins = np.arange(count)[:, None] * axis.stride - axis.before
+    positions = begins + np.arange(axis.kernel)[None, :] * axis.dilation
     return np.where((positions >= 0) & (positions < length), positions, -1)
 
 
@@ -125,11 +169,17 @@ def _lp_pool(node: Node) -> None:
     if power <= 0:
         raise UnsupportedNodeError(f"p is {power}, needs to be above 0")
     rank = len(node.shape(x))
-    window = read_window(node, rank, kernel)
     powers = node.make("Eltwise", [x], {"mode": "ABS"})
     if power != 1:
         exponent = node.scalar(power, x)
         powers = node.make("Eltwise", [powers, exponent], {"mode": "POW"})
+    if rank == volume.RANK:
+        if node.flag("ceil_mode", False):
+            raise UnsupportedNodeError("ceil_mode of volumes")
+        result = volume.pool(node, powers, "AVG", {"count_include_pad": True})
+        node.set_output(0, _root(node, result, math.prod(kernel), power))
+        return
+    window = read_window(node, rank, kernel)
     if window.is_line:
         powers = node.make("ExpandDims", [powers], {"axes": [2]})
     ceil_mode = node.flag("ceil_mode", False)
@@ -139,14 +189,18 @@ def _lp_pool(node: Node) -> None:
     attrs = {key: window.attrs[key] for key in ("strides", "dilations")}
     attrs.update(NCHW, mode="AVG", kernels=window.kernel, padding="VALID")
     result = node.make("Pooling", [powers], attrs)
-    size = node.scalar(window.kernel[0] * window.kernel[1], x)
-    result = node.make("Eltwise", [result, size], {"mode": "MUL"})
     if window.is_line:
         result = node.make("Squeeze", [result], {"axes": [2]})
+    size = window.kernel[0] * window.kernel[1]
+    node.set_output(0, _root(node, result, size, power))
+
+
+def _root(node: Node, mean: Value, size: int, power: float) -> Value:
+    result = node.make("Eltwise", [mean, node.scalar(size, mean)], {"mode": "MUL"})
     if power != 1:
-        exponent = node.scalar(1 / power, x)
+        exponent = node.scalar(1 / power, mean)
         result = node.make("Eltwise", [result, exponent], {"mode": "POW"})
-    node.set_output(0, result)
+    return result
 
 
 def _zeros_around(

@@ -20,8 +20,8 @@ from mace.python.tools.importers.volumes import (
 )
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.layout import to_channels_first, to_channels_last
+from mace.python.tools.ir.op_rules import rules_of
 
 RANK = 5
 # Operators between a convolution and its pooling: a sum, an activation, ...

@@ -21,6 +21,8 @@ from mace.python.tools.importers.onnx.testing import (
     run_onnxruntime,
 )
 from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.passes.manager import optimize
 
 
 def _check(tmp_path: Path, x: Array, node: Any, **constants: Array) -> None:
@@ -100,6 +102,54 @@ def test_average_with_padding(tmp_path: Path) -> None:
         count_include_pad=1,
     )  # fmt: skip
     _check(tmp_path, normal(1, 2, 4, 5, 4), node)
+
+
+_WINDOWS: list[dict[str, Any]] = [
+    {},
+    {"strides": [2, 1, 3], "pads": [1, 0, 1, 1, 1, 0]},
+    {"auto_pad": "SAME_UPPER", "strides": [2, 2, 1]},
+    {"auto_pad": "SAME_LOWER", "strides": [3, 1, 2]},
+    {"dilations": [2, 3, 1], "pads": [1, 1, 0, 1, 1, 1]},
+]
+
+
+@pytest.mark.parametrize("attributes", _WINDOWS)
+def test_places_of_maxima(attributes: dict[str, Any], tmp_path: Path) -> None:
+    node = onnx.helper.make_node(
+        "MaxPool", ["x"], ["y", "i"], kernel_shape=[3, 2, 3], **attributes
+    )
+    x = normal(2, 3, 7, 6, 8)
+    model = make_model([node], {"x": x}, ["y", "i"])
+    assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))
+
+
+@pytest.mark.parametrize("power", [1, 2, 3])
+@pytest.mark.parametrize("attributes", _WINDOWS)
+def test_roots_of_sums_of_powers(
+    attributes: dict[str, Any], power: int, tmp_path: Path
+) -> None:
+    node = onnx.helper.make_node(
+        "LpPool", ["x"], ["y"], kernel_shape=[3, 2, 3], p=power, **attributes
+    )
+    _check(tmp_path, normal(2, 3, 7, 6, 8), node)
+
+
+def test_pooling_behind_a_convolution_turns_nothing(tmp_path: Path) -> None:
+    make = onnx.helper.make_node
+    nodes = [
+        make("Conv", ["x", "w"], ["c"]),
+        make("Relu", ["c"], ["r"]),
+        make("MaxPool", ["r"], ["p"], kernel_shape=[2, 2, 2], strides=[2, 2, 2]),
+        make("Conv", ["p", "v"], ["y"]),
+    ]
+    inputs = {"x": normal(1, 2, 8, 9, 9)}
+    constants = {"w": normal(4, 2, 3, 3, 3), "v": normal(5, 4, 1, 2, 2)}
+    model = make_model(nodes, inputs, ["y"], constants)
+    graph = import_proto(model, inputs, ["y"], tmp_path)
+    optimize(graph)
+    assert [op.type for op in graph.ops].count("Transpose") == 2
+    found = run_graph(graph, inputs)["y"]
+    assert_same([found], run_onnxruntime(model, inputs))
 
 
 @pytest.mark.parametrize("op_type", ["GlobalMaxPool", "GlobalAveragePool"])
