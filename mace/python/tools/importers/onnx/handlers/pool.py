@@ -97,38 +97,34 @@ def _places_of_maxima(
     shape = node.static_shape(x)
     size = math.prod(line.shape[1] for line in lines)
     count = math.prod(len(line) for line in lines)
-    within = np.ones((), np.bool_)
-    places, named = np.zeros((), np.int64), np.zeros((), np.int64)
+    within: Array = np.ones((), np.bool_)
+    tables: list[Array] = [np.zeros((), np.int64) for _ in steps]
     for side, line in enumerate(lines):
         # [windows of all sides, elements of a window of all sides]
         spread = [1] * 2 * len(lines)
         spread[side], spread[len(lines) + side] = line.shape
-        table = line.reshape(spread)
-        within = within & (table >= 0)
-        places = places + table * steps[0][side]
-        named = named + table * steps[1][side]
-    within, places, named = (
-        table.reshape(count, size) for table in (within, places, named)
-    )
+        positions = line.reshape(spread)
+        within = within & (positions >= 0)
+        for index, step in enumerate(steps):
+            tables[index] = tables[index] + positions * step[side]
+    within = within.reshape(count, size)
     # Padding is never a maximum: the first element of the window stands there.
     if not within.any(1).all():
         raise UnsupportedNodeError("a window lies in the padding alone")
     start = within.argmax(1)[:, None]
-    places, named = (
-        np.where(within, table, np.take_along_axis(table, start, 1))
-        for table in (places, named)
-    )
+    for index, table in enumerate(tables):
+        flat = table.reshape(count, size)
+        tables[index] = np.where(within, flat, np.take_along_axis(flat, start, 1))
     planes, area = shape[0] * shape[1], math.prod(shape[2:])
-    flat = node.make("Reshape", [x], {"shape": [planes, area]})
-    table = node.literal(places.reshape(-1), DataType.INT32)
-    found = node.make("Gather", [flat, table], {"axis": 1})
+    rows = node.make("Reshape", [x], {"shape": [planes, area]})
+    places, names = (node.literal(t.reshape(-1), DataType.INT32) for t in tables)
+    found = node.make("Gather", [rows, places], {"axis": 1})
     found = node.make("Reshape", [found], {"shape": [planes, count, size]})
     found = node.make("ArgMax", [found], {"axis": 2})
     found = node.make("Squeeze", [found], {"axes": [2]})
     offsets = node.literal(np.arange(count) * size, DataType.INT32)
     found = node.make("Eltwise", [found, offsets], {"mode": "ADD"})
-    table = node.literal(named.reshape(-1), DataType.INT32)
-    found = node.make("Gather", [table, found], {"axis": 0})
+    found = node.make("Gather", [names, found], {"axis": 0})
     offsets = node.literal(np.arange(planes)[:, None] * area, DataType.INT32)
     found = node.make("Eltwise", [found, offsets], {"mode": "ADD"})
     return node.make("Reshape", [found], {"shape": [*shape[:2], *lengths]})
