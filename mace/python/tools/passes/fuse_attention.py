@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes one Attention of two products with a softmax between them, for the CPU.
 
-The scores may be multiplied by a constant, then a mask may be added. Transposes that
-move heads before tokens, and back, become part of the operator.
+The scores, queries or keys may be multiplied by constants, and a mask may be added.
+Transposes that move heads before tokens, and back, become part of the operator.
 """
 
 from __future__ import annotations
@@ -73,8 +73,12 @@ def _find(graph: Graph, op: Op) -> _Found | None:
         if scaled is None:
             continue
         first, scale = scaled
+        # Exporters also multiply queries and keys, by its root.
+        query, by_query = _unscaled(graph, first.input(0), first)
+        key, by_key = _unscaled(graph, first.input(1), first)
         perm = (0, 1, 2, 3) if first.attr("transpose_b") else (0, 1, 3, 2)
-        found = _Found(first.input(0), first.input(1), perm, op.input(1), mask, scale)
+        scale *= by_query * by_key
+        found = _Found(query, key, perm, op.input(1), mask, scale)
         if _fits(op, found):
             return found
     return None
@@ -82,18 +86,27 @@ def _find(graph: Graph, op: Op) -> _Found | None:
 
 def _product(graph: Graph, scores: Value | None) -> tuple[Op, float] | None:
     """The product that makes the scores, and what they are multiplied by."""
-    scale = 1.0
-    for mode in ("MUL", "DIV"):
-        by = eltwise(scores, mode)
-        number = None if by is None else scalar(by.get_input(1))
-        if by is not None and number:
-            scale = number if mode == "MUL" else 1 / number
-            scores = _alone(graph, by.input(0), by)
-            break
-    first = producer(scores, "MatMul")
+    if scores is None:
+        return None
+    product, scale = _unscaled(graph, scores, only_reader(graph, scores))
+    first = producer(product, "MatMul")
     if first is None or first.attr("transpose_a"):
         return None
+    if only_reader(graph, product) is None:
+        return None
     return first, scale
+
+
+def _unscaled(graph: Graph, value: Value, reader: Op | None) -> tuple[Value, float]:
+    """What the value is a multiple of, if nothing else reads it, and the factor."""
+    if reader is None or only_reader(graph, value) is not reader:
+        return value, 1.0
+    for mode in ("MUL", "DIV"):
+        by = eltwise(value, mode)
+        number = None if by is None else scalar(by.get_input(1))
+        if by is not None and number:
+            return by.input(0), number if mode == "MUL" else 1 / number
+    return value, 1.0
 
 
 def _alone(graph: Graph, value: Value | None, reader: Op) -> Value | None:

@@ -91,6 +91,22 @@ def test_a_key_that_is_transposed_is_turned_back() -> None:
     assert types(_rewritten(build)) == {"Attention": 1, "Transpose": 1}
 
 
+def test_queries_and_keys_may_be_scaled() -> None:
+    def build(builder: GraphBuilder) -> None:
+        inputs = _inputs(builder, [(2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 7)])
+        root = builder.constant("root", np.array(0.4, np.float32))
+        scaled = [
+            builder.one("Eltwise", [value, root], attrs={"mode": "MUL"})
+            for value in inputs[:2]
+        ]
+        result = _attention(builder, [*scaled, inputs[2]], scale=None)
+        builder.output(result, "y")
+
+    graph = _rewritten(build)
+    assert types(graph) == {"Attention": 1}
+    assert graph.ops[0].attr("scale") == pytest.approx(0.16)
+
+
 def test_what_is_not_attention_remains() -> None:
     shapes = [(2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 7)]
 
@@ -100,6 +116,15 @@ def test_what_is_not_attention_remains() -> None:
         weights = builder.one("Softmax", [scores], attrs={"axis": -1})
         builder.output(weights, "w")
         builder.output(builder.one("MatMul", [weights, value]), "y")
+
+    def the_product_is_read(builder: GraphBuilder) -> None:
+        query, key, value = _inputs(builder, shapes)
+        scores = builder.one("MatMul", [query, key], attrs={"transpose_b": True})
+        number = builder.constant("scale", np.array(0.5, np.float32))
+        scaled = builder.one("Eltwise", [scores, number], attrs={"mode": "MUL"})
+        weights = builder.one("Softmax", [scaled], attrs={"axis": -1})
+        builder.output(builder.one("MatMul", [weights, value]), "y")
+        builder.output(scores, "s")
 
     def another_axis(builder: GraphBuilder) -> None:
         query, key, value = _inputs(builder, shapes)
@@ -116,7 +141,8 @@ def test_what_is_not_attention_remains() -> None:
         builder.output(_attention(builder, inputs[:3], inputs[3]), "y")
 
     for build in (
-        scores_are_read, another_axis, heads_are_shared, a_mask_of_one_column
+        scores_are_read, the_product_is_read, another_axis,
+        heads_are_shared, a_mask_of_one_column
     ):  # fmt: skip
         assert "Attention" not in types(_rewritten(build))
 
