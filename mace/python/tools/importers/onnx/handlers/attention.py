@@ -153,3 +153,69 @@ def _mask(node: Node, keys: Dim, operands: _Operands) -> Value:
 
 def _same(a: Dim, b: Dim) -> bool:
     return a is not None and b is not None and same_dim(a, b)
+
+
+@HANDLERS.register("com.microsoft.MultiHeadAttention")
+def _multi_head_attention(node: Node) -> None:
+    """ONNX Runtime's operator in simpler ones, which `fuse_attention` makes one of."""
+    heads = node.integer("num_heads", 0)
+    if node.flag("unidirectional", False):
+        raise UnsupportedNodeError("unidirectional is 1")
+    if node.has_input(4):
+        raise UnsupportedNodeError("it has key_padding_mask")
+    for index, what in ((8, "past_sequence_length"), (9, "cache_indirection")):
+        if node.has_input(index):
+            raise UnsupportedNodeError(f"it has {what}")
+    node.refuse_output(3, "the matrix of scores")
+    if not (node.has_input(1) and node.has_input(2)):
+        raise UnsupportedNodeError("query, key and value are one tensor")
+    given = [node.input(i) for i in range(3)]
+    if node.has_input(3):
+        given = _biased(node, given, node.input(3))
+    split = []
+    for value in given:
+        shape = node.shape(value)
+        width = shape[-1]
+        if len(shape) != _RANK - 1 or not isinstance(width, int):
+            raise UnsupportedNodeError(f"{value.name} is not [batch, tokens, heads]")
+        if heads < 1 or width % heads:
+            raise UnsupportedNodeError(f"{value.name} cannot be {heads} heads")
+        dims = [0, 0, heads, width // heads]
+        turned = node.make("Reshape", [value], {"shape": dims})
+        split.append(node.make("Transpose", [turned], _SWAPPED))
+    query, *present = split
+    if node.has_input(6) and node.has_input(7):
+        past = [node.input(6), node.input(7)]
+        present = [
+            node.make("Concat", [old, new], {"axis": 2})
+            for old, new in zip(past, present)
+        ]
+    depth = node.shape(query)[3]
+    assert isinstance(depth, int)
+    # As in ONNX Runtime, 0 stands for the default.
+    factor = node.real("scale", 0.0) or depth**-0.5
+    scores = node.make("MatMul", [query, present[0]], {"transpose_b": True})
+    scale = node.scalar(factor, scores)
+    scores = node.make("Eltwise", [scores, scale], {"mode": "MUL"})
+    if node.has_input(5):
+        scores = node.make("Eltwise", [scores, node.input(5)], {"mode": "ADD"})
+    weights = node.make("Softmax", [scores], {"axis": _RANK - 1})
+    result = node.make("MatMul", [weights, present[1]])
+    result = node.make("Transpose", [result], _SWAPPED)
+    node.set_output(0, node.make("Reshape", [result], {"shape": [0, 0, -1]}))
+    for index, value in enumerate(present, 1):
+        node.set_output(index, value)
+
+
+def _biased(node: Node, values: list[Value], bias: Value) -> list[Value]:
+    """The values plus their parts of the bias, one after the other."""
+    begin, results = 0, []
+    for value in values:
+        width = node.shape(value)[-1]
+        if not isinstance(width, int):
+            raise UnsupportedNodeError(f"the width of {value.name} is not known")
+        part = {"axes": [0], "begins": [begin], "ends": [begin + width], "strides": [1]}
+        begin += width
+        own = node.make("StridedSlice", [bias], part)
+        results.append(node.make("Eltwise", [value, own], {"mode": "ADD"}))
+    return results

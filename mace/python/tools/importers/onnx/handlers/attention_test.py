@@ -14,10 +14,17 @@ import pytest
 
 from mace.python.tools.importers.base import ImportRequest
 from mace.python.tools.importers.onnx import import_model
-from mace.python.tools.importers.onnx.testing import make_model, normal, request_for
+from mace.python.tools.importers.onnx.testing import (
+    assert_same,
+    make_model,
+    normal,
+    request_for,
+    run_onnxruntime,
+)
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import Graph
+from mace.python.tools.passes.manager import optimize
 
 _OPERANDS = ["q", "k", "v"]
 
@@ -74,3 +81,40 @@ def test_forms_that_it_lacks_become_simpler_operators(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found, wanted)
     graph = _import(tmp_path, inputs, True, softcap=2.0)
     assert "Attention" not in [op.type for op in graph.ops]
+
+
+@pytest.mark.parametrize("cpu_floats", [False, True])
+@pytest.mark.parametrize("inputs", ["", "bias", "mask", "bias mask past"])
+def test_attention_of_onnxruntime(
+    inputs: str, cpu_floats: bool, tmp_path: Path
+) -> None:
+    keys = 9 if "past" in inputs else 6
+    # ONNX Runtime wants one size for all heads with a past.
+    size = 8 if "past" in inputs else 4
+    feeds = {"q": normal(2, 5, 24), "k": normal(2, 6, 24), "v": normal(2, 6, 3 * size)}
+    extra = {
+        "bias": normal(48 + 3 * size),
+        "": None,
+        "mask": normal(1, 3, 5, keys),
+        "past_key": normal(2, 3, 3, 8),
+        "past_value": normal(2, 3, 3, size),
+    }
+    names = ["bias", "", "mask", "past_key", "past_value"]
+    used = [name if name and name.split("_")[0] in inputs else "" for name in names]
+    feeds.update({n: a for n in used if n and (a := extra[n]) is not None})
+    outputs = ["y", "present_key", "present_value"] if "past" in inputs else ["y"]
+    node = onnx.helper.make_node(
+        "MultiHeadAttention", ["q", "k", "v", *used], outputs, num_heads=3,
+        domain="com.microsoft",
+    )  # fmt: skip
+    model = make_model([node], feeds, outputs)
+    model.opset_import.append(onnx.helper.make_opsetid("com.microsoft", 1))
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    request = request_for(path, feeds, outputs)
+    graph = import_model(ImportRequest("m", path, request.inputs, request.outputs))
+    graph.cpu_floats = cpu_floats
+    optimize(graph)
+    assert ("Attention" in [op.type for op in graph.ops]) == cpu_floats
+    results = run_graph(graph, feeds)
+    assert_same([results[name] for name in outputs], run_onnxruntime(model, feeds))
