@@ -27,6 +27,7 @@ from mace.python.tools.ir.graph import Graph
 from mace.python.tools.passes.manager import optimize
 
 _OPERANDS = ["q", "k", "v"]
+_OF_ONNXRUNTIME = "com.microsoft.MultiHeadAttention"
 
 
 def _import(
@@ -103,12 +104,13 @@ def test_attention_of_onnxruntime(
     used = [name if name and name.split("_")[0] in inputs else "" for name in names]
     feeds.update({n: a for n in used if n and (a := extra[n]) is not None})
     outputs = ["y", "present_key", "present_value"] if "past" in inputs else ["y"]
+    domain, _, kind = _OF_ONNXRUNTIME.rpartition(".")
     node = onnx.helper.make_node(
-        "MultiHeadAttention", ["q", "k", "v", *used], outputs, num_heads=3,
-        domain="com.microsoft",
+        kind, ["q", "k", "v", *used], outputs, num_heads=3,
+        domain=domain,
     )  # fmt: skip
     model = make_model([node], feeds, outputs)
-    model.opset_import.append(onnx.helper.make_opsetid("com.microsoft", 1))
+    model.opset_import.append(onnx.helper.make_opsetid(domain, 1))
     path = tmp_path / "model.onnx"
     path.write_bytes(model.SerializeToString())
     request = request_for(path, feeds, outputs)
