@@ -8,10 +8,13 @@ Transposes that move heads before tokens, and back, become part of the operator.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from mace.python.tools.ir import Graph, Op, Value
-from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.shapes import same_dim
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.match import (
@@ -23,6 +26,8 @@ from mace.python.tools.passes.match import (
 
 _HEADS_FIRST = (0, 2, 1, 3)
 _RANK = 4
+# Scores of keys that are left out are at most this.
+_OUT = -1e30
 
 
 class FuseAttention(Pass):
@@ -52,6 +57,7 @@ class _Found:
     value: Value
     mask: Value | None
     scale: float
+    causal: str
 
 
 def _find(graph: Graph, op: Op) -> _Found | None:
@@ -63,12 +69,7 @@ def _find(graph: Graph, op: Op) -> _Found | None:
     if softmax.attr("log") or softmax.attr("axis") not in (-1, _RANK - 1):
         return None
     scores = _alone(graph, softmax.input(0), softmax)
-    added = eltwise(scores, "ADD")
-    ways: list[tuple[Value | None, Value | None]] = [(scores, None)]
-    if added is not None:
-        operands = [added.input(0), added.input(1)]
-        ways = [(_alone(graph, a, added), b) for a, b in (operands, operands[::-1])]
-    for product, mask in ways:
+    for product, mask, causal in _masked(graph, scores):
         scaled = _product(graph, product)
         if scaled is None:
             continue
@@ -78,10 +79,52 @@ def _find(graph: Graph, op: Op) -> _Found | None:
         key, by_key = _unscaled(graph, first.input(1), first)
         perm = (0, 1, 2, 3) if first.attr("transpose_b") else (0, 1, 3, 2)
         scale *= by_query * by_key
-        found = _Found(query, key, perm, op.input(1), mask, scale)
+        found = _Found(query, key, perm, op.input(1), mask, scale, causal)
         if _fits(op, found):
             return found
     return None
+
+
+def _masked(
+    graph: Graph, scores: Value | None
+) -> Iterator[tuple[Value | None, Value | None, str]]:
+    """The values that may be a product, with what is added to each, and the keys that
+    each query takes if a constant says so.
+    """
+    yield scores, None, "NONE"
+    added = eltwise(scores, "ADD")
+    if added is not None:
+        operands = [added.input(0), added.input(1)]
+        for product, mask in (operands, operands[::-1]):
+            causal = "NONE"
+            if mask.constant is not None and mask.dtype is DataType.FLOAT32:
+                numbers = mask.numpy()
+                if np.all((numbers == 0) | (numbers <= _OUT)):
+                    causal = _causal(numbers == 0)
+            kept = mask if causal == "NONE" else None
+            yield _alone(graph, product, added), kept, causal
+    chosen = producer(scores, "Where")
+    if chosen is None or chosen.input(0).constant is None:
+        return
+    out = chosen.input(2).constant
+    if out is not None and out.size == 1 and float(out.numpy().reshape(())) <= _OUT:
+        causal = _causal(chosen.input(0).numpy().astype(bool))
+        if causal != "NONE":
+            yield _alone(graph, chosen.input(1), chosen), None, causal
+
+
+def _causal(taken: Array) -> str:
+    """Which of the forms of Attention leaves out just these keys."""
+    if taken.ndim < 2 or taken.size != taken.shape[-2] * taken.shape[-1]:
+        return "NONE"
+    queries, keys = taken.shape[-2:]
+    taken = taken.reshape(queries, keys)
+    if np.array_equal(taken, np.tri(queries, keys, dtype=bool)):
+        return "TOP_LEFT"
+    offset = keys - queries
+    if offset > 0 and np.array_equal(taken, np.tri(queries, keys, offset, dtype=bool)):
+        return "BOTTOM_RIGHT"
+    return "NONE"
 
 
 def _product(graph: Graph, scores: Value | None) -> tuple[Op, float] | None:
@@ -119,8 +162,8 @@ def _alone(graph: Graph, value: Value | None, reader: Op) -> Value | None:
 def _fits(op: Op, found: _Found) -> bool:
     """Whether shapes and types are those of Attention."""
     values = [found.query, found.key, found.value, op.output]
-    if found.mask is not None:
-        values.append(found.mask)
+    if found.mask is not None and not _mask_fits(found.mask, op.input(0)):
+        return False
     for each in values:
         floats = each.dtype is DataType.FLOAT32 and each.quantization is None
         if not floats or each.shape is None or len(each.shape) != _RANK:
@@ -131,20 +174,37 @@ def _fits(op: Op, found: _Found) -> bool:
         *((a, b) for batch in (key, value) for a, b in zip(query[:2], batch[:2])),
         (key[2], value[2]),
     ]
-    if found.mask is not None and found.mask.shape is not None:
-        mask = found.mask.shape
-        pairs += [(mask[3], key[2])]
-        pairs += [(m, q) for m, q in zip(mask[:3], query[:3]) if m != 1]
     if any(a is None or b is None or not same_dim(a, b) for a, b in pairs):
         return False
     sizes = (query[1], query[3], value[3])
     return all(isinstance(dim, int) and dim > 0 for dim in sizes)
 
 
+def _mask_fits(mask: Value, scores: Value) -> bool:
+    """Whether the mask has a column for each key, and four dimensions or a constant."""
+    shape, wanted = mask.shape, scores.shape
+    if mask.dtype is not DataType.FLOAT32 or mask.quantization is not None:
+        return False
+    if not shape or not wanted or len(shape) > len(wanted):
+        return False
+    if len(shape) < _RANK and not mask.is_constant:
+        return False
+    pairs = list(zip(shape[::-1], wanted[::-1]))
+    return all(
+        a is not None and b is not None and same_dim(a, b)
+        for index, (a, b) in enumerate(pairs)
+        if a != 1 or index == 0
+    )
+
+
 def _replace(graph: Graph, op: Op, found: _Found) -> None:
     tokens_first = _tokens_first(graph, op, found)
-    attrs = {"scale": found.scale, "tokens_first": tokens_first is not None}
-    masks = [found.mask] if found.mask is not None else []
+    attrs = {
+        "scale": found.scale,
+        "causal": found.causal,
+        "tokens_first": tokens_first is not None,
+    }
+    masks = [] if found.mask is None else [_of_four(graph, found.mask)]
     if tokens_first is not None:
         sources, back = tokens_first
         graph.replace_op(back, "Attention", [*sources, *masks], attrs)
@@ -174,6 +234,16 @@ def _tokens_first(graph: Graph, op: Op, found: _Found) -> tuple[list[Value], Op]
             return None
         sources.append(turn.input(0))
     return sources, back
+
+
+def _of_four(graph: Graph, mask: Value) -> Value:
+    """The mask with four dimensions."""
+    shape = mask.shape or ()
+    missing = _RANK - len(shape)
+    if not missing:
+        return mask
+    wide = mask.numpy().reshape((1,) * missing + mask.numpy().shape)
+    return graph.add_constant(f"{mask.name}/wide", wide)
 
 
 def _turned(graph: Graph, value: Value, perm: tuple[int, ...]) -> Value:

@@ -91,6 +91,45 @@ def test_a_key_that_is_transposed_is_turned_back() -> None:
     assert types(_rewritten(build)) == {"Attention": 1, "Transpose": 1}
 
 
+@pytest.mark.parametrize(
+    ("queries", "keys", "offset", "out", "expected"),
+    [
+        (6, 6, 0, -np.inf, "TOP_LEFT"),
+        (4, 6, 2, np.finfo(np.float32).min, "BOTTOM_RIGHT"),
+        (4, 6, 1, -np.inf, "NONE"),
+        (6, 6, 0, -5.0, "NONE"),
+    ],
+)
+@pytest.mark.parametrize("chosen", [False, True])
+def test_a_constant_triangle_is_no_mask(
+    queries: int, keys: int, offset: int, out: float, expected: str, chosen: bool
+) -> None:
+    taken = np.tri(queries, keys, offset, dtype=bool)
+
+    def build(builder: GraphBuilder) -> None:
+        shapes = [(2, 3, queries, 4), (2, 3, keys, 4), (2, 3, keys, 7)]
+        query, key, value = _inputs(builder, shapes)
+        scores = builder.one("MatMul", [query, key], attrs={"transpose_b": True})
+        number = builder.constant("out", np.array(out, np.float32))
+        if chosen:
+            mask = builder.constant("mask", taken)
+            scores = builder.one("Where", [mask, scores, number])
+        else:
+            numbers = np.where(taken, 0, out).astype(np.float32)
+            mask = builder.constant("mask", numbers)
+            scores = builder.one("Eltwise", [scores, mask], attrs={"mode": "ADD"})
+        weights = builder.one("Softmax", [scores], attrs={"axis": -1})
+        builder.output(builder.one("MatMul", [weights, value]), "y")
+
+    graph = _rewritten(build)
+    if chosen and expected == "NONE":
+        assert "Attention" not in types(graph)
+        return
+    (op,) = (op for op in graph.ops if op.type == "Attention")
+    assert op.attr("causal") == expected
+    assert (len(op.inputs) == 4) == (expected == "NONE")
+
+
 def test_queries_and_keys_may_be_scaled() -> None:
     def build(builder: GraphBuilder) -> None:
         inputs = _inputs(builder, [(2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 7)])
