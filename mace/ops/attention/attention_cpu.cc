@@ -103,18 +103,20 @@ class AttentionOp final : public CpuOp {
     const size_t keys = Size(s.keys);
     const bool causal = attributes_.causal != AttentionCausal::NONE;
     const size_t tile = gemm_->row_tile;
-    const size_t fit = kScoreBytes / (keys * sizeof(float) * tile);
-    const size_t most = causal ? std::max<size_t>(kCausalQueries / tile, 1)
-                               : DivideUp(Size(s.queries), tile);
-    plan->block = std::clamp<size_t>(fit, 1, std::max<size_t>(most, 1)) * tile;
-    // The same blocks for every number of threads.
-    const size_t blocks = DivideUp(Size(s.queries), plan->block);
-    const auto threads =
-        static_cast<size_t>(context->thread_pool()->thread_count());
+    const auto threads = Size(context->thread_pool()->thread_count());
     const size_t heads = std::max<size_t>(Size(s.batch * s.heads), 1);
     const size_t wanted = threads == 1 ? 1 : DivideUp(4 * threads, heads);
-    const size_t least = DivideUp(kWorthwhile, plan->block);
-    plan->blocks = std::max(DivideUp(blocks, wanted), least);
+    const size_t least = DivideUp(kWorthwhile, tile) * tile;
+    // Causal blocks are the same for any number of threads: what they leave out
+    // has no effect on the bits, unless a value is infinite or NaN.
+    const size_t share = RoundUp(DivideUp(Size(s.queries), wanted), tile);
+    const size_t most =
+        causal ? RoundUp(kCausalQueries, tile) : std::max(share, least);
+    const size_t fit = kScoreBytes / (keys * sizeof(float) * tile) * tile;
+    plan->block = std::clamp(fit, tile, most);
+    const size_t blocks = DivideUp(Size(s.queries), plan->block);
+    plan->blocks =
+        std::max(DivideUp(blocks, wanted), DivideUp(least, plan->block));
     plan->tasks = DivideUp(blocks, plan->blocks);
     plan->few = Size(s.queries) <= gemm::kFewRowsTransposed;
     plan->key_block = causal && !plan->few ? std::min(keys, kCausalKeys) : keys;
