@@ -10,12 +10,17 @@ computes.
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.handlers.quantize import EIGHT_BITS
+from mace.python.tools.importers.onnx.handlers.taps import (
+    extent,
+    in_pairs,
+    pads,
+    stride,
+    under_taps,
+)
 from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.importers.onnx.window import Window, read_filter, read_window
 from mace.python.tools.ir.constant import Constant
@@ -41,18 +46,18 @@ def _conv_integer(node: Node) -> None:
         )
     if window.is_line:
         x, sides = node.make("ExpandDims", [x], {"axes": [2]}), [1, *sides]
-    befores, afters = _pads(window, sides)
+    befores, afters = pads(window, sides)
     x_zero = node.input(2) if node.has_input(2) else None
     if any((*befores, *afters)):
         x = _padded(node, x, x_zero, befores, afters)
     counts = [
-        (side + before + after - _extent(window, i)) // _stride(window, i) + 1
+        (side + before + after - extent(window, i)) // stride(window, i) + 1
         for i, (side, before, after) in enumerate(zip(sides, befores, afters))
     ]
     if min(counts) < 1:
         raise UnsupportedNodeError(f"a window larger than the input {sides}")
     taps = window.kernel[0] * window.kernel[1]
-    rows = _under_taps(node, x, window, (batch, groups, depth), counts)
+    rows = under_taps(node, x, window, (batch, groups, depth), counts)
     matrix = filters.moved(
         lambda a: a.reshape(groups, out // groups, depth * taps),
         (groups, out // groups, depth * taps),
@@ -70,31 +75,6 @@ def _conv_integer(node: Node) -> None:
     node.emit("Reshape", [sums], {"shape": shape})
 
 
-def _stride(window: Window, axis: int) -> int:
-    return int(window.attrs["strides"][axis])
-
-
-def _extent(window: Window, axis: int) -> int:
-    return int((window.kernel[axis] - 1) * window.attrs["dilations"][axis] + 1)
-
-
-def _pads(window: Window, sides: list[int]) -> tuple[list[int], list[int]]:
-    """Before and after each side."""
-    padding = window.attrs["padding"]
-    if padding == "EXPLICIT":
-        pads = window.attrs["pads"]
-        return list(pads[:2]), list(pads[2:])
-    totals = [0, 0]
-    if padding != "VALID":
-        for axis, side in enumerate(sides):
-            stride = _stride(window, axis)
-            covered = (-(-side // stride) - 1) * stride + _extent(window, axis)
-            totals[axis] = max(covered - side, 0)
-    less = [total // 2 for total in totals]
-    more = [total - half for total, half in zip(totals, less)]
-    return (more, less) if padding == "SAME_LOWER" else (less, more)
-
-
 def _padded(
     node: Node, x: Value, zero: Value | None, befores: list[int], afters: list[int]
 ) -> Value:
@@ -102,43 +82,8 @@ def _padded(
     value = 0.0
     if zero is not None and zero.is_constant:
         value = float(zero.numpy().reshape(-1)[0])
-    pads = [0, 0, *befores, 0, 0, *afters]
-    return node.make("Pad", [x], {"pads": _in_pairs(pads), "value": value})
-
-
-def _in_pairs(pads: list[int]) -> list[int]:
-    rank = len(pads) // 2
-    return [pad for pair in zip(pads[:rank], pads[rank:]) for pad in pair]
-
-
-def _under_taps(
-    node: Node,
-    x: Value,
-    window: Window,
-    parts: tuple[int, int, int],
-    counts: list[int],
-) -> Value:
-    """[N, groups, C / groups * taps, Y * X] of the padded image."""
-    batch, groups, depth = parts
-    strides, dilations = window.attrs["strides"], window.attrs["dilations"]
-    pixels = counts[0] * counts[1]
-    found = []
-    for tap in itertools.product(*(range(length) for length in window.kernel)):
-        begins = [place * dilation for place, dilation in zip(tap, dilations)]
-        ends = [
-            begin + (count - 1) * stride + 1
-            for begin, count, stride in zip(begins, counts, strides)
-        ]
-        attrs = {"axes": [2, 3], "begins": begins, "ends": ends, "strides": strides}
-        cut = node.make("StridedSlice", [x], attrs)
-        shape = [batch, groups, depth, 1, pixels]
-        found.append(node.make("Reshape", [cut], {"shape": shape}))
-    joined = found[0]
-    if len(found) > 1:
-        joined = node.make("Concat", found, {"axis": 3})
-    return node.make(
-        "Reshape", [joined], {"shape": [batch, groups, depth * len(found), pixels]}
-    )
+    around = [0, 0, *befores, 0, 0, *afters]
+    return node.make("Pad", [x], {"pads": in_pairs(around), "value": value})
 
 
 def _filter_zero(node: Node, groups: int) -> Value | None:
@@ -179,7 +124,7 @@ def _outside(
         weights = weights - depth * zeros
     inside = []
     for axis, side in enumerate(sides):
-        first = np.arange(counts[axis]) * _stride(window, axis) - befores[axis]
+        first = np.arange(counts[axis]) * stride(window, axis) - befores[axis]
         tap = np.arange(window.kernel[axis]) * window.attrs["dilations"][axis]
         place = first[:, None] + tap
         inside.append((place >= 0) & (place < side))
