@@ -202,6 +202,9 @@ def _emit(
     if not resized:
         node.set_output(0, x)
         return
+    if len(shape) == 5 and resized <= {2, 3, 4}:
+        _volume(node, sizes, scales, attrs)
+        return
     line = len(shape) == 3 and resized == {2}
     first = len(shape) == 4 and resized <= {2, 3}
     if not (line or first or (len(shape) == 4 and resized <= {1, 2})):
@@ -224,6 +227,40 @@ def _emit(
         node.emit("Resize", [x], all_attrs)
         return
     node.emit("Squeeze", [node.make("Resize", [x], all_attrs)], {"axes": [2]})
+
+
+def _volume(
+    node: Node,
+    sizes: Mapping[int, int],
+    scales: Mapping[int, float],
+    attrs: dict[str, Any],
+) -> None:
+    """Height and width of all slices, then the depth of all columns: the weights of an
+    element are products of those along each axis.
+    """
+    x = node.input(0)
+    batch, channels, depth, height, width = node.static_shape(x)
+
+    def resized(x: Value, axes: tuple[int, ...], lengths: tuple[int, int]) -> Value:
+        both = dict(attrs)
+        if sizes:
+            both["size"] = [
+                sizes.get(axis, length) for axis, length in zip(axes, lengths)
+            ]
+        if scales:
+            both["scales"] = [scales.get(axis, 1.0) for axis in axes]
+        return node.make("Resize", [x], {**NCHW, **both})
+
+    slices = [batch, channels * depth, height, width]
+    x = node.make("Reshape", [x], {"shape": slices})
+    x = resized(x, (3, 4), (height, width))
+    height, width = node.static_shape(x)[2:]
+    columns = [batch, channels, depth, height * width]
+    x = node.make("Reshape", [x], {"shape": columns})
+    # Axis 5 is none: the columns stay.
+    x = resized(x, (2, 5), (depth, height * width))
+    depth = node.static_shape(x)[2]
+    node.emit("Reshape", [x], {"shape": [batch, channels, depth, height, width]})
 
 
 def _size(node: Node, sizes: Mapping[int, int], shape: Shape, axis: int) -> int:

@@ -250,3 +250,19 @@ def test_sizes_that_follow_from_shapes(axes: list[int] | None, tmp_path: Path) -
 def test_sizes_that_may_resize_channels(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedNodesError, match="first two are not plainly"):
         _import_any_size(_by_shape((1, 3)), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "attrs",
+    [
+        {"mode": "nearest", "nearest_mode": "floor"},
+        {"mode": "linear"},
+        {"mode": "linear", "coordinate_transformation_mode": "align_corners"},
+    ],
+)
+@pytest.mark.parametrize(
+    "given", [{"sizes": [1, 2, 6, 4, 9]}, {"scales": [1, 1, 2, 0.5, 1]}]
+)
+def test_volumes(given: dict[str, Any], attrs: dict[str, Any], tmp_path: Path) -> None:
+    x = normal(1, 2, 3, 6, 4)
+    _check(_resize(x, **given, **attrs), x, tmp_path)
