@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from mace.python.tools.ir.infer import ShapeError
 from mace.python.tools.ir.node import Op, Value
@@ -42,6 +43,33 @@ class CountedValues:
 
     def __init__(self) -> None:
         self._counted: dict[Value, Counted] = {}
+        self._suspended = False
+        self._made: dict[Hashable, Value] = {}
+        # What an importer knows of values that it computes from counts.
+        self.facts: dict[Value, Any] = {}
+        # The masks of which a value is the number of elements that are not 0.
+        self.masks: dict[Value, Value] = {}
+        # A count that is at least as large.
+        self.limits: dict[Value, Value] = {}
+        # The count and the factor of which a count is the product.
+        self.multiples: dict[Value, tuple[Value, int]] = {}
+
+    @contextlib.contextmanager
+    def suspended(self) -> Iterator[None]:
+        """While an importer computes with whole values and says itself what counts."""
+        before, self._suspended = self._suspended, True
+        try:
+            yield
+        finally:
+            self._suspended = before
+
+    def remember(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value that `make` made for this key at first: equal counts need to be
+        the same value.
+        """
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     def add(self, value: Value, counted: Counted) -> None:
         """Says of a new value what counts of it."""
@@ -78,6 +106,8 @@ class CountedValues:
         Raises:
             ShapeError: it would mix what counts with what does not.
         """
+        if self._suspended:
+            return
         found = [
             (index, counted)
             for index, value in enumerate(op.inputs)
@@ -113,6 +143,15 @@ def _axis_behind(op: Op, inputs: dict[int, Counted]) -> int | None:
         return _gathered(op, inputs)
     if op.type in ("GatherElements", "GatherNd"):
         return _chosen(op, inputs)
+    if op.type == "RoiAlign":
+        rows = set(inputs) <= {1, 2} and all(c.axis == 0 for c in inputs.values())
+        return 0 if rows else None
+    if op.type == "MatMul":
+        return _multiplied(op, inputs)
+    if op.type == "Stack":
+        return _stacked(op, inputs)
+    if op.type in _IMAGES:
+        return 0 if set(inputs) == {0} and inputs[0].axis == 0 else None
     move = _MOVES.get(op.type)
     if move is None or set(inputs) != {0}:
         return None
@@ -163,6 +202,33 @@ def _gathered(op: Op, inputs: dict[int, Counted]) -> int | None:
     if counted.axis == axis:
         return None
     return counted.axis + (len(indices) - 1 if counted.axis > axis else 0)
+
+
+def _multiplied(op: Op, inputs: dict[int, Counted]) -> int | None:
+    """Rows of the first operand, or the same batch of both."""
+    ranks = [len(op.input(i).shape or ()) for i in (0, 1)]
+    behind = {ranks[i] - c.axis for i, c in inputs.items()}
+    if len(behind) != 1:
+        return None
+    (place,) = behind
+    rank = max(ranks)
+    if place > 2:
+        for i in {0, 1} - set(inputs):
+            shape = op.input(i).shape or ()
+            if len(shape) >= place and shape[-place] != 1:
+                return None
+        return rank - place
+    rows = place == (1 if op.attr("transpose_a") else 2)
+    return rank - 2 if rows and set(inputs) == {0} else None
+
+
+def _stacked(op: Op, inputs: dict[int, Counted]) -> int | None:
+    axes = {counted.axis for counted in inputs.values()}
+    if len(axes) != 1 or len(inputs) != len(op.inputs):
+        return None
+    axis = axes.pop()
+    added = normalize_axis(op.attr("axis"), len(op.input(0).shape or ()) + 1)
+    return axis + 1 if added <= axis else axis
 
 
 def _chosen(op: Op, inputs: dict[int, Counted]) -> int | None:
@@ -217,10 +283,6 @@ def _sliced(op: Op, rank: int, axis: int) -> int | None:
     return _without(removed, axis)
 
 
-def _split(op: Op, rank: int, axis: int) -> int | None:
-    return None if axis == normalize_axis(op.attr("axis"), rank) else axis
-
-
 def _reduced(op: Op, rank: int, axis: int) -> int | None:
     axes = {normalize_axis(a, rank) for a in op.attr("axes")}
     if not axes or axis in axes:
@@ -228,13 +290,54 @@ def _reduced(op: Op, rank: int, axis: int) -> int | None:
     return axis if op.attr("keep_dims") else _without(axes, axis)
 
 
+def _beside(op: Op, rank: int, axis: int) -> int | None:
+    """Elements along another axis meet, and its position remains."""
+    return None if axis == normalize_axis(op.attr("axis"), rank) else axis
+
+
+def _summed(op: Op, rank: int, axis: int) -> int | None:
+    # Elements before another one count if it does.
+    return axis if not op.attr("reverse") else _beside(op, rank, axis)
+
+
+def _not_last(op: Op, rank: int, axis: int) -> int | None:
+    return None if axis == rank - 1 else axis
+
+
+def _padded(op: Op, rank: int, axis: int) -> int | None:
+    return axis if not any(op.attr("pads")[2 * axis : 2 * axis + 2]) else None
+
+
+# Operators on images, each of which has its own result.
+_IMAGES = frozenset(
+    {
+        "BatchNorm",
+        "Conv2D",
+        "Deconv2D",
+        "DepthToSpace",
+        "DepthwiseConv2D",
+        "DepthwiseDeconv2D",
+        "InstanceNorm",
+        "LocalResponseNorm",
+        "Pooling",
+        "Resize",
+        "SpaceToDepth",
+    }
+)
 # Where the axis of the first input comes, by operator.
 _MOVES: dict[str, Callable[[Op, int, int], int | None]] = {
+    "ArgMax": _beside,
+    "CumSum": _summed,
     "ExpandDims": _expanded,
+    "FullyConnected": _not_last,
+    "LayerNorm": _not_last,
+    "Pad": _padded,
     "Reduce": _reduced,
     "Reshape": _reshaped,
-    "Split": _split,
+    "Softmax": _beside,
+    "Split": _beside,
     "Squeeze": _squeezed,
     "StridedSlice": _sliced,
+    "TopK": _beside,
     "Transpose": _transposed,
 }

@@ -41,6 +41,12 @@ def _axis(builder: GraphBuilder, value: Value) -> int:
         ("Squeeze", {"axes": [0]}, 0),
         ("ExpandDims", {"axes": [0, 2]}, 3),
         ("Reshape", {"shape": [-1, 2, 2]}, 0),
+        ("ArgMax", {"axis": 2}, 1),
+        ("CumSum", {"axis": 1}, 1),
+        ("CumSum", {"axis": 2, "reverse": True}, 1),
+        ("LayerNorm", {}, 1),
+        ("Pad", {"pads": [1, 0, 0, 0, 2, 1]}, 1),
+        ("Softmax", {"axis": -1}, 1),
         ("Reduce", {"mode": "SUM", "axes": [2]}, 1),
         ("Reduce", {"mode": "SUM", "axes": [0], "keep_dims": False}, 0),
         (
@@ -103,6 +109,9 @@ def test_slices_and_elements_are_gathered_by_counted_indices() -> None:
     [
         ("Reduce", {"mode": "SUM", "axes": [1]}),
         ("Reduce", {"mode": "SUM"}),
+        ("ArgMax", {"axis": 1}),
+        ("CumSum", {"axis": 1, "reverse": True}),
+        ("Pad", {"pads": [0, 0, 0, 1, 0, 0]}),
         ("Softmax", {"axis": 1}),
         ("Reshape", {"shape": [20]}),
         ("Shape", {}),
@@ -116,6 +125,38 @@ def test_what_would_mix_results_with_the_rest_is_refused(
     with pytest.raises(ShapeError, match=r"only the run determines.*results.*axis 1"):
         builder.op(op_type, [value], ["y"], attrs)
     assert "y" not in builder.graph.values
+
+
+def test_products_of_counted_rows_and_batches() -> None:
+    builder, value = _start((2, 5, 4), 1)
+    other = builder.input("other", DataType.FLOAT32, (2, 4, 3))
+    rows = builder.one("MatMul", [value, other], "rows")
+    assert _axis(builder, rows) == 1
+    columns = builder.one("MatMul", [rows, other], "columns", {"transpose_b": True})
+    assert _axis(builder, columns) == 1
+    with pytest.raises(ShapeError, match="only the run determines"):
+        builder.op("MatMul", [value, rows], ["c"], {"transpose_a": True})
+    batches, value = _start((5, 2, 4), 0)
+    matrix = batches.input("matrix", DataType.FLOAT32, (4, 3))
+    product = batches.one("MatMul", [value, matrix], "d")
+    assert _axis(batches, product) == 0
+    stacked = batches.one("Stack", [product, product], "e", {"axis": 0})
+    assert _axis(batches, stacked) == 1
+    five = batches.input("five", DataType.FLOAT32, (5, 4, 3))
+    with pytest.raises(ShapeError, match="only the run determines"):
+        batches.op("MatMul", [value, five], ["f"])
+
+
+def test_each_image_has_its_own_result() -> None:
+    builder, value = _start((5, 4, 4, 2), 0)
+    filters = builder.constant("filters", np.ones((3, 2, 2, 2), np.float32))
+    image = {"data_format": "NHWC", "padding": "VALID"}
+    y = builder.one("Conv2D", [value, filters], "y", image)
+    assert _axis(builder, y) == 0
+    builder, value = _start((5, 4, 4, 2), 1)
+    filters = builder.constant("filters", np.ones((3, 2, 2, 2), np.float32))
+    with pytest.raises(ShapeError, match="only the run determines"):
+        builder.op("Conv2D", [value, filters], ["y"], image)
 
 
 def test_two_values_must_have_one_count() -> None:

@@ -22,6 +22,7 @@ from mace.python.tools.importers.base import (
     malformed_node,
 )
 from mace.python.tools.importers.journal import NodeEntry, Outcome
+from mace.python.tools.importers.onnx.counted_nodes import convert_counted
 from mace.python.tools.importers.onnx.element_types import ElementTypes
 from mace.python.tools.importers.onnx.folding import fold_node
 from mace.python.tools.importers.onnx.inferred import inferred_outputs
@@ -204,8 +205,11 @@ class _GraphImporter:
             try:
                 # Infinities and NaN are allowed in a model.
                 counted = self._builder.counted
-                with np.errstate(all="ignore"), counted.require_reads(inputs):
-                    handler(node)
+                with np.errstate(all="ignore"):
+                    if convert_counted(node):
+                        return {**node.results}
+                    with counted.require_reads(inputs):
+                        handler(node)
                 return {**node.results}
             except UnsupportedNodeError as error:
                 reason = error

@@ -283,6 +283,10 @@ class Node:
         """The name of the first output that has one: unique in the model."""
         return next(filter(None, self._outputs), self.label)
 
+    def name_of(self, index: int) -> str:
+        """The name of an output."""
+        return self._outputs[index]
+
     @property
     def output_count(self) -> int:
         """Number of outputs, unnamed ones included."""
@@ -359,7 +363,7 @@ class Node:
         other.results = {}
         names: list[str] = []
         for index in range(count):
-            names.append(graph.unique_name(f"{self.label}/{op_type}_{index}"))
+            names.append(graph.unique_name(f"{self.label}/of_{op_type}_{index}"))
         other._outputs = names
         other._wanted = frozenset(names)
         handler(other)
@@ -378,6 +382,7 @@ class Node:
             value.producer is not None
             and not value.uses
             and value.source is None
+            and value not in self.inputs
             and value not in self.builder.graph.outputs
         )
         if fresh:

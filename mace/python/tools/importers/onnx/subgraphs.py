@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.counted_nodes import empty_or
 from mace.python.tools.importers.onnx.node import STATIC_HINT, Node
 from mace.python.tools.importers.onnx.scope import reads
 from mace.python.tools.importers.onnx.sequences import (
@@ -175,6 +176,9 @@ def _choice(node: Node, condition: Value, one: Known, other: Known) -> Known:
         )
     if one is other:
         return one
+    chosen = empty_or(node, condition, one, other)
+    if chosen is not None:
+        return chosen
     if one.shape is None or one.shape != other.shape or None in one.shape:
         raise UnsupportedNodeError(
             f"the condition ({condition.name}) is computed at run time, and the "
@@ -370,7 +374,8 @@ def _integer(value: Value, what: str) -> int:
     if not value.is_constant or value.numpy().size != 1:
         raise UnsupportedNodeError(
             f"{what}, the number of steps ({value.name}), is computed at run time",
-            STATIC_HINT,
+            "give fixed input_shapes; if there is a step for each result that the run "
+            "finds, end the model before the loop with output_tensors",
         )
     return int(value.numpy().reshape(-1)[0])
 

@@ -102,7 +102,7 @@ def test_without_limits_nothing_is_selected(tmp_path: Path) -> None:
 def test_what_needs_the_number_of_results_is_refused(tmp_path: Path) -> None:
     inputs = _inputs(1, 1, 8)
     readers: list[tuple[str, dict[str, int]]] = [
-        ("Shape", {}), ("ReduceSum", {}), ("Softmax", {"axis": 0})
+        ("Flatten", {"axis": 0}), ("Softmax", {"axis": 0})
     ]  # fmt: skip
     for op_type, attributes in readers:
         nodes = [

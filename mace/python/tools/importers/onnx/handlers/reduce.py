@@ -11,6 +11,7 @@ import numpy as np
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import Value
 
 _PLAIN = {
     "ReduceL2": "L2",
@@ -22,6 +23,17 @@ _PLAIN = {
     "ReduceSumSquare": "SUM_SQUARE",
 }
 
+_OF_INTEGERS = {
+    "MAX": "MAX",
+    "MIN": "MIN",
+    "PROD": "MUL",
+    "SUM": "ADD",
+    "SUM_SQUARE": "ADD",
+}
+# Longer reductions of integers are by CumSum or TopK.
+_MOST_STEPS = 16
+# Larger than any length.
+_END = 2**31 - 1
 # The operator set in which the attribute axes became an input.
 _AXES_INPUT_SINCE = 18
 _AXES_INPUT_SINCE_SUM = 13
@@ -83,7 +95,13 @@ def _plain(node: Node) -> None:
     x, axes, mode = node.input(0), _axes(node), _PLAIN[node.type]
     if _of_nothing(node, axes):
         return
-    if axes:
+    if axes and x.dtype is DataType.INT32 and mode in _OF_INTEGERS:
+        result = _of_integers(node, x, mode, axes)
+        mask = _mask_of(x) if len(axes) == x.rank and mode == "SUM" else None
+        if mask is not None:
+            node.builder.counted.masks[result] = mask
+        node.set_output(0, result)
+    elif axes:
         node.emit("Reduce", [x], _attrs(node, mode, axes))
     elif mode == "SUM_SQUARE":
         node.emit("Eltwise", [x], {"mode": "SQUARE"})
@@ -102,7 +120,57 @@ def _l1(node: Node) -> None:
         node.emit("Eltwise", [x], {"mode": "ABS"})
         return
     inner = node.make("Eltwise", [x], {"mode": "ABS"})
+    if x.dtype is DataType.INT32:
+        node.set_output(0, _of_integers(node, inner, "SUM", axes))
+        return
     node.emit("Reduce", [inner], _attrs(node, "SUM", axes))
+
+
+def _mask_of(x: Value) -> Value | None:
+    """The mask that became these integers."""
+    while x.producer is not None and x.producer.type in ("Cast", "Identity", "Reshape"):
+        x = x.producer.input(0)
+        if x.dtype is DataType.BOOL:
+            return x
+    return None
+
+
+def _of_integers(node: Node, x: Value, mode: str, axes: list[int]) -> Value:
+    """A reduction of integers, which Reduce lacks, along one axis after the other."""
+    if mode == "SUM_SQUARE":
+        x, mode = node.make("Eltwise", [x, x], {"mode": "MUL"}), "SUM"
+    for axis in axes:
+        x = _along(node, x, mode, axis)
+    if not node.flag("keepdims", True):
+        x = node.make("Squeeze", [x], {"axes": axes})
+    return x
+
+
+def _along(node: Node, x: Value, mode: str, axis: int) -> Value:
+    length = node.shape(x)[axis]
+    if isinstance(length, int) and length <= (_MOST_STEPS if mode != "PROD" else 4096):
+        while length > 1:
+            # Both halves at once; the middle one of an odd number joins later.
+            half = length // 2
+            one, two = _cut(node, x, axis, 0, half), _cut(node, x, axis, half, 2 * half)
+            joined = node.make("Eltwise", [one, two], {"mode": _OF_INTEGERS[mode]})
+            if length % 2:
+                rest = _cut(node, x, axis, length - 1, length)
+                joined = node.make("Concat", [joined, rest], {"axis": axis})
+            x, length = joined, half + length % 2
+        return x
+    if mode == "PROD":
+        raise UnsupportedNodeError(f"a product of integers along axis {axis}")
+    if mode == "SUM":
+        x = node.make("CumSum", [x], {"axis": axis})
+        return _cut(node, x, axis, -1, _END)
+    attrs = {"k": 1, "axis": axis, "largest": mode == "MAX"}
+    return node.make_all("TopK", [x], attrs, 2)[0]
+
+
+def _cut(node: Node, x: Value, axis: int, begin: int, end: int) -> Value:
+    attrs = {"axes": [axis], "begins": [begin], "ends": [end], "strides": [1]}
+    return node.make("StridedSlice", [x], attrs)
 
 
 @HANDLERS.register("ReduceLogSum")
@@ -144,7 +212,31 @@ def _arg(node: Node) -> None:
         "axis": axis,
         "last": node.flag("select_last_index", False),
     }
-    if node.flag("keepdims", True):
-        node.emit("ArgMax", [x], attrs)
+    if x.dtype is DataType.INT32:
+        result = _arg_of_integers(node, x, axis)
     else:
-        node.emit("Squeeze", [node.make("ArgMax", [x], attrs)], {"axes": [axis]})
+        if x.dtype is not DataType.FLOAT32:
+            x = node.make("Cast", [x], {"to": "FLOAT32"})
+        if node.flag("keepdims", True):
+            node.emit("ArgMax", [x], attrs)
+            return
+        result = node.make("ArgMax", [x], attrs)
+    if not node.flag("keepdims", True):
+        result = node.make("Squeeze", [result], {"axes": [axis]})
+    node.set_output(0, result)
+
+
+def _arg_of_integers(node: Node, x: Value, axis: int) -> Value:
+    """By TopK, since floats cannot tell all integers apart; it returns the first of
+    equal ones.
+    """
+    last = node.flag("select_last_index", False)
+    if last:
+        backwards = {"axes": [axis], "begins": [-1], "ends": [-_END], "strides": [-1]}
+        x = node.make("StridedSlice", [x], backwards)
+    attrs = {"k": 1, "axis": axis, "largest": node.type == "ArgMax"}
+    _, place = node.make_all("TopK", [x], attrs, 2)
+    if not last:
+        return place
+    behind = node.literal(node.static_shape(x)[axis] - 1, DataType.INT32)
+    return node.make("Eltwise", [behind, place], {"mode": "SUB"})
