@@ -34,7 +34,7 @@ from benchmarks.record import add_arguments, machine, recorder
 from benchmarks.tables import Table
 
 _HERE = Path(__file__).resolve().parent / "torch_exports"
-_VENV = ROOT / "build/exports-venv"
+VENV = ROOT / "build/exports-venv"
 _FOLDER = DIRECTORY / "exports"
 # The shapes of inputs, as in torch_exports/export.py.
 SHAPES: dict[str, tuple[int, ...]] = {
@@ -65,7 +65,7 @@ _TABLES = ("time", "means", "bf16", "remarks")
 
 def require_exporter() -> None:
     """Raises SystemExit unless setup.sh installed the current requirements."""
-    installed, wanted = _VENV / "installed.txt", _HERE / "requirements.txt"
+    installed, wanted = VENV / "installed.txt", _HERE / "requirements.txt"
     if not installed.is_file() or installed.read_bytes() != wanted.read_bytes():
         sys.stderr.write("PyTorch is missing: bash benchmarks/torch_exports/setup.sh\n")
         raise SystemExit(2)
@@ -79,12 +79,15 @@ def make_export(name: str) -> Network:
     """
     _FOLDER.mkdir(parents=True, exist_ok=True)
     path, program = _FOLDER / f"{name}.onnx", _HERE / "export.py"
-    sources = (program, _HERE / "vision.py", _HERE / "requirements.txt")
+    sources = [
+        program,
+        *(_HERE / name for name in ("operators.py", "vision.py", "requirements.txt")),
+    ]
     newest = max(source.stat().st_mtime for source in sources)
     if not path.exists() or path.stat().st_mtime < newest:
         require_exporter()
         partial = path.with_suffix(".tmp")
-        command = [_VENV / "bin/python", program, name, partial]
+        command = [VENV / "bin/python", program, name, partial]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             sys.stderr.write(done.stderr)

@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 import vision
+from operators import declare_torchvision
 from torch import Tensor, nn
 
 TOKENS = 48
@@ -46,7 +47,7 @@ class _Recipe:
 
     Attributes:
         shape: the shape of its input.
-        make: creates the network, before _spread changes its weights.
+        make: creates the network, before spread changes its weights.
     """
 
     shape: tuple[int, ...]
@@ -137,23 +138,7 @@ RECIPES = {
 }
 
 
-def _declare_torchvision() -> None:
-    """Lets torchvision be imported without its compiled operators.
-
-    The package index has these operators for CUDA only; importing torchvision fails if
-    the two below are not declared. No network here uses them.
-    """
-    library = torch.library.Library("torchvision", "DEF")
-    for name in ("nms", "qnms"):
-        library.define(f"{name}(Tensor dets, Tensor scores, float limit) -> Tensor")
-    _LIBRARIES.append(library)
-
-
-# A definition exists as long as its library object.
-_LIBRARIES: list[torch.library.Library] = []
-
-
-def _spread(network: nn.Module) -> None:
+def spread(network: nn.Module) -> None:
     """Replaces tensors whose elements are all equal, which would hide mistakes.
 
     In a new network, scales and offsets of normalisations are 1 and 0, and scales of
@@ -177,7 +162,7 @@ def make(name: str) -> tuple[nn.Module, Tensor]:
     recipe = RECIPES[name]
     torch.manual_seed(0)
     network = recipe.make().eval()
-    _spread(network)
+    spread(network)
     return network, torch.randn(recipe.shape)
 
 
@@ -187,7 +172,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--opset", type=int, default=None)
     args = parser.parse_args()
-    _declare_torchvision()
+    declare_torchvision()
     network, example = make(args.name)
     with torch.no_grad():
         size = float(network(example).abs().max())

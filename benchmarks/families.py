@@ -1,0 +1,308 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Converts small networks of many families, exported by PyTorch, and validates them.
+
+    bash benchmarks/torch_exports/setup.sh
+    bash tools/setup.sh --for validate
+    python -m benchmarks.families [--families NAME ...]
+
+`torch_exports/families.py` writes a file of each family with both of PyTorch's ONNX
+exporters. Then this program does what a user does: it writes a deployment file with the
+inputs and outputs of the ONNX file, and runs `converter.py convert` and
+`converter.py run --validate`, which compares MACE's engine with ONNX Runtime. An output
+passes with a cosine similarity of 0.99999; integers must be equal. Where ONNX Runtime
+lacks an operator, PyTorch's own outputs are compared. The table shows the first message
+of what does not work. A network that PyTorch cannot export, or for which it writes a
+file that ONNX Runtime takes for invalid, does not count. Exports are kept in
+`build/benchmarks/families`; the exit status is 1 if the share of the others that pass
+is less than `--require`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import re
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import yaml
+
+from benchmarks.exports import VENV, require_exporter
+from benchmarks.networks import DIRECTORY, ROOT
+from benchmarks.record import add_arguments, recorder
+from benchmarks.tables import Table
+from mace.python.tools.cli.main import main as converter
+
+_PROGRAM = ROOT / "benchmarks/torch_exports/families.py"
+_EXPORTERS = ("torchscript", "dynamo")
+_INTEGERS = {
+    onnx.TensorProto.INT64,
+    onnx.TensorProto.INT32,
+    onnx.TensorProto.BOOL,
+    onnx.TensorProto.UINT8,
+    onnx.TensorProto.INT8,
+}
+_LINE = re.compile(r": (?P<name>\S+): cosine similarity (\S+), .*max abs error (\S+),")
+_LEAST = 0.99999
+
+
+@dataclass
+class Result:
+    """How far a network came.
+
+    Attributes:
+        step: `not exported`, `not converted`, `not run`, `wrong` or `passed`.
+        message: of the first step that failed.
+    """
+
+    family: str
+    exporter: str
+    step: str
+    message: str = ""
+
+
+def _ports(values: Any) -> tuple[list[str], list[list[int]]]:
+    """The names and shapes as a user copies them from the file; -1 where open."""
+    names = [value.name for value in values]
+    shapes = [
+        [
+            dim.dim_value if dim.HasField("dim_value") else -1
+            for dim in value.type.tensor_type.shape.dim
+        ]
+        for value in values
+    ]
+    return names, shapes
+
+
+def _type(elem_type: int) -> str:
+    if elem_type == onnx.TensorProto.BOOL:
+        return "bool"
+    return "int32" if elem_type in _INTEGERS else "float32"
+
+
+def _reference(path: Path) -> str:
+    """Why ONNX Runtime cannot run an export; empty if it can."""
+    session = None
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    try:
+        session = onnxruntime.InferenceSession(str(path), options)
+        session.run(
+            None,
+            {
+                port.name: np.load(path.with_suffix(f".{port.name}.npy"))
+                for port in session.get_inputs()
+            },
+        )
+    except Exception as error:  # its errors have no common type
+        return " ".join(str(error).split())
+    return ""
+
+
+def deployment(path: Path, own: bool = False) -> dict[str, Any]:
+    """A deployment file for an export and its inputs.
+
+    Args:
+        path: of the ONNX file.
+        own: compare with PyTorch's outputs.
+    """
+    graph = onnx.load(str(path), load_external_data=False).graph
+    outputs, output_shapes = _ports(graph.output)
+    inputs = [value.name for value in graph.input]
+    files = [path.with_suffix(f".{name}.npy") for name in inputs]
+    shapes = [list(np.load(file).shape) for file in files]
+    subgraph = {
+        "input_tensors": inputs,
+        "input_shapes": shapes,
+        "input_data_types": [
+            _type(value.type.tensor_type.elem_type) for value in graph.input
+        ],
+        "input_data_formats": "NONE",
+        "output_tensors": outputs,
+        "output_shapes": output_shapes,
+        "output_data_types": [
+            _type(value.type.tensor_type.elem_type) for value in graph.output
+        ],
+        "output_data_formats": "NONE",
+        "validation_inputs_data": list(map(str, files)),
+        "validation_threshold": {"CPU": _LEAST},
+    }
+    if not inputs:
+        raise ValueError(f"{path} has no inputs")
+    if own:
+        subgraph["validation_outputs_data"] = [
+            str(path.with_suffix(f".output{index}.npy"))
+            for index in range(len(outputs))
+        ]
+    name = re.sub(r"\W", "_", path.stem)
+    model = {
+        "platform": "onnx",
+        "model_file_path": str(path),
+        "subgraphs": [subgraph],
+        "runtime": "cpu",
+        "data_type": "fp32_fp32",
+        "winograd": 0,
+    }
+    return {
+        "library_name": name,
+        "target_abis": ["host"],
+        "model_graph_format": "file",
+        "model_data_format": "file",
+        "models": {name: model},
+    }
+
+
+def _call(*arguments: str) -> tuple[int, str]:
+    """The exit status of converter.py and what it printed."""
+    log = io.StringIO()
+    with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+        status = converter(list(arguments))
+    return status, log.getvalue()
+
+
+def _first_error(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    marked = [
+        index
+        for index, line in enumerate(lines)
+        if line.startswith("error:") or "FAILED" in line
+    ]
+    start = marked[0] if marked else max(0, len(lines) - 4)
+    found = [
+        " ".join(line.split())
+        for line in lines[start : start + 12]
+        if not line.startswith(("node ", "---"))
+    ]
+    return "\n".join(found)
+
+
+def _differing_integers(path: Path, log: str) -> str:
+    """The first output of integers that is not equal to ONNX Runtime's."""
+    graph = onnx.load(str(path), load_external_data=False).graph
+    whole = {
+        value.name
+        for value in graph.output
+        if value.type.tensor_type.elem_type in _INTEGERS
+    }
+    for line in log.splitlines():
+        match = _LINE.search(line)
+        if match and match["name"] in whole and float(match[3]) != 0:
+            return line.strip()
+    return ""
+
+
+def examine(path: Path, folder: Path) -> tuple[str, str]:
+    """How far an export comes, and the message that ends it."""
+    trouble = _reference(path)
+    own = "NOT_IMPLEMENTED" in trouble
+    if trouble and not own:
+        return "not exported", f"ONNX Runtime: {trouble}"
+    settings = folder / f"{path.stem}.yml"
+    settings.write_text(yaml.safe_dump(deployment(path, own)), encoding="utf-8")
+    common = [f"--config={settings}", f"--build_dir={folder / 'build'}"]
+    status, log = _call("convert", *common)
+    if status != 0:
+        return "not converted", _first_error(log)
+    status, log = _call("run", "--validate", *common)
+    (folder / f"{path.stem}.log").write_text(log, encoding="utf-8")
+    if status != 0:
+        step = "wrong" if "cosine similarity" in log or "shape" in log else "not run"
+        return step, _first_error(log)
+    different = _differing_integers(path, log)
+    return ("wrong", different) if different else ("passed", "")
+
+
+def _export(folder: Path, names: list[str], exporters: list[str]) -> None:
+    """Exports what is missing."""
+    missing = [
+        name
+        for name in names
+        for exporter in exporters
+        if not any(
+            (folder / f"{name}.{exporter}.{suffix}").exists()
+            for suffix in ("onnx", "failed")
+        )
+    ]
+    if missing:
+        require_exporter()
+        command = [VENV / "bin/python", _PROGRAM, folder, *dict.fromkeys(missing)]
+        command += ["--exporters", *exporters]
+        subprocess.run(list(map(str, command)), check=True)
+
+
+def _cause(trace: str) -> str:
+    """The line of a Python traceback that says most. PyTorch's exporter repeats the
+    cause with its class.
+    """
+    lines = [line for line in trace.strip().splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith("<class ")]
+    errors = [line for line in lines if re.match(r"[\w.]+(Error|Exception)\b", line)]
+    return (causes or errors or lines)[-1]
+
+
+def _names() -> list[str]:
+    """The families, from their sources: PyTorch takes seconds to be imported."""
+    sources = sorted((ROOT / "benchmarks/torch_exports/kinds").glob("*.py"))
+    text = "\n".join(source.read_text(encoding="utf-8") for source in sources)
+    return re.findall(r"^@family\ndef (\w+)", text, re.MULTILINE)
+
+
+def tables(data: Any) -> list[Table]:
+    """One row for each family; one for each message."""
+    results = [Result(**entry) for entry in data]
+    steps = {(result.family, result.exporter): result.step for result in results}
+    overview = Table("families", "How far exports come", ("family", *_EXPORTERS), 3)
+    for name in dict.fromkeys(result.family for result in results):
+        overview.add(name, *(steps.get((name, other), "") for other in _EXPORTERS))
+    reasons = Table("reasons", "First messages", ("network", "message"), 2)
+    for result in results:
+        if result.message:
+            reasons.add(f"{result.family}.{result.exporter}", result.message)
+    return [overview, reasons]
+
+
+def main() -> int:
+    names = _names()
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument(
+        "--families", nargs="+", choices=names, default=names, metavar="NAME"
+    )
+    parser.add_argument(
+        "--exporters", nargs="+", choices=_EXPORTERS, default=list(_EXPORTERS)
+    )
+    parser.add_argument("--folder", type=Path, default=DIRECTORY / "families")
+    parser.add_argument("--require", type=float, default=0.0, metavar="0..1")
+    add_arguments(parser)
+    args = parser.parse_args()
+    output = recorder("benchmarks.families", args)
+    _export(args.folder, args.families, args.exporters)
+    results: list[Result] = []
+    for name in args.families:
+        for exporter in args.exporters:
+            path = args.folder / f"{name}.{exporter}.onnx"
+            if path.exists():
+                result = Result(name, exporter, *examine(path, args.folder))
+            else:
+                text = path.with_suffix(".failed").read_text(encoding="utf-8")
+                result = Result(name, exporter, "not exported", _cause(text))
+            results.append(result)
+            output.console.print(
+                f"{name}.{exporter}: {result.step} {result.message}", markup=False
+            )
+    output.finish([asdict(result) for result in results], {})
+    counted = [result for result in results if result.step != "not exported"]
+    passed = [result for result in counted if result.step == "passed"]
+    output.console.print(f"{len(passed)} of {len(counted)} pass")
+    return int(len(passed) < args.require * len(counted))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
