@@ -40,13 +40,16 @@ kernels that operators need for some models only: they too register by being
 linked. One that belongs to nothing is named in the same list (int8_weights,
 winograd_transforms), as quantized operators are (conv2d_quantized); the others are linked where all rooms and parts are that
 they belong to.
+
+Rooms in folders of users' own (custom_repository.bzl) become the same targets of
+@mace_custom_ops, and are linked into :ops too.
 """
 
 load("//mace:mace.bzl", "mace_cc_binary", "mace_cc_library", "mace_cc_test")
 load("//mace/kernels/opencl:cl.bzl", "embed_cl")
 
-_GENERATE = "$(location :op_schema_gen) --op $(location {op}/{op}.op.yaml) " + \
-            "--enums $(location op_enums.yaml) --out $@"
+# Where users' own rooms find what the rooms of this package have beside them.
+_OPS = "@mace//mace/ops:"
 
 # Sources for runtimes with their own toolchain or library. A room that has such
 # files needs another library for them, which depends on :<op>_shapes.
@@ -70,6 +73,32 @@ op_selection = rule(
     doc = "The rooms that :ops links; by default all.",
 )
 
+CustomRoomsInfo = provider(
+    "The rooms of users' own folders.",
+    fields = {
+        "opencl": "Operators on GPUs, by the name of the room.",
+        "rooms": "The others, by the name in a selection.",
+    },
+)
+
+def _custom_rooms_impl(ctx):
+    return [CustomRoomsInfo(
+        opencl = {room: dep for dep, room in ctx.attr.opencl.items()},
+        rooms = {dep.label.name: dep for dep in ctx.attr.rooms},
+    )]
+
+custom_rooms = rule(
+    implementation = _custom_rooms_impl,
+    doc = "The operators of users' own folders.",
+    attrs = {
+        "opencl": attr.label_keyed_string_dict(
+            doc = "Those on GPUs, and their rooms.",
+            providers = [CcInfo],
+        ),
+        "rooms": attr.label_list(providers = [CcInfo]),
+    },
+)
+
 def _linked_rooms_impl(ctx):
     wanted = {name: True for name in ctx.attr.selection[OpSelectionInfo].rooms}
     belonging = {
@@ -78,6 +107,14 @@ def _linked_rooms_impl(ctx):
     }
     named = {dep.label.name: dep for dep in ctx.attr.rooms}
     named.update([(dep.label.name, dep) for dep, to in belonging.items() if not to])
+    custom = ctx.attr.custom[CustomRoomsInfo]
+    for name in custom.rooms:
+        if name in named:
+            fail("%s: MACE has a room of that name; choose another one" %
+                 custom.rooms[name].label)
+    named.update(custom.rooms)
+    if ctx.attr.opencl:
+        belonging.update([(dep, [room]) for room, dep in custom.opencl.items()])
     unknown = [name for name in wanted if name not in named]
     if unknown:
         fail("%s: no such room: %s; there are %s" % (
@@ -102,11 +139,17 @@ linked_rooms = rule(
     implementation = _linked_rooms_impl,
     doc = "The operators of a selection, as one C++ library.",
     attrs = {
+        "custom": attr.label(
+            doc = "The rooms of users' own folders.",
+            mandatory = True,
+            providers = [CustomRoomsInfo],
+        ),
         "left_out": attr.label(
             doc = "Linked too if some rooms are not.",
             mandatory = True,
             providers = [CcInfo],
         ),
+        "opencl": attr.bool(doc = "Whether it is for GPUs."),
         "parts": attr.label_keyed_string_dict(
             doc = "To what each belongs, divided by blanks.",
             providers = [CcInfo],
@@ -119,31 +162,46 @@ linked_rooms = rule(
     },
 )
 
-def _room_files(op, pattern):
-    return native.glob(["%s/%s" % (op, pattern)], allow_empty = True)
+def _place(folder, mace):
+    """Where rooms are, and how what they use is called there.
 
-def _schema(op, deps):
+    Args:
+      folder: that holds them, with a slash at its end; "" for this package.
+      mace: before the name of a target of mace/ops.
+    """
+    return struct(folder = folder, mace = mace)
+
+def _room_files(place, op, pattern):
+    return native.glob(["%s%s/%s" % (place.folder, op, pattern)], allow_empty = True)
+
+def _includes(place):
+    # "mace/ops/<op>/<op>.h", wherever the folder is.
+    return [place.folder[:-len("/mace/ops/")]] if place.folder else []
+
+def _schema(place, op, deps):
+    declaration = "%s%s/%s.op.yaml" % (place.folder, op, op)
+    enums = place.mace + "op_enums.yaml"
+    generator = place.mace + "op_schema_gen"
     native.genrule(
         name = op + "_schema_h",
-        srcs = [
-            "%s/%s.op.yaml" % (op, op),
-            "op_enums.yaml",
-        ],
-        outs = ["%s/%s_schema.h" % (op, op)],
-        cmd = _GENERATE.format(op = op),
+        srcs = [declaration, enums],
+        outs = ["%s%s/%s_schema.h" % (place.folder, op, op)],
+        cmd = "$(location %s) --op $(location %s) --enums $(location %s) --out $@" %
+              (generator, declaration, enums),
         message = "Generating operator schema",
-        tools = [":op_schema_gen"],
+        tools = [generator],
     )
     mace_cc_library(
         name = op + "_schema",
-        hdrs = ["%s/%s_schema.h" % (op, op)],
+        hdrs = ["%s%s/%s_schema.h" % (place.folder, op, op)],
+        includes = _includes(place),
         deps = deps,
     )
 
-def _opencl_room(op, deps):
+def _opencl_room(place, op, deps):
     """The operator on GPUs; returns its label, or None."""
-    source = op + "/" + op + "_opencl.cc"
-    kernels = _room_files(op, "*.cl")
+    source = place.folder + op + "/" + op + "_opencl.cc"
+    kernels = _room_files(place, op, "*.cl")
     if not native.glob([source], allow_empty = True):
         if kernels:
             fail("mace/ops/%s: there are OpenCL kernels, but no %s_opencl.cc" % (op, op))
@@ -156,9 +214,10 @@ def _opencl_room(op, deps):
     mace_cc_library(
         name = op + "_opencl",
         srcs = [source] + [kernel.replace(".cl", "_cl.h") for kernel in kernels],
-        hdrs = native.glob(["%s/%s_opencl.h" % (op, op)], allow_empty = True),
+        hdrs = _room_files(place, op, op + "_opencl.h"),
         alwayslink = True,
         features = ["small_code"],
+        includes = _includes(place),
         deps = deps + [
             ":%s_schema" % op,
             ":%s_shapes" % op,
@@ -166,9 +225,9 @@ def _opencl_room(op, deps):
     )
     return ":%s_opencl" % op
 
-def _quantized_room(op, deps):
+def _quantized_room(place, op, deps):
     """The quantized operator on the CPU; returns its label, or None."""
-    source = op + "/" + op + _QUANTIZED
+    source = place.folder + op + "/" + op + _QUANTIZED
     if not native.glob([source], allow_empty = True):
         return None
     mace_cc_library(
@@ -176,12 +235,165 @@ def _quantized_room(op, deps):
         srcs = [source],
         alwayslink = True,
         features = ["small_code"],
+        includes = _includes(place),
         deps = deps + [
             ":%s_schema" % op,
             ":%s_shapes" % op,
         ],
     )
     return ":%s_quantized" % op
+
+def _room(place, op, deps, small):
+    """The targets of one room.
+
+    Args:
+      place: of its folder.
+      op: its name.
+      deps: what its parts may include, see `_deps`.
+      small: whether the CPU's part is compiled for size.
+
+    Returns:
+      The labels of its quantized operator and of the operator on GPUs, each None if
+      there is none; or None if the room has only a declaration.
+    """
+    where = place.folder[place.folder.find("mace/ops/"):] or "mace/ops/"
+    _schema(place, op, deps.shapes)
+    test_sources = _room_files(place, op, "*_test.cc")
+    shared_by_tests = _room_files(place, op, "*_testing.*")
+    benchmark_sources = _room_files(place, op, "*_benchmark.cc")
+    shared_sources = _room_files(place, op, op + ".cc")
+    shared_headers = _room_files(place, op, op + ".h")
+    sources = [
+        source
+        for source in _room_files(place, op, "*.cc")
+        if source not in shared_sources + test_sources + shared_by_tests +
+           benchmark_sources and
+           not any([source.endswith(end) for end in _OTHER_RUNTIMES + [_QUANTIZED]])
+    ]
+    if not shared_sources:
+        # Declared for the converter; not computed by this release.
+        return None
+    if place.folder + op + "/" + op + "_cpu.cc" not in sources:
+        fail(("%s%s: the CPU computes every operator; there is no " +
+              "%s_cpu.cc") % (where, op, op))
+    for missing, found in (
+        ("_test.cc", test_sources),
+        ("_benchmark.cc", benchmark_sources),
+    ):
+        if not found:
+            fail("%s%s: an operator has a test and a benchmark; " % (where, op) +
+                 "there is no %s%s" % (op, missing))
+    mace_cc_library(
+        name = op + "_shapes",
+        srcs = shared_sources,
+        hdrs = shared_headers,
+        features = ["small_code"],
+        includes = _includes(place),
+        deps = deps.shapes + [":%s_schema" % op],
+    )
+    mace_cc_library(
+        name = op,
+        srcs = sources,
+        hdrs = [
+            header
+            for header in _room_files(place, op, "*.h")
+            if header not in shared_by_tests + shared_headers
+        ],
+        # An operator registers itself; nothing refers to it by name.
+        alwayslink = True,
+        features = ["small_code"] if small else [],
+        includes = _includes(place),
+        deps = deps.cpu + [
+            ":%s_schema" % op,
+            ":%s_shapes" % op,
+        ],
+    )
+    quantized_room = _quantized_room(place, op, deps.quantized)
+    with_parts = [
+        ":" + op,
+        ":%s_shapes" % op,
+        ":%s_schema" % op,
+    ] + ([quantized_room] if quantized_room else [])
+    mace_cc_library(
+        name = op + "_test_cases",
+        testonly = True,
+        srcs = test_sources + shared_by_tests,
+        alwayslink = True,
+        includes = _includes(place),
+        deps = deps.tests + with_parts,
+    )
+    mace_cc_test(
+        name = op + "_test",
+        # For work on this op alone; //... runs ops_test.
+        tags = ["manual"] if not place.folder else [],
+        deps = [":%s_test_cases" % op],
+    )
+    mace_cc_library(
+        name = op + "_benchmark_cases",
+        testonly = True,
+        srcs = benchmark_sources,
+        alwayslink = True,
+        includes = _includes(place),
+        deps = deps.benchmarks + with_parts,
+    )
+    mace_cc_binary(
+        name = op + "_benchmark",
+        testonly = True,
+        # For work on this op alone; //... runs ops_benchmark_test.
+        tags = ["manual"],
+        deps = [
+            ":%s_benchmark_cases" % op,
+            deps.benchmark_main,
+        ],
+    )
+    return struct(
+        opencl = _opencl_room(place, op, deps.opencl),
+        quantized = quantized_room,
+    )
+
+def _rooms_in(folder):
+    """Names of the rooms in a folder."""
+    rooms = []
+    for declaration in native.glob([folder + "*/*.op.yaml"], allow_empty = True):
+        op, name = declaration[len(folder):].split("/")
+        if name != op + ".op.yaml":
+            fail("mace/ops/%s/%s: must be called %s.op.yaml, like its folder" %
+                 (op, name, op))
+        rooms.append(op)
+    return rooms
+
+def mace_custom_op_rooms(folders):
+    """Declares the targets of every room in folders of users' own.
+
+    Args:
+      folders: as the calling package has them, each ending in mace/ops.
+    """
+    names = ["shapes", "cpu", "quantized", "opencl", "tests", "benchmarks"]
+    deps = struct(
+        benchmark_main = _OPS + "room_benchmark_main",
+        **{name: [_OPS + "room_" + name] for name in names}
+    )
+    rooms = []
+    opencl_rooms = {}
+    declarations = []
+    for folder in folders:
+        place = _place(folder + "/", _OPS)
+        for op in _rooms_in(place.folder):
+            declarations.append("%s%s/%s.op.yaml" % (place.folder, op, op))
+            made = _room(place, op, deps, small = False)
+            if made == None:
+                continue
+            rooms.append(":" + op)
+            if made.quantized:
+                rooms.append(made.quantized)
+            if made.opencl:
+                opencl_rooms[made.opencl] = op
+    custom_rooms(
+        name = "rooms",
+        opencl = opencl_rooms,
+        rooms = rooms,
+    )
+    native.filegroup(name = "declarations", srcs = declarations)
 
 def mace_op_rooms(
         shape_deps,
@@ -208,132 +420,62 @@ def mace_op_rooms(
       benchmark_deps: what its benchmark may include besides.
       benchmark_main: the library with the main function of benchmarks.
     """
-    deps = shape_deps + cpu_deps
-    declarations = native.glob(["*/*.op.yaml"])
+    cpu = shape_deps + cpu_deps
+    deps = struct(
+        benchmark_main = benchmark_main,
+        benchmarks = cpu + parts.keys() + benchmark_deps,
+        cpu = cpu,
+        opencl = shape_deps + opencl_deps,
+        quantized = cpu + quantized_deps,
+        shapes = shape_deps,
+        tests = cpu + parts.keys() + test_deps + ["@googletest//:gtest"],
+    )
+    declared = _rooms_in("")
     rooms = []
     quantized_rooms = []
     opencl_rooms = {}
-    tests = []
-    benchmarks = []
-    schemas = []
-    for declaration in declarations:
-        op, name = declaration.split("/")
-        if name != op + ".op.yaml":
-            fail("mace/ops/%s: must be called %s.op.yaml, like its folder" %
-                 (declaration, op))
-        _schema(op, shape_deps)
-        schemas.append(":%s_schema" % op)
-
-        test_sources = _room_files(op, "*_test.cc")
-        shared_by_tests = _room_files(op, "*_testing.*")
-        benchmark_sources = _room_files(op, "*_benchmark.cc")
-        shared_sources = _room_files(op, op + ".cc")
-        shared_headers = _room_files(op, op + ".h")
-        sources = [
-            source
-            for source in _room_files(op, "*.cc")
-            if source not in shared_sources + test_sources + shared_by_tests +
-               benchmark_sources and
-               not any([source.endswith(end) for end in _OTHER_RUNTIMES + [_QUANTIZED]])
-        ]
-        if not shared_sources:
-            # Declared for the converter; not computed by this release.
+    for op in declared:
+        made = _room(_place("", ":"), op, deps, op in small)
+        if made == None:
             continue
-        if op + "/" + op + "_cpu.cc" not in sources:
-            fail(("mace/ops/%s: the CPU computes every operator; there is no " +
-                  "%s_cpu.cc") % (op, op))
-        for missing, found in (
-            ("_test.cc", test_sources),
-            ("_benchmark.cc", benchmark_sources),
-        ):
-            if not found:
-                fail("mace/ops/%s: an operator has a test and a benchmark; " % op +
-                     "there is no %s%s" % (op, missing))
         rooms.append(":" + op)
+        if made.quantized:
+            quantized_rooms.append(made.quantized)
+        if made.opencl:
+            opencl_rooms[made.opencl] = op
+    for name in ["shapes", "cpu", "quantized", "opencl", "tests", "benchmarks"]:
+        # For rooms in other folders.
         mace_cc_library(
-            name = op + "_shapes",
-            srcs = shared_sources,
-            hdrs = shared_headers,
-            features = ["small_code"],
-            deps = shape_deps + [":%s_schema" % op],
+            name = "room_" + name,
+            testonly = name in ["tests", "benchmarks"],
+            deps = getattr(deps, name),
         )
-        mace_cc_library(
-            name = op,
-            srcs = sources,
-            hdrs = [
-                header
-                for header in _room_files(op, "*.h")
-                if header not in shared_by_tests + shared_headers
-            ],
-            # An operator registers itself; nothing refers to it by name.
-            alwayslink = True,
-            features = ["small_code"] if op in small else [],
-            deps = deps + [
-                ":%s_schema" % op,
-                ":%s_shapes" % op,
-            ],
-        )
-        quantized_room = _quantized_room(op, deps + quantized_deps)
-        if quantized_room:
-            quantized_rooms.append(quantized_room)
-        opencl_room = _opencl_room(op, shape_deps + opencl_deps)
-        if opencl_room:
-            opencl_rooms[opencl_room] = op
-        tests.append(":%s_test_cases" % op)
-        mace_cc_library(
-            name = op + "_test_cases",
-            testonly = True,
-            srcs = test_sources + shared_by_tests,
-            alwayslink = True,
-            deps = deps + parts.keys() + test_deps + [
-                ":" + op,
-                ":%s_shapes" % op,
-                ":%s_schema" % op,
-                "@googletest//:gtest",
-            ] + ([quantized_room] if quantized_room else []),
-        )
-        mace_cc_test(
-            name = op + "_test",
-            # For work on this op alone; //... runs ops_test.
-            tags = ["manual"],
-            deps = [":%s_test_cases" % op],
-        )
-        benchmarks.append(":%s_benchmark_cases" % op)
-        mace_cc_library(
-            name = op + "_benchmark_cases",
-            testonly = True,
-            srcs = benchmark_sources,
-            alwayslink = True,
-            deps = deps + parts.keys() + benchmark_deps + [
-                ":" + op,
-                ":%s_shapes" % op,
-                ":%s_schema" % op,
-            ] + ([quantized_room] if quantized_room else []),
-        )
-        mace_cc_binary(
-            name = op + "_benchmark",
-            testonly = True,
-            # For work on this op alone; //... runs ops_benchmark_test.
-            tags = ["manual"],
-            deps = [
-                ":%s_benchmark_cases" % op,
-                benchmark_main,
-            ],
-        )
+    mace_cc_library(
+        name = "room_benchmark_main",
+        testonly = True,
+        deps = [benchmark_main],
+    )
 
     for op in small:
         if ":" + op not in rooms:
             fail("small: there is no room mace/ops/%s" % op)
-    mace_cc_library(name = "schemas", deps = schemas)
+    mace_cc_library(
+        name = "schemas",
+        deps = [":%s_schema" % op for op in declared],
+    )
     native.genrule(
         name = "left_out_cc",
-        srcs = declarations + ["op_enums.yaml"],
+        srcs = ["%s/%s.op.yaml" % (op, op) for op in declared] + [
+            "@mace_custom_ops//:declarations",
+        ],
         outs = ["left_out.cc"],
         cmd = "$(location :op_schema_gen) --enums $(location op_enums.yaml) " +
-              "--out $@ --types " +
-              " ".join(["$(location %s)" % path for path in declarations]),
+              "--out $@ --types $(SRCS)",
         message = "Generating the list of operators",
-        tools = [":op_schema_gen"],
+        tools = [
+            "op_enums.yaml",
+            ":op_schema_gen",
+        ],
     )
     mace_cc_library(
         name = "left_out",
@@ -344,6 +486,7 @@ def mace_op_rooms(
     op_selection(name = "only", build_setting_default = [])
     linked_rooms(
         name = "ops",
+        custom = "@mace_custom_ops//:rooms",
         left_out = ":left_out",
         parts = {part: " ".join(to) for part, to in parts.items()},
         rooms = rooms + quantized_rooms,
@@ -351,7 +494,9 @@ def mace_op_rooms(
     )
     linked_rooms(
         name = "opencl_ops",
+        custom = "@mace_custom_ops//:rooms",
         left_out = ":left_out",
+        opencl = True,
         parts = opencl_rooms,
         rooms = rooms + quantized_rooms,
         selection = ":only",
@@ -359,7 +504,7 @@ def mace_op_rooms(
     mace_cc_library(
         name = "ops_test_cases",
         testonly = True,
-        deps = tests,
+        deps = [room + "_test_cases" for room in rooms],
     )
     mace_cc_test(
         name = "ops_test",
@@ -369,7 +514,7 @@ def mace_op_rooms(
     mace_cc_library(
         name = "ops_benchmark_cases",
         testonly = True,
-        deps = benchmarks + [benchmark_main],
+        deps = [room + "_benchmark_cases" for room in rooms] + [benchmark_main],
     )
     mace_cc_binary(
         name = "ops_benchmark",

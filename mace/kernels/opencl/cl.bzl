@@ -10,7 +10,7 @@ def embed_cl(name, src):
         name = name,
         srcs = [src],
         outs = ["%s_%s.h" % (stem, ending)],
-        cmd = "$(location //mace/kernels/opencl:embed_cl) --source $< --out $@",
+        cmd = "$(location @mace//mace/kernels/opencl:embed_cl) --source $< --out $@",
         message = "Embedding OpenCL",
-        tools = ["//mace/kernels/opencl:embed_cl"],
+        tools = ["@mace//mace/kernels/opencl:embed_cl"],
     )
