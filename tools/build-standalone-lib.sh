@@ -27,6 +27,11 @@ build/include/mace/public/*.h.
   -ops TYPE[,TYPE...] likewise (or besides) the operators named; also the kernels
                       FiveWide, Int8Weights and Winograd, see
                       docs/user/build_library.md
+  -custom_ops DIR[,DIR...]
+                      folders with operators of your own, for the library and for
+                      -models and -ops; without -models and -ops it has all of MACE's
+                      and these, and is written to build/lib/ABI/RUNTIMES-custom. See
+                      docs/development/adding_an_op.md
   -static             libmace.a only
   -debug              not optimised, with debug information
   -asan               with the address sanitizer (libmace.so only)
@@ -52,6 +57,7 @@ abis=
 runtimes=
 models=
 ops=
+custom_ops=
 static_only=false
 check_only=false
 bazel_flags=()
@@ -61,7 +67,7 @@ while [[ $# -gt 0 ]]; do
   flag=${1%%=*}
   flag=${flag/#--/-}
   case $flag in
-    -abi | -runtimes | -models | -ops)
+    -abi | -runtimes | -models | -ops | -custom_ops)
       if [[ $1 == *=* ]]; then
         value=${1#*=}
       else
@@ -74,6 +80,7 @@ while [[ $# -gt 0 ]]; do
         -runtimes) runtimes=$value ;;
         -models) models=${models:+$models,}$value ;;
         -ops) ops=${ops:+$ops,}$value ;;
+        -custom_ops) custom_ops=${custom_ops:+$custom_ops,}$value ;;
       esac
       [[ -n ${value//[,+]/} ]] || fail "$flag needs a value; see -help"
       ;;
@@ -131,7 +138,8 @@ with_gpu() {
 folder_of() {
   local runtimes=cpu
   if [[ $(with_gpu "$1") == true ]]; then runtimes=cpu_gpu; fi
-  echo "$1/$runtimes${rooms:+-selection}"
+  local kind=${MACE_CUSTOM_OPS:+-custom}
+  echo "$1/$runtimes${rooms:+-selection}${kind}"
 }
 
 # Bazel's configuration for it.
@@ -191,13 +199,25 @@ for abi in "${targets[@]}"; do
     fail "no C++ headers for $abi: run 'bash tools/setup.sh --for cross'"
 done
 
+python=${MACE_VENV:-$root/.venv}/bin/python
+[[ -x $python ]] || python=python3
+readonly python
+
+# Operators of the user's own: Bazel reads the variable.
+if [[ -n $custom_ops ]]; then
+  MACE_CUSTOM_OPS=${custom_ops//,/:}
+fi
+if [[ -n ${MACE_CUSTOM_OPS:-} ]]; then
+  MACE_CUSTOM_OPS=$(PYTHONPATH=$root MACE_CUSTOM_OPS=$MACE_CUSTOM_OPS \
+    "$python" -m mace.python.tools.catalogue.folders) || exit 2
+  export MACE_CUSTOM_OPS
+fi
+
 if $check_only; then exit 0; fi
 
 # Which operators: all, or those that models and flags name.
 rooms=
 if [[ -n $models$ops ]]; then
-  python=${MACE_VENV:-$root/.venv}/bin/python
-  [[ -x $python ]] || python=python3
   rooms=$(PYTHONPATH=$root "$python" -m mace.python.tools.export.selection \
     --models="$models" --ops="$ops" ${selection_flags[@]+"${selection_flags[@]}"}) ||
     exit 2

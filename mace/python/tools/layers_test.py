@@ -18,6 +18,7 @@ _LAYERS = (
     (
         "leftovers",
         "interruption",
+        "custom_ops",
         "atomic",
         "reference_page",
         "bazel_command",

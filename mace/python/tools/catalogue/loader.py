@@ -10,7 +10,7 @@ only PyYAML installed.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -29,6 +29,12 @@ from mace.python.tools.catalogue.schema import (
     Port,
 )
 from mace.python.tools.catalogue.signatures import DEVICES, read_signatures
+from mace.python.tools.custom_ops import (
+    call_on_change,
+    custom_folders,
+    folder_problems,
+    rooms_in,
+)
 from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import MaceError
 
@@ -57,8 +63,71 @@ class CatalogueError(MaceError):
 
 @functools.lru_cache(maxsize=1)
 def default_catalogue() -> Catalogue:
-    """The catalogue of this source tree, read once."""
-    return load_catalogue(OPS_DIR)
+    """The catalogue of this source tree and of the folders of users' own operators,
+    read once.
+    """
+    catalogue = load_catalogue(OPS_DIR)
+    return with_custom(catalogue, custom_folders()) if custom_folders() else catalogue
+
+
+call_on_change(default_catalogue.cache_clear)
+
+
+def with_custom(catalogue: Catalogue, folders: Iterable[Path]) -> Catalogue:
+    """Adds the operators of users' own folders to those of MACE.
+
+    Raises:
+        CatalogueError: with all mistakes of all folders and their declarations.
+    """
+    problems: list[str] = []
+    enums = load_enums(OPS_DIR / "op_enums.yaml")
+    ops, rooms = dict(catalogue.ops), dict(catalogue.rooms)
+    devices, custom = dict(catalogue.devices), dict(catalogue.custom)
+    for folder in folders:
+        wrong = folder_problems(folder)
+        problems += wrong
+        for room in [] if wrong else rooms_in(folder):
+            try:
+                schema = load_op(room / f"{room.name}.op.yaml", enums)
+            except CatalogueError as error:
+                problems.append(str(error))
+                continue
+            taken = _taken(schema.type, room, ops, rooms, custom)
+            if taken:
+                problems.append(f"custom_ops: {room}: {taken}; choose another name")
+                continue
+            ops[schema.type] = schema
+            rooms[schema.type] = room.name
+            devices[schema.type] = _devices(room)
+            custom[schema.type] = room
+    if problems:
+        raise CatalogueError("\n".join(problems))
+    return Catalogue(
+        MappingProxyType(ops),
+        MappingProxyType(rooms),
+        MappingProxyType(devices),
+        MappingProxyType(custom),
+    )
+
+
+def _taken(
+    op_type: str,
+    room: Path,
+    ops: Mapping[str, OpSchema],
+    rooms: Mapping[str, str],
+    custom: Mapping[str, Path],
+) -> str:
+    """What has a name already that an operator of a user's own has; '' for nothing."""
+    if op_type in custom:
+        return f"{custom[op_type]} declares {op_type}, too"
+    if op_type in ops:
+        return f"MACE itself has an operator {op_type} (mace/ops/{rooms[op_type]})"
+    for path in custom.values():
+        if path.name == room.name:
+            return f"{path} is a room of the same name"
+    if (OPS_DIR / room.name).exists():
+        return f"MACE itself has mace/ops/{room.name}"
+    return ""
 
 
 def load_catalogue(ops_dir: Path) -> Catalogue:

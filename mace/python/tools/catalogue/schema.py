@@ -7,6 +7,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Union
 
@@ -183,8 +184,9 @@ class Catalogue:
     """Every operator type, by name.
 
     Attributes:
-        rooms: the folder of mace/ops that holds each type.
+        rooms: the name of the folder that holds each type.
         devices: those that have kernels for each type, as ``CPU``.
+        custom: the folder of each type that is not in mace/ops.
     """
 
     ops: Mapping[str, OpSchema]
@@ -192,6 +194,7 @@ class Catalogue:
     devices: Mapping[str, tuple[str, ...]] = field(
         default_factory=lambda: MappingProxyType({})
     )
+    custom: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
 
     def __contains__(self, op_type: object) -> bool:
         return op_type in self.ops

@@ -16,6 +16,7 @@ import pytest
 
 from mace.python.tools.calibrate.command import quantize_deployment
 from mace.python.tools.calibrate.options import CalibrateOptions
+from mace.python.tools.cli.commands import use_operators_of
 from mace.python.tools.cli.parser import COMMANDS, command_parser
 from mace.python.tools.command_line.flags import OldFlag
 from mace.python.tools.command_line.options import CommandOptions
@@ -63,6 +64,7 @@ def test_every_key_is_read_or_told_to_have_no_effect(
 ) -> None:
     project.convert_and_run(validate=True)
     project.samples()
+    use_operators_of(project.deployment())
     calibrated = project.deployment(model="calibration:\n  input_dir: samples")
     options = CalibrateOptions(build_dir=project.build_dir)
     quantize_deployment(calibrated, options, project.folder / "codegen")

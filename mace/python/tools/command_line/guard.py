@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 from mace.python.tools.command_line import console
+from mace.python.tools.custom_ops import fault_of
 from mace.python.tools.errors import MaceError
 
 _INTERRUPTED = 128 + signal.SIGINT
@@ -90,6 +91,11 @@ def _signals_raise() -> Iterator[None]:
 
 
 def _report_defect(arguments: list[str], error: Exception) -> int:
+    fault = fault_of(error)
+    if fault:
+        reason = traceback.format_exception_only(type(error), error)[-1].strip()
+        console.show(f"{fault}: {reason}", logging.ERROR)
+        return MaceError.exit_status
     text = "".join(
         [
             f"arguments: {arguments!r}\n",

@@ -791,6 +791,18 @@ class Deployment(Section):
         },
         replaceable=True,
     )
+    custom_ops: Optional[
+        Annotated[
+            Tuple[v.Location, ...],
+            v.OneOrMany("path, or list of paths", separated=True),
+        ]
+    ] = key(
+        "Folders with operators of your own, for the models of this file (see "
+        "[Adding an operator](../development/adding_an_op.md)).",
+        "what can be converted, and the operators of the library",
+        replaceable=True,
+        accepts="{}",
+    )
     models: Models = key("The models.", "what is converted and run", required=True)
     source: SkipJsonSchema[Path] = Path()
     warnings: SkipJsonSchema[Tuple[str, ...]] = ()

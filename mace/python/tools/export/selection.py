@@ -146,14 +146,14 @@ def select_rooms(types: Iterable[str], ops_dir: Path = OPS_DIR) -> tuple[str, ..
     Raises:
         SelectionError: names every type that this release does not compute.
     """
-    rooms = load_catalogue(ops_dir).rooms
+    rooms = _room_folders(ops_dir)
     computed = {
-        kind: room for kind, room in rooms.items() if any(_sources(ops_dir / room))
+        kind: room.name for kind, room in rooms.items() if any(_sources(room))
     } | PARTS
     quantized = {
-        QUANTIZED + kind: f"{room}_quantized"
+        QUANTIZED + kind: f"{room.name}_quantized"
         for kind, room in rooms.items()
-        if _quantized_source(ops_dir, room).exists()
+        if _quantized_source(room).exists()
     }
     computed |= quantized
     unknown = sorted(set(types) - computed.keys())
@@ -177,19 +177,27 @@ def with_quantized(types: Iterable[str], ops_dir: Path = OPS_DIR) -> set[str]:
     With the operators at the borders of a quantized model, and products of 16 bits, if
     there is any.
     """
-    rooms = load_catalogue(ops_dir).rooms
+    rooms = _room_folders(ops_dir)
     named = set(types)
     quantized = {
         QUANTIZED + kind
         for kind in named
-        if kind in rooms and _quantized_source(ops_dir, rooms[kind]).exists()
+        if kind in rooms and _quantized_source(rooms[kind]).exists()
     }
     others = {"Quantize", "Dequantize", INT16}
     return named | quantized | (others if quantized else set())
 
 
-def _quantized_source(ops_dir: Path, room: str) -> Path:
-    return ops_dir / room / f"{room}_quantized.cc"
+def _room_folders(ops_dir: Path) -> dict[str, Path]:
+    """The folder of each operator type, with those of users' own."""
+    own = ops_dir == OPS_DIR
+    catalogue = default_catalogue() if own else load_catalogue(ops_dir)
+    folders = {kind: ops_dir / room for kind, room in catalogue.rooms.items()}
+    return {**folders, **catalogue.custom}
+
+
+def _quantized_source(room: Path) -> Path:
+    return room / f"{room.name}_quantized.cc"
 
 
 def _sources(room: Path) -> Iterable[Path]:

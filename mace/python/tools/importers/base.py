@@ -15,6 +15,14 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
+from mace.python.tools.custom_ops import (
+    PACKAGE,
+    CustomOpsError,
+    call_on_change,
+    fault_of,
+    handler_modules,
+    import_custom,
+)
 from mace.python.tools.errors import MaceError, UnsupportedError
 from mace.python.tools.importers.journal import Journal
 from mace.python.tools.ir.dtypes import DataType
@@ -241,6 +249,10 @@ MALFORMED_NODE_ERRORS = (
 
 def malformed_node(error: Exception) -> UnsupportedNodeError:
     """The row of a node that failed with one of `MALFORMED_NODE_ERRORS`."""
+    fault = fault_of(error)
+    if fault:
+        # A mistake in a handler or rule of the user's own is as likely.
+        return UnsupportedNodeError(f"{type(error).__name__}: {error}", f"see {fault}")
     return UnsupportedNodeError(
         f"{MALFORMED}{type(error).__name__}: {error}", "export the model again"
     )
@@ -273,22 +285,34 @@ H = TypeVar("H", bound=Callable[..., None])
 class HandlerTable(Generic[H]):
     """Handlers by framework operator type, registered with a decorator. The modules of
     `package` are imported when the first handler is needed, so that a new file is
-    enough to add handlers.
+    enough to add handlers; so are those of users' own folders.
     """
 
     def __init__(self, package: str) -> None:
         self._package = package
+        self._framework = package.split(".")[-2]
         self._handlers: dict[str, H] = {}
         self._loaded = False
+        self._custom: dict[str, H] = {}
+        self._custom_loaded = False
+        call_on_change(self._forget_custom)
 
     def register(self, *op_types: str) -> Callable[[H], H]:
         """Decorator: this function converts nodes of these types."""
 
         def add(handler: H) -> H:
+            is_custom = _module(handler).split(".")[0] == PACKAGE
+            handlers = self._custom if is_custom else self._handlers
+            if is_custom:
+                self._load_own()
             for op_type in op_types:
-                if op_type in self._handlers:
+                if is_custom and op_type in self._handlers:
+                    raise CustomOpsError(
+                        f"MACE itself converts {op_type} of {self._framework}"
+                    )
+                if op_type in handlers:
                     raise ValueError(f"{op_type} has two handlers")
-                self._handlers[op_type] = handler
+                handlers[op_type] = handler
             return handler
 
         return add
@@ -296,14 +320,33 @@ class HandlerTable(Generic[H]):
     def find(self, op_type: str) -> H | None:
         """The handler for a type, None if there is none."""
         self._load()
-        return self._handlers.get(op_type)
+        return self._handlers.get(op_type) or self._custom.get(op_type)
 
     def types(self) -> list[str]:
         """The types that have a handler, sorted: for docs and hints."""
         self._load()
-        return sorted(self._handlers)
+        return sorted([*self._handlers, *self._custom])
 
     def _load(self) -> None:
+        self._load_own()
+        if not self._custom_loaded:
+            self._custom_loaded = True
+            self._load_custom()
+
+    def _load_custom(self) -> None:
+        for name, path in handler_modules(self._framework):
+            module = import_custom(name, path).__name__
+            if all(_module(item) != module for item in self._custom.values()):
+                raise CustomOpsError(
+                    f"custom_ops: {path} registers no handler for {self._framework}: "
+                    '@HANDLERS.register("<type in the framework>") is missing'
+                )
+
+    def _forget_custom(self) -> None:
+        self._custom = {}
+        self._custom_loaded = False
+
+    def _load_own(self) -> None:
         if self._loaded:
             return
         self._loaded = True
@@ -311,6 +354,10 @@ class HandlerTable(Generic[H]):
         for module in pkgutil.iter_modules(folder):
             if not module.name.endswith("_test"):
                 importlib.import_module(f"{self._package}.{module.name}")
+
+
+def _module(handler: object) -> str:
+    return str(getattr(handler, "__module__", ""))
 
 
 def unknown_tensor(

@@ -311,6 +311,7 @@ def _compare(
     run: ModelRun,
 ) -> ModelRun:
     """Compares outputs, check_tensors and layers with the framework's."""
+    _LOG.info("%s: compared with %s", model.config.name, expected.source)
     outputs = checking.compare_outputs(
         model.config, model.file, place.runtime, expected, answer.outputs
     )

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import shutil
@@ -15,6 +16,7 @@ from mace.python.tools.bazel import Variant, build_program, choose_variant
 from mace.python.tools.codegen import linked_package
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.vocabulary import Abi, ModelFormat
+from mace.python.tools.custom_ops import custom_folders, rooms_in
 from mace.python.tools.errors import MissingToolError
 from mace.python.tools.run.options import RunOptions
 
@@ -56,6 +58,7 @@ def find_program(
     """
     variant = choose_variant(abi, options.debug_mode, options.address_sanitizer, gpu)
     target, folder, newest = _TARGET, options.build_dir, _newest_source()
+    folder /= _of_custom_ops()
     if deployment and deployment.model_graph_format is ModelFormat.CODE:
         package = linked_package(deployment)
         target = f"//{package.relative_to(_ROOT).as_posix()}:mace_run"
@@ -90,12 +93,20 @@ def find_program(
 def has_program(abi: Abi, options: RunOptions) -> bool:
     """Whether `find_program` need not build `mace_run` for an ABI."""
     variant = choose_variant(abi, options.debug_mode, options.address_sanitizer)
-    path = _place(options.build_dir, variant)
+    path = _place(options.build_dir / _of_custom_ops(), variant)
     return _is_current(path, _newest_source(), _compiler(variant))
 
 
 def _place(folder: Path, variant: Variant) -> Path:
     return folder / "bin" / variant.name / "mace_run"
+
+
+def _of_custom_ops() -> Path:
+    """A folder of its own for the program with these operators of the user's own."""
+    folders = ":".join(map(str, custom_folders()))
+    if not folders:
+        return Path()
+    return Path(f"custom_ops-{hashlib.sha256(folders.encode()).hexdigest()[:8]}")
 
 
 def _compiler(variant: Variant) -> str:
@@ -118,9 +129,12 @@ def _stamp(path: Path) -> Path:
 
 def _newest_source() -> float:
     newest = 0.0
-    for folder in _SOURCE_FOLDERS:
-        for parent, _, files in os.walk(_ROOT / "mace" / folder):
+    folders = [_ROOT / "mace" / name for name in _SOURCE_FOLDERS]
+    folders += [room for folder in custom_folders() for room in rooms_in(folder)]
+    for folder in folders:
+        for parent, _, files in os.walk(folder):
             for name in files:
                 if os.path.splitext(name)[1] in _SOURCE_SUFFIXES:
                     newest = max(newest, os.stat(os.path.join(parent, name)).st_mtime)
-    return newest
+    # A room that was removed.
+    return max([newest, *(folder.stat().st_mtime for folder in custom_folders())])

@@ -11,6 +11,13 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.validate.frameworks.names import near_names
+from mace.python.tools.validate.frameworks.onnx_custom import (
+    model_inputs,
+    own_nodes,
+    own_operators,
+    run_in_parts,
+    unknown_operators,
+)
 from mace.python.tools.validate.frameworks.onnx_session import open_session
 from mace.python.tools.validate.frameworks.reference import (
     Array,
@@ -41,18 +48,39 @@ def run(request: ReferenceRequest) -> ReferenceResult:
     fed = {name: request.inputs[name] for name in wanted if name in request.inputs}
     fetched = [name for name in wanted if name not in fed]
 
+    own = own_operators()
+    version = f"onnxruntime {onnxruntime.__version__}"
     try:
-        session = open_session(model.SerializeToString())
-        feeds = _feeds(session, request)
-        values = session.run(fetched, feeds) if fetched else []
+        if own_nodes(model, own):
+            version += (
+                f", {', '.join(own_nodes(model, own))} by its class in custom_ops"
+            )
+            feeds = _feeds(model_inputs(model), request)
+            values = run_in_parts(model, own, feeds, fetched)
+        else:
+            session = open_session(model.SerializeToString())
+            feeds = _feeds(session.get_inputs(), request)
+            values = session.run(fetched, feeds) if fetched else []
     except FrameworkError:
         raise
     except Exception as error:  # the package has no common base class
         raise FrameworkError(
-            f"onnxruntime cannot run {request.model_file}: {error}"
+            f"onnxruntime cannot run {request.model_file}: {error}{_hint(model)}"
         ) from error
     tensors = {**fed, **dict(zip(fetched, (np.asarray(v) for v in values)))}
-    return ReferenceResult(tensors, f"onnxruntime {onnxruntime.__version__}")
+    return ReferenceResult(tensors, version)
+
+
+def _hint(model: Any) -> str:
+    unknown = unknown_operators(model)
+    if not unknown:
+        return ""
+    domain, _, kind = unknown[0].rpartition(".")
+    return (
+        f"\nIf ONNX Runtime does not know {', '.join(unknown)}, say what it computes: "
+        f"class {kind}(onnx.reference.op_run.OpRun) with op_domain = {domain!r} in a "
+        "file <name>_onnx.py of custom_ops; or give validation_outputs_data"
+    )
 
 
 def _load(path: Path) -> Any:
@@ -84,7 +112,7 @@ def _cut(graph: Any, inputs: list[str], outputs: list[str]) -> None:
             continue
         needed.add(name)
         if name not in inputs and name in producer:
-            pending.extend(_reads(producer[name]))
+            pending.extend(reads(producer[name]))
     keep = [
         node
         for node in graph.node
@@ -140,13 +168,13 @@ def _cut(graph: Any, inputs: list[str], outputs: list[str]) -> None:
     _replace(graph.output, new_outputs)
 
 
-def _reads(node: Any) -> Iterable[str]:
+def reads(node: Any) -> Iterable[str]:
     """Names a node reads, those of its sub-graphs included."""
     yield from (name for name in node.input if name)
     for attribute in node.attribute:
         for graph in [attribute.g, *attribute.graphs]:
             for inner in graph.node:
-                yield from _reads(inner)
+                yield from reads(inner)
 
 
 def _replace(field: Any, values: list[Any]) -> None:
@@ -167,9 +195,9 @@ _DTYPES = {
 }
 
 
-def _feeds(session: Any, request: ReferenceRequest) -> dict[str, Array]:
+def _feeds(inputs: Any, request: ReferenceRequest) -> dict[str, Array]:
     feeds: dict[str, Array] = {}
-    for wanted in session.get_inputs():
+    for wanted in inputs:
         if wanted.name not in request.inputs:
             continue  # an initialiser that older models also list as input
         array = request.inputs[wanted.name]
