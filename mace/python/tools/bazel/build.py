@@ -23,7 +23,7 @@ _ROOT = Path(__file__).resolve().parents[4]
 
 _NDK_CONFIGS = {Abi.ARM64_V8A: "android_arm64", Abi.ARMEABI_V7A: "android_arm"}
 
-_LABEL = re.compile(r"^//([\w./+-]*):([\w./+-]+)$")
+_LABEL = re.compile(r"^(?:@([\w.-]+))?//([\w./+-]*):([\w./+-]+)$")
 _LAST_LINES = 15
 
 
@@ -125,7 +125,8 @@ def build_program(target: str, variant: Variant) -> Path:
     """Builds a target; returns the file Bazel made.
 
     Args:
-        target: "//folder:name", or "//folder" for "//folder:folder".
+        target: "//folder:name", or "//folder" for "//folder:folder", or
+            "@repository//folder:name".
 
     Raises:
         MissingToolError: there is no Bazel.
@@ -149,11 +150,18 @@ def build_program(target: str, variant: Variant) -> Path:
     info = _call(bazel.words("info", *flags, "--color=no", "bazel-bin"))
     if info.returncode != 0:
         raise BuildError(f"bazel info failed:\n{info.stderr.strip()}")
-    folder, _, name = label[2:].partition(":")
-    path = Path(info.stdout.strip()) / folder / name
+    path = Path(info.stdout.strip()) / _path_of(label)
     if not path.is_file():
         raise BuildError(f"{label} is no program: building it made no {path}")
     return path
+
+
+def _path_of(label: str) -> Path:
+    """Where Bazel puts the program of a label, below bazel-bin."""
+    match = _LABEL.match(label)
+    assert match is not None
+    repository, folder, name = match.groups()
+    return Path(f"external/{repository}" if repository else "", folder, name)
 
 
 def full_label(target: str) -> str:

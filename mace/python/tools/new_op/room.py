@@ -14,6 +14,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.catalogue import load_catalogue
+from mace.python.tools.catalogue.loader import with_custom
+from mace.python.tools.custom_ops import INTERFACE, MANIFEST, folder_problems
 from mace.python.tools.errors import UsageError
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -27,7 +29,8 @@ class NewOp:
 
     Attributes:
         op_type: its name in models, 'OneHot'.
-        onnx: the ONNX operator it is imported from, '' for none.
+        onnx: the ONNX operator it is imported from, '' for none; with its operator set
+            if that is not ONNX's own, 'com.example.OneHot'.
     """
 
     op_type: str
@@ -39,18 +42,33 @@ class NewOp:
         words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", self.op_type)
         return re.sub(r"(?<=[A-Z])(?=[A-Z][a-z])", "_", words).lower()
 
+    @property
+    def onnx_type(self) -> str:
+        """The ONNX operator without its operator set."""
+        return self.onnx.rpartition(".")[2]
+
+    @property
+    def onnx_domain(self) -> str:
+        """The operator set of the ONNX operator, '' for ONNX's own."""
+        return self.onnx.rpartition(".")[0]
+
     def check(self, root: Path) -> None:
         """Refuses names that already exist in a checkout, and invalid names.
 
         Raises:
             UsageError: says which name, and why.
         """
-        for flag, name in (("NAME", self.op_type), ("--onnx", self.onnx or "A")):
+        for flag, name in (("NAME", self.op_type), ("--onnx", self.onnx_type or "A")):
             if not re.fullmatch(r"[A-Z][A-Za-z0-9]{0,63}", name):
                 raise UsageError(
                     f"{flag}: found {name!r}; an operator's name is of letters and "
                     "digits and starts with a capital, as OneHot does"
                 )
+        if not re.fullmatch(r"([A-Za-z]\w*(\.[A-Za-z]\w*)*)?", self.onnx_domain):
+            raise UsageError(
+                f"--onnx: found {self.onnx!r}; an operator of another operator set is "
+                "written with its domain, as in com.example.OneHot"
+            )
         rooms = load_catalogue(root / _OPS).rooms
         for op_type, room in rooms.items():
             if op_type.lower() == self.op_type.lower() or room == self.room:
@@ -62,39 +80,49 @@ class NewOp:
                 f"NAME: found {self.op_type!r}; {self.room!r} cannot be the name of "
                 "its room, since Python or mace/ops/BUILD.bazel use it"
             )
-        taken = [path for path in self.files() if (root / path).exists()]
         if (root / _OPS / self.room).exists():
-            taken.append(_OPS / self.room)
-        if taken:
             raise UsageError(
-                f"NAME: found {self.op_type!r}; there is {taken[0]} already"
+                f"NAME: found {self.op_type!r}; there is {_OPS / self.room} already"
             )
 
     def files(self) -> Mapping[Path, str]:
         """The text of each file, by its path in a checkout."""
-        room = _OPS / self.room
-        templates = {
-            room / f"{self.room}.op.yaml": "op.op.yaml",
-            room / f"{self.room}.py": "op.py",
-            room / f"{self.room}.cc": "op.cc",
-            room / f"{self.room}_cpu.cc": "op_cpu.cc",
-            room / f"{self.room}_test.cc": "op_test.cc",
-            room / f"{self.room}_benchmark.cc": "op_benchmark.cc",
-        }
+        texts = self._room(_OPS / self.room)
         if self.onnx:
-            templates[_HANDLERS / f"{self.room}.py"] = "onnx_handler.py"
-            templates[_HANDLERS / f"{self.room}_test.py"] = "onnx_handler_test.py"
+            handler, test = _HANDLERS / f"{self.room}.py", f"{self.room}_test.py"
+            texts[handler] = self._render("onnx_handler.py")
+            texts[_HANDLERS / test] = self._render("onnx_handler_test.py")
+        return texts
+
+    def custom_files(self) -> Mapping[Path, str]:
+        """The text of each file, by its path in a folder of the user's own."""
+        texts = self._room(Path(self.room))
+        if self.onnx:
+            name = f"{self.room}_onnx"
+            handler, test = f"{name}.py", f"{name}_test.py"
+            texts[Path(self.room, handler)] = self._render("onnx_handler.py")
+            texts[Path(self.room, test)] = self._render("onnx_handler_test.py")
+        return texts
+
+    def _room(self, room: Path) -> dict[Path, str]:
+        endings = (".op.yaml", ".py", ".cc", "_cpu.cc", "_test.cc", "_benchmark.cc")
+        return {
+            room / f"{self.room}{end}": self._render(f"op{end}") for end in endings
+        }
+
+    def _render(self, name: str) -> str:
         environment = Environment(
             loader=FileSystemLoader(_TEMPLATES),
             undefined=StrictUndefined,
             keep_trailing_newline=True,
         )
-        return {
-            path: environment.get_template(f"{template}.jinja2").render(
-                op=self.op_type, room=self.room, onnx=self.onnx
-            )
-            for path, template in templates.items()
-        }
+        return environment.get_template(f"{name}.jinja2").render(
+            op=self.op_type,
+            room=self.room,
+            onnx=self.onnx,
+            onnx_type=self.onnx_type,
+            domain=self.onnx_domain,
+        )
 
     def write(self, root: Path) -> list[Path]:
         """Writes the files into a checkout, all of them or none.
@@ -107,18 +135,74 @@ class NewOp:
             OutputError: a file cannot be written.
         """
         self.check(root)
-        written: list[Path] = []
-        folder = root / _OPS / self.room
-        folder.mkdir()
+        if self.onnx_domain:
+            raise UsageError(
+                f"--onnx: found {self.onnx!r}; of another operator set only with "
+                "--custom_ops, as MACE itself imports ONNX's own"
+            )
+        return self._write(root, self.files(), _OPS / self.room)
+
+    def write_custom(self, root: Path, folder: Path) -> list[Path]:
+        """Writes the files into a folder of the user's own, all of them or none.
+
+        Args:
+            root: the checkout, whose names are not free.
+            folder: made if it is not there.
+
+        Returns:
+            Their paths in the folder.
+
+        Raises:
+            UsageError: a name is not acceptable, or there is something else.
+            OutputError: a file cannot be written.
+        """
+        self.check(root)
+        if folder.exists() and not folder.is_dir():
+            raise UsageError(f"--custom_ops: {folder} is no folder")
+        if folder.is_dir() and any(folder.iterdir()):
+            # A mistyped path would be found out later.
+            problems = folder_problems(folder)
+            if problems:
+                raise UsageError("\n".join(problems))
+            with_custom(load_catalogue(root / _OPS), [folder])
+        texts = dict(self.custom_files())
+        if not (folder / MANIFEST).exists():
+            texts[Path(MANIFEST)] = (
+                "# Operators for MACE; the number says for which of its interfaces.\n"
+                f"interface: {INTERFACE}\n"
+            )
+            texts[Path("conftest.py")] = self._render("conftest.py")
+        made = not folder.exists()
         try:
-            for path, text in self.files().items():
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"--custom_ops: {folder}: {error.strerror}") from error
+        try:
+            return self._write(folder, texts, Path(self.room))
+        except BaseException:
+            if made:
+                folder.rmdir()
+            raise
+
+    def _write(
+        self, root: Path, texts: Mapping[Path, str], room: Path
+    ) -> list[Path]:
+        for path in (room, *texts):
+            if (root / path).exists():
+                raise UsageError(
+                    f"NAME: found {self.op_type!r}; there is {path} already"
+                )
+        written: list[Path] = []
+        (root / room).mkdir()
+        try:
+            for path, text in texts.items():
                 with atomic_write(root / path, "w") as stream:
                     stream.write(text)
                 written.append(path)
         except BaseException:
             for path in written:
                 (root / path).unlink()
-            folder.rmdir()
+            (root / room).rmdir()
             raise
         return written
 

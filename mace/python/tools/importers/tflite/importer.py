@@ -260,7 +260,7 @@ class _Import:
         if operator.type == "IF":
             self._branch(operator)
             return
-        handler = HANDLERS.find(operator.type)
+        handler = HANDLERS.find(_kind(operator))
         if handler is None:
             raise UnsupportedNodeError(*_why(operator))
         activation = _activation(operator)
