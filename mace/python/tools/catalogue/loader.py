@@ -66,8 +66,14 @@ def default_catalogue() -> Catalogue:
     """The catalogue of this source tree and of the folders of users' own operators,
     read once.
     """
-    catalogue = load_catalogue(OPS_DIR)
-    return with_custom(catalogue, custom_folders()) if custom_folders() else catalogue
+    own = _own_catalogue()
+    return with_custom(own, custom_folders()) if custom_folders() else own
+
+
+@functools.lru_cache(maxsize=1)
+def _own_catalogue() -> Catalogue:
+    """MACE's own operators, which are the same in any folders."""
+    return load_catalogue(OPS_DIR)
 
 
 call_on_change(default_catalogue.cache_clear)
@@ -184,7 +190,11 @@ def load_op(path: Path, enums: Enumerations) -> OpSchema:
     """
     problems: list[str] = []
     raw = _read(path, problems)
-    schema = None if problems else _op(raw, enums, problems)
+    schema = None
+    try:
+        schema = None if problems else _op(raw, enums, problems)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        problems.append(f"has a value of the wrong kind: {error}")
     if schema is None or problems:
         raise CatalogueError("\n".join(f"{path}: {text}" for text in problems))
     return schema

@@ -387,7 +387,8 @@ def _no_handler(proto: onnx.NodeProto) -> UnsupportedNodeError:
     if not _is_onnx(proto.domain):
         return UnsupportedNodeError(
             f"the operator set {proto.domain!r} is not ONNX's own",
-            "export the model with standard operators",
+            "export the model with standard operators, or convert it with a handler of "
+            "your own (custom_ops)",
         )
     return UnsupportedNodeError(
         "MACE has no such operator",

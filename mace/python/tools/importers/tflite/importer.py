@@ -607,7 +607,7 @@ def _why(operator: Operator) -> tuple[str, str]:
         return (
             "a custom operator",
             "name the tensors in front of it in output_tensors, and compute it in "
-            "the application",
+            "the application, or convert it with a handler of your own (custom_ops)",
         )
     near = nearest_names(kind, HANDLERS.types(), 2)
     hint = "supported and similar: " + ", ".join(near) if near else ""
