@@ -1,8 +1,11 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Adds an operator as docs/development/adding_an_op.md says: by new files only. It is
-added to a copy of the checkout, where it is built, converted and run. The command
-writes the files, and the test changes the formula as a developer would.
+"""Adds an operator to MACE as docs/development/adding_an_op.md says: by new files
+only. The command writes the files into a copy of the checkout, and the test changes the
+formula as a developer would. All tools find the operator there.
+
+The same files in a folder of a user's own are built and run by test/custom_op; Bazel
+makes their targets as it makes those of all rooms.
 """
 
 from __future__ import annotations
@@ -13,14 +16,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import onnx
 import pytest
 
-from mace.python.tools.bazel_command import bazel_command
 from mace.python.tools.new_op.room import NewOp
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -41,34 +40,7 @@ _CHANGES = (
     ),
     ("asinh.py", 'inputs[0] * op.attr("factor")', "np.arcsinh(inputs[0])"),
     ("asinh.py", "import Any\n", "import Any\n\nimport numpy as np\n"),
-    ("asinh_cpu.cc", "\n\n#include", "\n\n#include <cmath>\n\n#include"),
-    ("asinh_cpu.cc", "    const float factor = attributes_.factor;\n", ""),
-    ("asinh_cpu.cc", "x[i] * factor", "std::asinh(x[i])"),
-    ("asinh_test.cc", "#include <vector>", "#include <cmath>\n#include <vector>"),
-    ("asinh_test.cc", "value * 2.5f", "std::asinh(double{value})"),
-    ("asinh_test.cc", '.Float("factor", 2.5f)', ""),
-    ("asinh_test.cc", "{0, 0});", "{1e-7, 1e-6});"),
-    ("asinh_test.cc", '.String("factor", "two")', '.Float("factor", 2)'),
-    ("asinh_benchmark.cc", '.Float("factor", 2.5f)', ""),
 )
-
-_DEPLOYMENT = """
-library_name: added
-target_abis: [host]
-models:
-  added:
-    platform: onnx
-    model_file_path: {model}
-    subgraphs:
-      - input_tensors: x
-        input_shapes: 2,3,5
-        input_data_formats: NONE
-        output_tensors: y
-        output_shapes: 2,3,5
-        output_data_formats: NONE
-    runtime: cpu
-    data_type: fp32_fp32
-"""
 
 
 class _Checkout:
@@ -76,14 +48,6 @@ class _Checkout:
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "checkout"
-        self._bazel = replace(
-            bazel_command(),
-            startup=(
-                *bazel_command().startup,
-                f"--output_base={folder / 'bazel'}",
-                "--max_idle_secs=60",
-            ),
-        )
         for path in _tracked():
             target = self.root / path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -95,13 +59,7 @@ class _Checkout:
 
     def python(self, *arguments: str) -> str:
         """Runs Python in the copy; returns its output."""
-        return self._run([sys.executable, *arguments])
-
-    def bazel(self, command: str, *arguments: str) -> str:
-        """Runs Bazel in the copy; returns its output."""
-        return self._run(self._bazel.words(command, *arguments))
-
-    def _run(self, command: list[str]) -> str:
+        command = [sys.executable, *arguments]
         ended = subprocess.run(
             command,
             cwd=self.root,
@@ -124,14 +82,6 @@ class _Checkout:
             and not {"__pycache__", "build"} & {*path.relative_to(self.root).parts}
         }
 
-    def close(self) -> None:
-        """Ends the server of Bazel and removes the copy, which is large."""
-        if (self.root.parent / "bazel").exists():
-            self.bazel("shutdown")
-            # Bazel removes write permissions from its outputs.
-            subprocess.run(["chmod", "-R", "u+w", str(self.root.parent)], check=True)
-        shutil.rmtree(self.root.parent)
-
 
 def _tracked() -> list[str]:
     listed = subprocess.run(
@@ -151,7 +101,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Checkout]:
         pytest.skip("not a checkout of git, so nothing tells sources from outputs")
     checkout = _Checkout(tmp_path_factory.mktemp("added"))
     yield checkout
-    checkout.close()
+    shutil.rmtree(checkout.root)
 
 
 @pytest.fixture(scope="module")
@@ -174,31 +124,6 @@ def added(before: _Checkout) -> _Checkout:
     return before
 
 
-def _model(folder: Path) -> Path:
-    info = onnx.helper.make_tensor_value_info
-    kind = onnx.TensorProto.FLOAT
-    graph = onnx.helper.make_graph(
-        [onnx.helper.make_node("Asinh", ["x"], ["y"])],
-        "graph",
-        [info("x", kind, [2, 3, 5])],
-        [info("y", kind, [2, 3, 5])],
-    )
-    path = folder / "added.onnx"
-    path.write_bytes(onnx.helper.make_model(graph).SerializeToString())
-    return path
-
-
-@pytest.fixture(scope="module")
-def converted(added: _Checkout) -> Path:
-    """The folder with the converted model."""
-    folder = added.root / "build"
-    folder.mkdir(exist_ok=True)
-    deployment = folder / "added.yml"
-    deployment.write_text(_DEPLOYMENT.format(model=_model(folder)))
-    added.python("tools/converter.py", "convert", f"--config={deployment}")
-    return folder / "added" / "model"
-
-
 def test_the_tests_of_the_tools_find_it(added: _Checkout) -> None:
     added.python(
         *("-m", "pytest", "-q", "-p", "no:cacheprovider"),
@@ -219,39 +144,7 @@ def test_the_documentation_lists_it(added: _Checkout) -> None:
     assert "`Asinh`" in out.read_text("utf-8")
 
 
-def test_its_own_test_passes(added: _Checkout) -> None:
-    _require_bazel()
-    added.bazel("test", "//mace/ops:asinh_test")
-
-
-def test_a_program_with_this_operator_alone_runs_the_model(
-    added: _Checkout, converted: Path
-) -> None:
-    _require_bazel()
-    model = converted / "added.pb"
+def test_a_library_can_be_built_with_it(added: _Checkout) -> None:
     selection = "mace.python.tools.export.selection"
-    rooms = added.python("-m", selection, f"--models={model}").strip()
+    rooms = added.python("-m", selection, f"--ops={_OP.op_type}").strip()
     assert rooms == "asinh"
-    added.bazel("build", f"--//mace/ops:only={rooms}", "//mace/tools:mace_run")
-    x = np.linspace(-20, 20, 30, dtype=np.float32)
-    x.tofile(converted / "in_x")
-    subprocess.run(
-        [
-            str(added.root / "bazel-bin" / "mace" / "tools" / "mace_run"),
-            f"--model_file={model}",
-            f"--model_data_file={converted / 'added.data'}",
-            f"--input_file={converted / 'in'}",
-            f"--output_file={converted / 'out'}",
-            *("--input_node=x", "--input_shape=2,3,5", "--input_data_format=NONE"),
-            *("--output_node=y", "--output_shape=2,3,5", "--output_data_format=NONE"),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    y = np.fromfile(converted / "out_y", np.float32)
-    np.testing.assert_allclose(y, np.arcsinh(x), rtol=1e-6)
-
-
-def _require_bazel() -> None:
-    if shutil.which(bazel_command().program) is None:
-        pytest.skip(f"{bazel_command().program} is not installed")

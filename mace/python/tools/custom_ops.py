@@ -16,6 +16,7 @@ standard library; PyYAML when a folder is read.
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import keyword
 import os
@@ -66,6 +67,25 @@ def use_custom_ops(folders: Iterable[Path]) -> None:
         del sys.modules[name]
     for reset in _resets:
         reset()
+
+
+def add_custom_ops_flag(parser: argparse.ArgumentParser) -> None:
+    """Adds the flag --custom_ops, which replaces the folders in use."""
+
+    def use(text: str) -> str:
+        try:
+            use_custom_ops(Path(name) for name in text.split(",") if name)
+        except CustomOpsError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+        return text
+
+    parser.add_argument(
+        "--custom_ops",
+        type=use,
+        metavar="DIR,...",
+        help=f"folders with operators of your own (default: those that {VARIABLE} "
+        "names)",
+    )
 
 
 def call_on_change(reset: Callable[[], None]) -> None:

@@ -126,7 +126,9 @@ def _write(name: str, text: str) -> Callable[[Path], object]:
         (lambda f: shutil.rmtree(f / "corner_pool"), "has no operator"),
     ],
 )
-def test_bad_folders(spoil: Callable[[Path], object], reason: str, folder: Path) -> None:
+def test_bad_folders(
+    spoil: Callable[[Path], object], reason: str, folder: Path
+) -> None:
     assert not folder_problems(folder)
     spoil(folder)
     with pytest.raises(CustomOpsError, match=reason) as caught:
@@ -140,7 +142,9 @@ def test_names_that_mace_has(folder: Path, tmp_path: Path) -> None:
     declaration = folder / "corner_pool/corner_pool.op.yaml"
     _change(declaration, "op: CornerPool", "op: Conv2D")
     use_custom_ops([folder])
-    with pytest.raises(CatalogueError, match=r"MACE itself has an operator Conv2D \(ma"):
+    with pytest.raises(
+        CatalogueError, match=r"MACE itself has an operator Conv2D \(ma"
+    ):
         default_catalogue()
     _change(declaration, "op: Conv2D", "op: CornerPool")
     copied = tmp_path / "other"
@@ -208,9 +212,17 @@ def test_values_of_the_wrong_kind(key: str, value: str, folder: Path) -> None:
     ("old", "new", "reason"),
     [
         ("_MODES = {", "_MODES = {{", r"onnx.py, line \d+: '{' was never closed"),
-        ("import Any", "import Nothing", r"onnx.py, line 7: ImportError: cannot import"),
+        (
+            "import Any",
+            "import Nothing",
+            r"onnx.py, line 7: ImportError: cannot import",
+        ),
         ("_MODES = {", "1 / 0\n_MODES = {", r"line \d+: ZeroDivisionError: division"),
-        ('"mmcv.MMCVCornerPool"', '"Conv"', r"line \d+: MACE itself converts Conv of o"),
+        (
+            '"mmcv.MMCVCornerPool"',
+            '"Conv"',
+            r"line \d+: MACE itself converts Conv of o",
+        ),
         ("@HANDLERS", "# @HANDLERS", "registers no handler for onnx: @HANDLERS.regist"),
     ],
 )
@@ -238,7 +250,11 @@ def test_a_mistake_in_a_handler_is_told_with_its_line(
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("class CornerPool(OpRules)", "class CornerPool", "one class derived from OpRu"),
+        (
+            "class CornerPool(OpRules)",
+            "class CornerPool",
+            "one class derived from OpRu",
+        ),
         ("def evaluate", "def calculate", "one class derived from OpRules"),
         ("import numpy as np", "import numpi as np", "line 10: ModuleNotFoundError"),
     ],

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operator reference of the documentation, from the declarations.
 
-python -m mace.python.tools.catalogue.table [--output FILE]
+python -m mace.python.tools.catalogue.table [--output FILE] [--custom_ops DIR,...]
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from mace.python.tools.catalogue.schema import (
     Port,
     Signature,
 )
+from mace.python.tools.custom_ops import add_custom_ops_flag
 from mace.python.tools.errors import MaceError
 from mace.python.tools.reference_page import page_parser, table, write_page
 
@@ -169,9 +170,11 @@ def _value(value: object) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status."""
-    args = page_parser(
+    parser = page_parser(
         "mace.python.tools.catalogue.table", "Print the operator reference."
-    ).parse_args(argv)
+    )
+    add_custom_ops_flag(parser)
+    args = parser.parse_args(argv)
     try:
         write_page(operator_table(default_catalogue()), args.output)
     except MaceError as error:

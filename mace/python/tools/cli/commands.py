@@ -228,7 +228,7 @@ def _folders(deployment: Deployment) -> Sequence[Path]:
         if not found or ref.is_url:
             looked = listed(str(path) for path in ref.candidates)
             raise MaceError(
-                f"{ref.key}: {ref.location} is no folder"
+                f"{ref.key or '--custom_ops'}: {ref.location} is no folder"
                 + ("" if ref.is_url else f"; looked for {looked}")
             )
         folders.append(found[0])

@@ -3,7 +3,7 @@
 """The operators that a library for certain models needs.
 
     python -m mace.python.tools.export.selection \
-        [--models FILE.pb,...] [--ops TYPE,...] [--quantize]
+        [--models FILE.pb,...] [--ops TYPE,...] [--quantize] [--custom_ops DIR,...]
 
 prints the names of their rooms (folders of mace/ops), joined by commas: the
 value of the Bazel flag --//mace/ops:only. For tools/build-standalone-lib.sh.
@@ -22,6 +22,7 @@ from google.protobuf.message import DecodeError
 
 from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.catalogue.loader import OPS_DIR, load_catalogue
+from mace.python.tools.custom_ops import add_custom_ops_flag
 from mace.python.tools.data_type import DataType, Precision
 from mace.python.tools.errors import MaceError
 from mace.python.tools.export.model_file import attribute_value
@@ -217,6 +218,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--quantize", action="store_true", help="--ops also in quantized numbers"
     )
+    add_custom_ops_flag(parser)
     args = parser.parse_args(argv)
     try:
         types = {kind.strip() for kind in args.ops.split(",") if kind.strip()}

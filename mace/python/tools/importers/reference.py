@@ -15,6 +15,7 @@ from pathlib import Path
 
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.catalogue.proofs import handler_test, shared_test
+from mace.python.tools.custom_ops import add_custom_ops_flag
 from mace.python.tools.importers.base import available_importers
 from mace.python.tools.reference_page import table
 
@@ -67,6 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--framework", choices=available_importers(), required=True)
     parser.add_argument("--output", type=Path, required=True)
+    add_custom_ops_flag(parser)
     args = parser.parse_args(argv)
     rows = [
         (", ".join(f"`{name}`" for name in names), f"`{test}`")

@@ -106,9 +106,7 @@ class NewOp:
 
     def _room(self, room: Path) -> dict[Path, str]:
         endings = (".op.yaml", ".py", ".cc", "_cpu.cc", "_test.cc", "_benchmark.cc")
-        return {
-            room / f"{self.room}{end}": self._render(f"op{end}") for end in endings
-        }
+        return {room / f"{self.room}{end}": self._render(f"op{end}") for end in endings}
 
     def _render(self, name: str) -> str:
         environment = Environment(
@@ -184,9 +182,7 @@ class NewOp:
                 folder.rmdir()
             raise
 
-    def _write(
-        self, root: Path, texts: Mapping[Path, str], room: Path
-    ) -> list[Path]:
+    def _write(self, root: Path, texts: Mapping[Path, str], room: Path) -> list[Path]:
         for path in (room, *texts):
             if (root / path).exists():
                 raise UsageError(
