@@ -142,7 +142,13 @@ def generate_headers(root: Path) -> List[str]:
     generator += (root / "mace" / "python" / "tools" / "catalogue").glob("*.py")
     enums = root / "mace" / "ops" / "op_enums.yaml"
     jobs: List[Tuple[List[str], Path, Path]] = [([], enums, include / "op_enums.h")]
-    for declaration in sorted((root / "mace" / "ops").glob("*/*.op.yaml")):
+    # Also of the example for users, whose sources include it as those of MACE do.
+    for declaration in sorted(
+        [
+            *(root / "mace" / "ops").glob("*/*.op.yaml"),
+            *(root / "mace" / "examples").glob("**/*.op.yaml"),
+        ]
+    ):
         op = declaration.parent.name
         target = include / op / f"{op}_schema.h"
         jobs.append((["--op", str(declaration)], declaration, target))

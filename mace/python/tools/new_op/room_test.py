@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from mace.python.tools.custom_ops import folder_problems
 from mace.python.tools.errors import UsageError
 from mace.python.tools.new_op.room import NewOp
 
@@ -101,3 +102,57 @@ def test_writes_the_room_and_the_importer(checkout: Path) -> None:
     ]
     assert all((checkout / path).read_text().count("Erf") for path in written)
     assert len(NewOp("Sinh").write(checkout)) == 6
+
+
+def test_writes_into_a_folder_of_the_users_own(checkout: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "mine"
+    op = NewOp("Erf", onnx="com.example.Erf")
+    written = [str(path) for path in op.write_custom(checkout, folder)]
+    assert written == [
+        *("erf/erf.op.yaml", "erf/erf.py", "erf/erf.cc", "erf/erf_cpu.cc"),
+        *("erf/erf_test.cc", "erf/erf_benchmark.cc"),
+        *("erf/erf_onnx.py", "erf/erf_onnx_test.py"),
+        *("custom_ops.yaml", "conftest.py"),
+    ]
+    assert not folder_problems(folder)
+    assert len(NewOp("Sinh").write_custom(checkout, folder)) == 6
+    assert not folder_problems(folder)
+    before = {path: path.read_bytes() for path in folder.rglob("*.*")}
+    with pytest.raises(UsageError, match="'Erf'; there is erf already"):
+        op.write_custom(checkout, folder)
+    assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
+
+
+@pytest.mark.parametrize(
+    ("op", "reason"),
+    [
+        (NewOp("ONEHOT"), "MACE has OneHot in mace/ops/one_hot"),
+        (NewOp("Window"), "there is mace/ops/window already"),
+        (NewOp("Erf", onnx="com..Erf"), "with its domain, as in com.example.OneHot"),
+        (NewOp("Erf", onnx="com/x.Erf"), "with its domain"),
+    ],
+)
+def test_names_that_cannot_be_in_an_own_folder(
+    op: NewOp, reason: str, checkout: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=reason):
+        op.write_custom(checkout, tmp_path / "mine")
+    assert not (tmp_path / "mine").exists()
+
+
+def test_other_folders_are_not_written_to(checkout: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "notes.txt").write_text("mine")
+    with pytest.raises(UsageError, match="has no custom_ops.yaml"):
+        NewOp("Erf").write_custom(checkout, other)
+    assert [path.name for path in other.iterdir()] == ["notes.txt"]
+    with pytest.raises(UsageError, match=r"notes.txt is no folder"):
+        NewOp("Erf").write_custom(checkout, other / "notes.txt")
+    with pytest.raises(UsageError, match="Not a directory"):
+        NewOp("Erf").write_custom(checkout, other / "notes.txt" / "mine")
+
+
+def test_operator_sets_are_for_own_folders(checkout: Path) -> None:
+    with pytest.raises(UsageError, match="only with --custom_ops"):
+        NewOp("Erf", onnx="com.example.Erf").write(checkout)
