@@ -44,7 +44,8 @@ def _check(folder, path):
 
 def _custom_ops_repository_impl(ctx):
     folders = []
-    for folder in ctx.os.environ.get(_VARIABLE, "").split(":"):
+    named = {folder: True for folder in ctx.os.environ.get(_VARIABLE, "").split(":")}
+    for folder in named:
         if not folder:
             continue
         path = ctx.path(folder) if folder.startswith("/") else None

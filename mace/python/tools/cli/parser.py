@@ -38,7 +38,7 @@ COMMANDS = {
     "benchmark": "earlier form of: run --benchmark",
     "build": "earlier form of: convert, then tools/build-standalone-lib.sh",
     "doctor": "check what this computer lacks for a task",
-    "new-op": "write the files of a new operator, for developers of MACE",
+    "new-op": "write the files of a new operator, for MACE or a folder of your own",
 }
 
 # The beginning of argparse's message about missing required flags.

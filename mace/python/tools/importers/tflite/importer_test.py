@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mace.python.tools.custom_ops import custom_folders, use_custom_ops
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.base import (
     ImportModelError,
@@ -37,6 +38,15 @@ from mace.python.tools.ir import DataType, Graph
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
+
+# A handler of a user's own.
+_DOUBLE = """
+from mace.python.tools.importers.tflite.context import HANDLERS, Context
+
+@HANDLERS.register("CUSTOM H")
+def twice(context: Context) -> None:
+    context.emit("Eltwise", [context.input(0), context.input(0)], mode="SUM")
+"""
 
 tf = pytest.importorskip("tensorflow", reason="its converter makes the models")
 
@@ -238,6 +248,25 @@ def test_custom_operators(tmp_path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(UnsupportedNodesError, match="CUSTOM"):
         import_file(path)
+
+
+def test_custom_operators_that_the_user_has_a_handler_for(tmp_path: Path) -> None:
+    folder = tmp_path / "operators"
+    (folder / "double").mkdir(parents=True)
+    (folder / "custom_ops.yaml").write_text("interface: 1")
+    (folder / "double" / "double_tflite.py").write_text(_DOUBLE)
+    path = tmp_path / "m.tflite"
+    x = rand(3)
+    before = custom_folders()
+    use_custom_ops([folder])
+    try:
+        data = one_operator("CUSTOM", [x], [((3,), "float32")], custom="H")
+        np.testing.assert_array_equal(run_file(data, [x], path)[0], x + x)
+        path.write_bytes(one_operator("CUSTOM", [x], [((3,), "float32")], custom="G"))
+        with pytest.raises(UnsupportedNodesError, match=r"(?s)CUSTOM G.*custom_ops"):
+            import_file(path)
+    finally:
+        use_custom_ops(before)
 
 
 @pytest.mark.parametrize(

@@ -302,6 +302,7 @@ def one_operator(
     four_bits: Collection[int] = (),
     variables: Mapping[int, Sequence[int]] | None = None,
     absent: Collection[int] = (),
+    custom: str = "",
 ) -> bytes:
     """A file with one operator, by the code generated from the schema.
 
@@ -318,6 +319,7 @@ def one_operator(
         four_bits: places of constants that are stored in 4 bits.
         variables: shapes of states, by their place.
         absent: places of inputs that are left out.
+        custom: the name of an operator of type CUSTOM.
     """
     schema: Any = importlib.import_module("tensorflow.lite.python.schema_py_generated")
     flatbuffers: Any = importlib.import_module("flatbuffers")
@@ -382,6 +384,7 @@ def one_operator(
     number = BUILTINS.index(op_type)
     code.builtinCode, code.deprecatedBuiltinCode = number, min(number, 127)
     code.version = version
+    code.customCode = custom or None
     model.operatorCodes = [code]
     builder = flatbuffers.Builder(1024)
     builder.Finish(model.Pack(builder), b"TFL3")
