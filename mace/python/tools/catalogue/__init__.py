@@ -10,6 +10,7 @@ from mace.python.tools.catalogue.loader import (
     load_catalogue,
     load_enums,
     load_op,
+    use_operators,
 )
 from mace.python.tools.catalogue.schema import (
     Attribute,
@@ -42,4 +43,5 @@ __all__ = [
     "load_catalogue",
     "load_enums",
     "load_op",
+    "use_operators",
 ]

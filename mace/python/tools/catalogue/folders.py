@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import sys
 
-from mace.python.tools.catalogue.loader import default_catalogue
-from mace.python.tools.custom_ops import custom_folders, use_custom_ops
+from mace.python.tools.catalogue.loader import use_operators
+from mace.python.tools.custom_ops import custom_folders
 from mace.python.tools.errors import MaceError
 
 
 def main() -> int:
     """Entry point; returns the exit status."""
     try:
-        use_custom_ops(custom_folders())
-        # Refuses names that MACE itself has.
-        default_catalogue()
+        use_operators(())
     except MaceError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_status

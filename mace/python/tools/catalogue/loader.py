@@ -10,7 +10,7 @@ only PyYAML installed.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -34,6 +34,7 @@ from mace.python.tools.custom_ops import (
     custom_folders,
     folder_problems,
     rooms_in,
+    use_custom_ops,
 )
 from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import MaceError
@@ -77,6 +78,20 @@ def _own_catalogue() -> Catalogue:
 
 
 call_on_change(default_catalogue.cache_clear)
+
+
+def use_operators(folders: Sequence[Path]) -> None:
+    """Makes the operators in folders of users' own known; without folders, those in the
+    folders that are in use.
+
+    Raises:
+        MaceError: with all that is wrong with the folders.
+    """
+    wanted = folders or custom_folders()
+    if wanted:
+        use_custom_ops(wanted)
+        # Refuses names that MACE itself has.
+        default_catalogue()
 
 
 def with_custom(catalogue: Catalogue, folders: Iterable[Path]) -> Catalogue:

@@ -14,7 +14,6 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,13 +22,11 @@ from mace.python.tools.check.options import check_options
 from mace.python.tools.command_line.options import CommandOptions, read_options
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.convert.options import ConvertOptions, convert_options
-from mace.python.tools.custom_ops import custom_folders, use_custom_ops
 from mace.python.tools.errors import MaceError, MissingToolError
 from mace.python.tools.explain.options import explain_options
 from mace.python.tools.inspection.options import inspect_options
 from mace.python.tools.interruption import run_child
 from mace.python.tools.run.options import run_options
-from mace.python.tools.wording import listed
 
 if TYPE_CHECKING:
     from mace.python.tools.config.deployment import Deployment
@@ -187,8 +184,10 @@ def new_op(args: argparse.Namespace) -> int:
 
 
 def _load(args: argparse.Namespace, keep_open: bool = False) -> Deployment:
+    from mace.python.tools.catalogue import use_operators
     from mace.python.tools.completion.complete import Completion
     from mace.python.tools.completion.model_files import deployment_of
+    from mace.python.tools.config.custom_ops import folders_of
     from mace.python.tools.config.deployment import Deployment
     from mace.python.tools.config.keys import keys_of
     from mace.python.tools.config.load import deployment_of_tree, load_deployment
@@ -202,37 +201,8 @@ def _load(args: argparse.Namespace, keep_open: bool = False) -> Deployment:
         deployment = deployment_of_tree(args.files[0], tree, replaced, completion)
     else:
         deployment = load_deployment(args.config, replaced, complete=completion)
-    use_operators_of(deployment)
+    use_operators(folders_of(deployment.custom_ops))
     return deployment
-
-
-def use_operators_of(deployment: Deployment) -> None:
-    """Makes the operators known that a deployment has of its own.
-
-    Raises:
-        MaceError: with all that is wrong with their folders.
-    """
-    folders = _folders(deployment) or custom_folders()
-    if folders:
-        from mace.python.tools.catalogue import default_catalogue
-
-        use_custom_ops(folders)
-        # Refuses names that MACE itself has.
-        default_catalogue()
-
-
-def _folders(deployment: Deployment) -> Sequence[Path]:
-    folders = []
-    for ref in deployment.custom_ops or ():
-        found = [path for path in ref.candidates if path.is_dir()]
-        if not found or ref.is_url:
-            looked = listed(str(path) for path in ref.candidates)
-            raise MaceError(
-                f"{ref.key or '--custom_ops'}: {ref.location} is no folder"
-                + ("" if ref.is_url else f"; looked for {looked}")
-            )
-        folders.append(found[0])
-    return folders
 
 
 def _build_library(

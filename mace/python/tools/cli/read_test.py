@@ -16,10 +16,10 @@ import pytest
 
 from mace.python.tools.calibrate.command import quantize_deployment
 from mace.python.tools.calibrate.options import CalibrateOptions
-from mace.python.tools.cli.commands import use_operators_of
 from mace.python.tools.cli.parser import COMMANDS, command_parser
 from mace.python.tools.command_line.flags import OldFlag
 from mace.python.tools.command_line.options import CommandOptions
+from mace.python.tools.config.custom_ops import folders_of
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.keys import Section, keys_of, sections_below
 from mace.python.tools.convert.options import ConvertOptions
@@ -64,7 +64,7 @@ def test_every_key_is_read_or_told_to_have_no_effect(
 ) -> None:
     project.convert_and_run(validate=True)
     project.samples()
-    use_operators_of(project.deployment())
+    folders_of(project.deployment().custom_ops)
     calibrated = project.deployment(model="calibration:\n  input_dir: samples")
     options = CalibrateOptions(build_dir=project.build_dir)
     quantize_deployment(calibrated, options, project.folder / "codegen")

@@ -12,8 +12,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from mace.python.tools.catalogue import use_operators
 from mace.python.tools.completion.dimensions import Dimensions
 from mace.python.tools.completion.names import platform_of
+from mace.python.tools.config.custom_ops import folders_in
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.problems import Place
 from mace.python.tools.config.vocabulary import BORDER_TYPES
@@ -217,6 +219,7 @@ class _Part:
         if config is None:
             return wanted
         request = import_request(config, self.source.model, self.source.weights)
+        use_operators(folders_in(self.context.get("custom_ops"), self.context))
         try:
             with _quiet():
                 graph = load_importer(config.platform.value)(request)

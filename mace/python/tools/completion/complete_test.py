@@ -20,11 +20,15 @@ from mace.python.tools.completion.deployment_text import deployment_text
 from mace.python.tools.completion.model_files import deployment_of
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.load import deployment_of_tree, load_deployment_text
+from mace.python.tools.custom_ops import custom_folders, use_custom_ops
 from mace.python.tools.errors import MaceError, UsageError
 from mace.python.tools.importers.caffe.testing import write_net
 from mace.python.tools.proto import load_proto
 
 _DIMS = {"batch": 2, "x[3]": 6}
+
+
+_OPERATORS = Path(__file__).resolve().parents[3] / "examples/custom_op/operators"
 
 
 def _onnx(folder: Path) -> Path:
@@ -103,6 +107,31 @@ def test_each_run_may_decide(tmp_path: Path) -> None:
 def test_a_file_may_leave_out_what_the_model_says(tmp_path: Path) -> None:
     path = _onnx(tmp_path)
     assert _sides(_of_text(path)) == _sides(_of_files(path, dims=_DIMS))
+
+
+def test_operators_of_the_users_own_are_known(tmp_path: Path) -> None:
+    node = helper.make_node("MMCVCornerPool", ["x"], ["y"], domain="mmcv", mode=0)
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [info("x", TensorProto.FLOAT, [1, 2, 3, 4])],
+        [info("y", TensorProto.FLOAT, None)],
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("mmcv", 1)]
+    path = tmp_path / "net.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    before = custom_folders()
+    try:
+        deployment = deployment_of_tree(
+            path,
+            deployment_of([str(path)]),
+            {"custom_ops": str(_OPERATORS)},
+            Completion({}),
+        )
+        assert _sides(deployment)[1] == ("y", (1, 2, 3, 4), "float32", "NCHW")
+    finally:
+        use_custom_ops(before)
 
 
 def test_what_a_file_says_stays(tmp_path: Path) -> None:

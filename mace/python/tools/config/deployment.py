@@ -23,6 +23,7 @@ from mace.python.tools.config import values as v
 from mace.python.tools.config import vocabulary as words
 from mace.python.tools.config.calibration import CalibrationConfig
 from mace.python.tools.config.cpp_names import cpp_name_problem
+from mace.python.tools.config.custom_ops import CustomOps
 from mace.python.tools.config.effect import Command, no_effect, refused
 from mace.python.tools.config.keys import Section, key, keys_of
 from mace.python.tools.config.vocabulary import Platform, Runtime
@@ -791,12 +792,7 @@ class Deployment(Section):
         },
         replaceable=True,
     )
-    custom_ops: Optional[
-        Annotated[
-            Tuple[v.Location, ...],
-            v.OneOrMany("path, or list of paths", separated=True),
-        ]
-    ] = key(
+    custom_ops: Optional[CustomOps] = key(
         "Folders with operators of your own, for the models of this file (see "
         "[Adding an operator](../development/adding_an_op.md)).",
         "what can be converted, and the operators of the library",

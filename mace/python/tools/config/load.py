@@ -83,7 +83,12 @@ def deployment_of_tree(
         tree.add(name, Text(value, place), place)
     spellings = Spellings()
     folders = (Path.cwd(), Path(os.path.abspath(source)).parent)
-    context = {"search_dirs": folders, "spellings": spellings}
+    context = {
+        "search_dirs": folders,
+        "spellings": spellings,
+        # For `complete`, which may have to import a model.
+        "custom_ops": tree.get("custom_ops"),
+    }
     problems = spellings.problems
     if complete is not None:
         for model in _model_tables(tree):

@@ -45,7 +45,7 @@ from mace.python.tools.importers.tflite.context import HANDLERS, Context
 
 @HANDLERS.register("CUSTOM H")
 def twice(context: Context) -> None:
-    context.emit("Eltwise", [context.input(0), context.input(0)], mode="SUM")
+    context.emit("Eltwise", [context.input(0), context.input(0)], mode="ADD")
 """
 
 tf = pytest.importorskip("tensorflow", reason="its converter makes the models")
