@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -45,7 +45,7 @@ class _User:
 
     def call(self, *arguments: str | Path, status: int = 0) -> str:
         """Runs Python; returns all that it prints."""
-        return self._run([sys.executable, *arguments], self.folder, status)
+        return self.run([sys.executable, *arguments], status=status)
 
     def convert(self, command: str, *flags: str, status: int = 0) -> str:
         """Runs a command of the converter with the deployment file."""
@@ -57,14 +57,17 @@ class _User:
         """Runs Bazel in the checkout, as a user who has set the variable."""
         self._variables["MACE_CUSTOM_OPS"] = str(self.folder / "operators")
         try:
-            return self._run(bazel_command().words(command, *arguments), _ROOT, 0)
+            return self.run(bazel_command().words(command, *arguments), _ROOT)
         finally:
             del self._variables["MACE_CUSTOM_OPS"]
 
-    def _run(self, command: list[str | Path], place: Path, status: int) -> str:
+    def run(
+        self, command: Sequence[str | Path], place: Path | None = None, status: int = 0
+    ) -> str:
+        """Runs a program, in the user's folder; returns all that it prints."""
         ended = subprocess.run(
             command,
-            cwd=place,
+            cwd=place or self.folder,
             env=self._variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -81,7 +84,6 @@ def user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_User]:
     user = _User(tmp_path_factory.mktemp("user"))
     user.call("export.py")
     yield user
-    # bazel-bin shall not keep the name of a folder that is going to be removed.
     shutil.rmtree(user.folder)
 
 
@@ -113,20 +115,27 @@ def test_without_the_folder_it_is_refused(user: _User) -> None:
     assert "error: --custom_ops: operator is no folder; looked for " in said
 
 
-def test_new_op_writes_beside_it(user: _User) -> None:
-    flags = ("--onnx=com.example.Scale", f"--custom_ops={user.folder / 'operators'}")
+@pytest.fixture(scope="module")
+def grown(user: _User) -> str:
+    """What `new-op` says when it has written another operator into the folder."""
+    flags = ("--onnx=com.example.Scale", "--custom_ops=operators")
     said = user.call(_CONVERTER, "new-op", "Scale", *flags)
-    assert "bazel test @mace_custom_ops//:scale_test" in said
-    assert "  scale/scale_onnx_test.py\n" in said
     handler = user.folder / "operators/scale/scale_onnx.py"
     text = handler.read_text("utf-8")
     missing = 'raise NotImplementedError("say what com.example.Scale computes")'
     assert missing in text
     handler.write_text(text.replace(missing, "return (x,)"), "utf-8")
+    return said
+
+
+def test_new_op_writes_beside_it(user: _User, grown: str) -> None:
+    assert "bazel test @mace_custom_ops//:scale_test" in grown
+    assert "  scale/scale_onnx_test.py\n" in grown
     said = user.call("-m", "pytest", "-q", f"--rootdir={user.folder}", "operators")
     assert "6 passed" in said
 
 
+@pytest.mark.usefixtures("grown")
 def test_the_rooms_pass_their_tests(user: _User) -> None:
     _require_bazel()
     said = user.bazel("test", "--nobuild_tests_only", "@mace_custom_ops//...")
@@ -153,3 +162,16 @@ def test_the_selection_for_a_model_has_its_operators(converted: _User) -> None:
     flags = ("--models=build/corner/model/corner.pb", "--custom_ops=operators")
     said = converted.call("-m", "mace.python.tools.export.selection", *flags)
     assert said == f"{_ROOMS}\n"
+
+
+def test_the_script_for_libraries_checks_the_folder(user: _User) -> None:
+    _require_bazel()
+    script = (
+        "bash",
+        _ROOT / "tools" / "build-standalone-lib.sh",
+        "-check",
+        "-abi=host",
+    )
+    user.run([*script, "-custom_ops=operators"])
+    said = user.run([*script, "-custom_ops", "operator"], status=2)
+    assert said == f"custom_ops: {user.folder / 'operator'} is no folder\n"
