@@ -486,11 +486,12 @@ def mace_op_rooms(
         deps = ["//mace/core/model"],
     )
     op_selection(name = "only", build_setting_default = [])
+    cpu_parts = {part: " ".join(to) for part, to in parts.items()}
     linked_rooms(
         name = "ops",
         custom = "@mace_custom_ops//:rooms",
         left_out = ":left_out",
-        parts = {part: " ".join(to) for part, to in parts.items()},
+        parts = cpu_parts,
         rooms = rooms + quantized_rooms,
         selection = ":only",
     )
@@ -499,7 +500,8 @@ def mace_op_rooms(
         custom = "@mace_custom_ops//:rooms",
         left_out = ":left_out",
         opencl = True,
-        parts = opencl_rooms,
+        # A selection names those of the CPU, too.
+        parts = dict(cpu_parts.items() + opencl_rooms.items()),
         rooms = rooms + quantized_rooms,
         selection = ":only",
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.bazel_command import bazel_command
+from mace.python.tools.export.selection import PARTS, QUANTIZED_KERNELS
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CORE = ("core/base", "core/model", "core/memory", "core/graph", "core/engine")
@@ -72,3 +73,22 @@ def test_every_room_is_one_of_these() -> None:
     libraries = "attr(testonly, 0, //mace/core/... + //mace/kernels/...)"
     rooms = " except ".join([libraries, *map(_targets, _ROOMS)])
     assert _query(f"kind(' rule$', {rooms})") == []
+
+
+def test_a_selection_may_name_kernels_whatever_the_devices() -> None:
+    if shutil.which(bazel_command().program) is None:
+        pytest.skip(f"{bazel_command().program} is not installed")
+    rooms = ["conv2d", *PARTS.values(), QUANTIZED_KERNELS]
+    for gpu in ("false", "true"):
+        flags = (f"--//mace/ops:only={','.join(rooms)}", f"--define=opencl={gpu}")
+        bazel = replace(bazel_command(), flags=())
+        command = bazel.words("build", "--nobuild", *flags, "//mace")
+        result = subprocess.run(
+            command,
+            cwd=_ROOT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert result.returncode == 0, result.stderr
