@@ -35,7 +35,6 @@ MANIFEST = "custom_ops.yaml"
 PACKAGE = "mace_custom_ops"
 # As in mace/ops/custom_repository.bzl.
 INTERFACE = 1
-FRAMEWORKS = ("caffe", "onnx", "tensorflow", "tflite")
 # What a room has besides its declaration; rooms.bzl.
 _ROOM_FILES = (".py", ".cc", "_cpu.cc", "_test.cc")
 
@@ -115,7 +114,7 @@ def folder_problems(folder: Path) -> List[str]:
     rooms = rooms_in(folder)
     for room in rooms:
         problems += [f"{where}/{text}" for text in _room_problems(room)]
-    if not rooms and not any(_handler_files(folder, f) for f in FRAMEWORKS):
+    if not rooms and not any(_handler_files(folder, f) for f in _frameworks()):
         problems.append(
             f"{where} has no operator: neither <op>/<op>.op.yaml nor, for handlers "
             "alone, <name>/<name>_onnx.py"
@@ -161,6 +160,12 @@ def _room_problems(room: Path) -> Iterator[str]:
                 f"{name}: there is no {name}{end}; 'converter.py new-op' writes all "
                 "files of a room"
             )
+
+
+def _frameworks() -> List[str]:
+    """Those that have an importer."""
+    importers = Path(__file__).parent / "importers"
+    return [path.parent.name for path in importers.glob("*/__init__.py")]
 
 
 def _handler_files(folder: Path, framework: str) -> List[Path]:

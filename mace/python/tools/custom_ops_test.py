@@ -19,7 +19,6 @@ import yaml
 from mace.python.tools.catalogue import CatalogueError, default_catalogue
 from mace.python.tools.catalogue.table import operator_table
 from mace.python.tools.custom_ops import (
-    FRAMEWORKS,
     INTERFACE,
     CustomOpsError,
     custom_folders,
@@ -33,6 +32,7 @@ from mace.python.tools.importers.base import (
 )
 from mace.python.tools.importers.onnx.node import HANDLERS
 from mace.python.tools.importers.onnx.testing import make_model, normal, run_mace
+from mace.python.tools.importers.reference import operators_by_test
 from mace.python.tools.ir.op_rules import rules_of
 
 _ROOT = Path(__file__).resolve().parents[3]
@@ -66,7 +66,17 @@ def _change(path: Path, old: str, new: str) -> None:
 def test_bazel_and_the_tools_agree_on_the_interface() -> None:
     rule = (_ROOT / "mace" / "ops" / "custom_repository.bzl").read_text("utf-8")
     assert re.findall(r"^INTERFACE = (\d+)$", rule, re.MULTILINE) == [str(INTERFACE)]
-    assert set(FRAMEWORKS) == set(available_importers())
+
+
+def test_handlers_alone(folder: Path) -> None:
+    shutil.rmtree(folder / "corner_pool")
+    (folder / "mine").mkdir()
+    for framework in available_importers():
+        handlers = folder / "mine" / f"mine_{framework}.py"
+        handlers.write_text("")
+        assert not folder_problems(folder)
+        handlers.unlink()
+    assert folder_problems(folder)
 
 
 def test_all_tools_know_the_operators(folder: Path, tmp_path: Path) -> None:
@@ -75,7 +85,12 @@ def test_all_tools_know_the_operators(folder: Path, tmp_path: Path) -> None:
     assert default_catalogue().devices["CornerPool"] == ("CPU",)
     assert type(rules_of("CornerPool")).__name__ == "CornerPool"
     assert "mmcv.MMCVCornerPool" in HANDLERS.types()
-    assert "## CornerPool" in operator_table(default_catalogue())
+    table = operator_table(default_catalogue())
+    row = next(line for line in table.splitlines() if "[CornerPool]" in line)
+    assert row.endswith("| ONNX |")
+    handlers_test = str(folder / "corner_pool/corner_pool_onnx_test.py")
+    assert handlers_test in table
+    assert operators_by_test("onnx")[handlers_test] == ["mmcv.MMCVCornerPool"]
     assert select_rooms(["CornerPool", "Conv2D"]) == ("conv2d", "corner_pool")
     (y,) = run_mace(_model(mode=3), {"x": _X}, tmp_path)
     np.testing.assert_array_equal(y, np.maximum.accumulate(_X, 3))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mace.python.tools.catalogue.schema import Catalogue, OpSchema
+from mace.python.tools.custom_ops import call_on_change, handler_modules
 from mace.python.tools.data_type import DataType
 
 _ROOT = Path(__file__).resolve().parents[4]
@@ -74,7 +75,7 @@ def proofs_of(op: OpSchema, catalogue: Catalogue) -> list[Proof]:
 
 def _on_cpu(op: OpSchema, catalogue: Catalogue) -> Iterator[Proof]:
     room = catalogue.rooms[op.type]
-    own = _room_tests(room)
+    own = _room_tests(op.type, catalogue)
     plain = tuple(test for test in own if test.endswith(f"/{room}_test.cc"))
     if plain:
         plain += (f"{RULES} ({op.type})",)
@@ -93,7 +94,7 @@ def _on_cpu(op: OpSchema, catalogue: Catalogue) -> Iterator[Proof]:
 def _on_gpu(op: OpSchema, catalogue: Catalogue) -> Iterator[Proof]:
     if "GPU" not in catalogue.devices.get(op.type, ()):
         return
-    own = _room_tests(catalogue.rooms[op.type])
+    own = _room_tests(op.type, catalogue)
     # The GPU computes in floats.
     plain = [test for test in own if not test.endswith(_QUANTIZED_TESTS)]
     tests = tuple(f"{GPU_CASES} ({Path(test).name})" for test in plain)
@@ -116,8 +117,12 @@ def handler_test(framework: str, handlers: str) -> str:
     """The test of a file of handlers; '' if there is none.
 
     Args:
-        handlers: the name of the file, without its ending.
+        handlers: the name of the file, without its ending; with its folder if that is
+            a user's own.
     """
+    if Path(handlers).is_absolute():
+        test = Path(f"{handlers}_test.py")
+        return _place(test) if test.is_file() else ""
     own = _IMPORTERS / framework / "handlers" / f"{handlers}_test.py"
     return own.as_posix() if (_ROOT / own).is_file() else shared_test(framework)
 
@@ -152,7 +157,15 @@ def _makers() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
             for word in _words(path):
                 files = found.setdefault(word, {})
                 files[framework] = (*files.get(framework, ()), path.stem)
+        for _, path in handler_modules(framework):
+            for word in _words(path):
+                files = found.setdefault(word, {})
+                name = str(path.with_suffix(""))
+                files[framework] = (*files.get(framework, ()), name)
     return found
+
+
+call_on_change(_makers.cache_clear)
 
 
 def _words(path: Path) -> set[str]:
@@ -165,9 +178,15 @@ def _words(path: Path) -> set[str]:
     }
 
 
-def _room_tests(room: str) -> list[str]:
-    files = sorted((_ROOT / _OPS / room).glob("*_test.cc"))
-    return [path.relative_to(_ROOT).as_posix() for path in files]
+def _room_tests(op_type: str, catalogue: Catalogue) -> list[str]:
+    own = _ROOT / _OPS / catalogue.rooms[op_type]
+    files = sorted(catalogue.custom.get(op_type, own).glob("*_test.cc"))
+    return [_place(path) for path in files]
+
+
+def _place(path: Path) -> str:
+    """A file from the root of the sources; absolute if it is a user's own."""
+    return str(path.relative_to(_ROOT) if path.is_relative_to(_ROOT) else path)
 
 
 def _is_quantized_test(test: str, dtype: DataType) -> bool:
