@@ -14,7 +14,12 @@ import pytest
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.tensorflow import import_model
-from mace.python.tools.importers.tensorflow.testing import frozen, rand, traced
+from mace.python.tools.importers.tensorflow.testing import (
+    Family,
+    frozen,
+    rand,
+    traced,
+)
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
@@ -22,11 +27,14 @@ from mace.python.tools.ir.op_rules import rules_of
 
 tf = pytest.importorskip("tensorflow", reason="it is the reference here")
 
+_FAMILY = Family("random_numbers")
 _SHAPE = [100, 100]
 
 
 def _run(tmp_path: Path, function: Any, *arrays: Array) -> list[Array]:
-    concrete = frozen(traced(tf, function, list(arrays), dynamic=False))
+    concrete = traced(tf, function, list(arrays), dynamic=False)
+    _FAMILY.note(concrete.graph.as_graph_def())
+    concrete = frozen(concrete)
     path = tmp_path / "model.pb"
     path.write_bytes(concrete.graph.as_graph_def().SerializeToString())
     inputs = tuple(
@@ -61,13 +69,15 @@ def test_a_seed_repeats_the_numbers(tmp_path: Path) -> None:
             tf.raw_ops.StatelessRandomUniform(shape=_SHAPE, seed=seed),
             tf.random.stateless_uniform(_SHAPE, seed) + x[0] * 0,
             tf.raw_ops.StatelessRandomNormal(shape=_SHAPE, seed=[5, 6]) + x[0] * 0,
+            tf.cast(tf.raw_ops.StatelessRandomGetAlg(), tf.float32) + x * 0,
         )
 
     seed = np.array([5, 6], np.float32)
-    first, second, uniform, again, last = _run(tmp_path, draw, seed)
+    first, second, uniform, again, last, kind = _run(tmp_path, draw, seed)
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(first, last)
     np.testing.assert_array_equal(uniform, again)
+    assert (kind == 1).all()
     assert abs(first.mean()) < 0.05
     other, *_ = _run(tmp_path, draw, seed + 1)
     assert not np.isclose(other, first).all(1).any()
@@ -95,3 +105,7 @@ def test_keys_must_come_from_seeds(tmp_path: Path) -> None:
 
     with pytest.raises(MaceError, match="comes from no seed"):
         _run(tmp_path, draw, rand(2))
+
+
+def test_every_handler_was_tried() -> None:
+    _FAMILY.assert_all_tried()
