@@ -140,10 +140,10 @@ def generate_types(types: Iterable[str]) -> str:
         "namespace {",
         "",
     ]
-    lines += ["constexpr const char *kTypes[] = {"]
-    lines += [f'    "{name}",' for name in sorted(types)]
-    lines += ["};", ""]
-    lines += ["const OpSelection selection(kTypes, sizeof(kTypes) / sizeof(*kTypes));"]
+    # One text, as a pointer to each name would take more than the name does.
+    lines += ["const OpSelection selection("]
+    lines += [f'    "{name}\\0"' for name in sorted(types)]
+    lines += ["    );"]
     lines += ["", "}  // namespace", "}  // namespace mace", ""]
     return "\n".join(lines)
 

@@ -173,7 +173,7 @@ def test_list_of_all_operators_is_sorted(tmp_path: Path, enums: Path) -> None:
     out = tmp_path / "left_out.cc"
     arguments = ["--enums", str(enums), "--out", str(out), "--types", *map(str, files)]
     assert main(arguments) == 0
-    assert '    "Another",\n    "TestOp",\n};\n' in out.read_text()
+    assert '    "Another\\0"\n    "TestOp\\0"\n' in out.read_text()
 
 
 def test_every_mistake_of_a_declaration_is_a_line(

@@ -11,8 +11,7 @@ namespace {
 
 // Constant-initialised, so that it is valid before any registration runs.
 const OpRegistration *g_first = nullptr;
-const char *const *g_selection = nullptr;
-size_t g_selection_size = 0;
+const char *g_selection = "";
 
 }  // namespace
 
@@ -145,18 +144,16 @@ const OpRegistration *OpRegistration::For(const OperatorDef &def,
   return entry;
 }
 
-OpSelection::OpSelection(const char *const *types, size_t count) {
-  g_selection = types;
-  g_selection_size = count;
-}
+OpSelection::OpSelection(const char *types) { g_selection = types; }
 
 bool OpSelection::LeftOut(const std::string &type) {
   for (const OpRegistration *entry = g_first; entry != nullptr;
        entry = entry->next()) {
     if (type == entry->schema()->type) return false;
   }
-  for (size_t i = 0; i < g_selection_size; ++i) {
-    if (type == g_selection[i]) return true;
+  for (const char *name = g_selection; *name != 0;
+       name += std::strlen(name) + 1) {
+    if (type == name) return true;
   }
   return false;
 }

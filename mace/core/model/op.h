@@ -190,11 +190,12 @@ class OpRegistration {
 
 // A library that was built with selected operators links one object of this
 // class. It names all operators of MACE, so that the error message for a model
-// that needs one of the others can say that it was left out. `types` are kept
-// by reference.
+// that needs one of the others can say that it was left out.
 class OpSelection {
  public:
-  OpSelection(const char *const *types, size_t count);
+  // `types`: their names, one after the other, each with a zero at its end, and
+  // an empty one; it is kept by reference.
+  explicit OpSelection(const char *types);
 
   // True if MACE has that type but this library was built without it.
   static bool LeftOut(const std::string &type);

@@ -11,9 +11,7 @@ namespace core_test {
 namespace {
 
 // Like a library with selected operators.
-constexpr const char *kAllTypes[] = {"TestAffine", "TestLeftOut",
-                                     "TestMissing"};
-const OpSelection selection(kAllTypes, 3);
+const OpSelection selection("TestAffine\0TestLeftOut\0TestMissing\0");
 
 }  // namespace
 }  // namespace core_test
