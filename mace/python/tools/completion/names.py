@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from mace.python.tools.config.vocabulary import Platform
 
@@ -31,6 +31,8 @@ def platform_of(name: str) -> Platform | None:
     """The framework that names its files like this; None: no known one."""
     suffix = PurePath(name).suffix.lower()
     # TensorFlow's SavedModel is a folder.
+    if Path(name, "saved_model.pb").is_file():
+        return Platform.TENSORFLOW
     return _SUFFIXES.get(suffix, None if suffix else Platform.TENSORFLOW)
 
 

@@ -500,10 +500,14 @@ class ModelConfig(_Computation):
         required=True,
         of_model=True,
     )
-    model_file_path: v.Location = key("The model file.", _FETCHED, required=True)
+    model_file_path: v.Location = key(
+        "The model file; for TensorFlow also the folder of a SavedModel.",
+        _FETCHED,
+        required=True,
+    )
     model_sha256_checksum: Optional[v.Sha256] = key(
         "SHA-256 of the model file, verified before use; required for an http(s) "
-        "address.",
+        "address. That of a folder is the one of a list of its files.",
         _FETCHED,
         verifies="model_file_path",
     )
@@ -684,6 +688,9 @@ class ModelConfig(_Computation):
                     sha256=getattr(self, declared.name),
                     sha256_key=f"{file.key.rpartition('.')[0]}.{declared.name}",
                 )
+        if self.platform is Platform.TENSORFLOW:
+            model = changed.get("model_file_path", self.model_file_path)
+            changed["model_file_path"] = replace(model, may_be_folder=True)
         names = [f"{name}_{index}" for index in range(len(self.subgraphs))]
         changed["subgraphs"] = tuple(
             subgraph.model_copy(update={"name": subgraph.name or default})

@@ -465,6 +465,8 @@ class FileRef:
     # Key that gives (or would give) the checksum.
     sha256_key: str | None = None
     search_dirs: tuple[Path, ...] = ()
+    # Whether it may also be a folder (a SavedModel).
+    may_be_folder: bool = False
 
     @property
     def is_url(self) -> bool:

@@ -38,7 +38,7 @@ class Source:
     def size(self, external: Sequence[str]) -> int:
         """Bytes, together with those of the files that the model names."""
         files = (self.model, self.weights, *map(self._beside, external))
-        return sum(path.stat().st_size for path in files if path)
+        return sum(_size(path) for path in files if path)
 
     def external_checksums(
         self, model: ModelConfig, external: Sequence[str]
@@ -57,6 +57,12 @@ class Source:
             (model.weight_file_path, self.weights),
         )
         return [file_sha256(ref, path) for ref, path in pairs if ref and path]
+
+
+def _size(path: Path) -> int:
+    if not path.is_dir():
+        return path.stat().st_size
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
 
 def fetch_sources(models: Sequence[ModelConfig]) -> list[Source]:

@@ -133,7 +133,7 @@ class _Places:
 
 def _local(ref: FileRef) -> Path:
     for path in ref.candidates:
-        if path.is_file():
+        if path.is_file() or (ref.may_be_folder and path.is_dir()):
             _verify(ref, path)
             return path
         if path.is_dir():
@@ -221,6 +221,9 @@ def _verify(ref: FileRef, path: Path) -> None:
 def file_sha256(ref: FileRef, path: Path) -> str:
     """The checksum of a file, in lower-case hexadecimal.
 
+    That of a folder is the checksum of a list of its files, sorted by the bytes of
+    their names, as `sha256sum` prints them: checksum, two spaces, path in the folder.
+
     Args:
         ref: what it was fetched for.
         path: where it is.
@@ -228,14 +231,29 @@ def file_sha256(ref: FileRef, path: Path) -> str:
     Raises:
         FetchError: it cannot be read.
     """
-    digest = hashlib.sha256()
     try:
-        with open(path, "rb") as stream:
-            while block := stream.read(_BLOCK_BYTES):
-                digest.update(block)
+        if not path.is_dir():
+            return _digest(path)
+        names = [
+            os.fsencode(file.relative_to(path).as_posix())
+            for file in path.rglob("*")
+            if file.is_file()
+        ]
+        listed = b"".join(
+            _digest(path / os.fsdecode(name)).encode() + b"  " + name + b"\n"
+            for name in sorted(names)
+        )
     except OSError as error:
         reason = error.strerror or str(error)
         raise FetchError(ref, f"cannot read {path}: {reason}") from error
+    return hashlib.sha256(listed).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        while block := stream.read(_BLOCK_BYTES):
+            digest.update(block)
     return digest.hexdigest()
 
 

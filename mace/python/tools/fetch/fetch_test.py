@@ -10,10 +10,12 @@ import hashlib
 import http.server
 import os
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -370,3 +372,24 @@ def test_several_files_are_judged_together(server: _Server, tmp_path: Path) -> N
     assert server.requests == []
     with pytest.raises(FetchError, match="^key http.*404"):
         fetch_files([ref(server.url("404/a")), ref("here")], tmp_path / "cache")
+
+
+def test_a_folder_has_the_checksum_of_a_list(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    (folder / "b").mkdir(parents=True)
+    (folder / "b" / "x y").write_bytes(b"1")
+    (folder / "B").write_bytes(b"2")
+    command = (
+        "find . -type f -printf '%P\\n' | LC_ALL=C sort | "
+        "xargs -d '\\n' sha256sum | sha256sum"
+    )
+    printed = subprocess.run(
+        ["sh", "-c", command], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout
+    ref = FileRef("model", "m", printed.split()[0], None, (tmp_path,), True)
+    assert fetch_file(ref) == folder
+    (folder / "B").write_bytes(b"3")
+    with pytest.raises(FetchError, match="checksum is wrong"):
+        fetch_file(ref)
+    with pytest.raises(FetchError, match="is a folder, a file is needed"):
+        fetch_file(replace(ref, may_be_folder=False))

@@ -136,4 +136,11 @@ def _path(ref: FileRef) -> Path | None:
     """The local path; None if the file would have to be downloaded or is missing."""
     if ref.is_url:
         return None
-    return next((path for path in ref.candidates if path.is_file()), None)
+    return next(
+        (
+            path
+            for path in ref.candidates
+            if path.is_file() or (ref.may_be_folder and path.is_dir())
+        ),
+        None,
+    )

@@ -26,14 +26,22 @@ from mace.python.tools.importers.tensorflow.context import (
     HANDLERS,
     Context,
     Item,
-    TensorList,
+    ReadVariable,
+    no_variables,
 )
 from mace.python.tools.importers.tensorflow.functions import Function, Tensor
 from mace.python.tools.importers.tensorflow.node import Node, tensor_name
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import Value
 
-_VARIABLES = {"VariableV2", "VarHandleOp", "ReadVariableOp", "Variable"}
+_ASSIGNMENTS = {
+    "AssignVariableOp",
+    "AssignAddVariableOp",
+    "AssignSubVariableOp",
+    "Assign",
+    "AssignAdd",
+    "AssignSub",
+}
 _FIRST_CONTROL_FLOW = {"Enter", "Exit", "NextIteration", "Switch", "Merge", "LoopCond"}
 _STATIC = "make it a constant, or fix the input shapes it follows from"
 _DEEPEST = 64
@@ -64,11 +72,13 @@ class Body:
         builder: GraphBuilder,
         functions: Mapping[str, Function],
         unsupported: UnsupportedNodes,
+        read: ReadVariable = no_variables,
     ) -> None:
         self._path = path
         self._builder = builder
         self._functions = functions
         self._unsupported = unsupported
+        self._read = read
         self._depth = 0
 
     def ordered(self, scope: Scope, roots: Iterable[str]) -> list[Node]:
@@ -127,7 +137,8 @@ class Body:
             return False
         if any(source not in scope.values for source in node.inputs):
             return False  # caused by a node that is already in the table
-        context = Context(named, self._builder, [scope.values[i] for i in node.inputs])
+        items = [scope.values[i] for i in node.inputs]
+        context = Context(named, self._builder, items, self._read)
         known = True
 
         def run() -> None:
@@ -220,11 +231,9 @@ def _truth(value: Value, what: str) -> bool:
 def _give(context: Context, items: Sequence[Item] | None) -> bool:
     """Makes the results of a function those of the node that calls it."""
     for index, item in enumerate(items or ()):
-        if isinstance(item, TensorList):
-            context.results[index] = item
-        else:
-            name = tensor_name(context.node.name, index)
-            context.results[index] = context.builder.alias(item, name)
+        if isinstance(item, Value):
+            item = context.builder.alias(item, tensor_name(context.node.name, index))
+        context.results[index] = item
     return items is not None
 
 
@@ -247,8 +256,8 @@ def flow_types() -> list[str]:
 
 
 def _why(node: Node) -> tuple[str, str]:
-    if node.op in _VARIABLES:
-        return "a variable", "freeze the model (variables to constants)"
+    if node.op in _ASSIGNMENTS:
+        return "it changes a variable", "export the model for inference"
     if node.op in _FIRST_CONTROL_FLOW:
         return (
             "control flow of TensorFlow 1",

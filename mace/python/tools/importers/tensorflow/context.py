@@ -34,8 +34,23 @@ class TensorList:
     dtype: int = 1
 
 
+@dataclass(frozen=True)
+class Variable:
+    """What stands for a variable, where TensorFlow reads it by a node of its own."""
+
+    value: Value
+
+
 # What a node gives.
-Item = Union[Value, TensorList]
+Item = Union[Value, TensorList, Variable]
+# The value of a variable by the name of its node; None if there is none.
+ReadVariable = Callable[[str], Union[Array, None]]
+
+
+def no_variables(name: str) -> Array | None:
+    """Those of a frozen graph."""
+    del name
+    return None
 
 
 class Context:
@@ -49,12 +64,17 @@ class Context:
     """
 
     def __init__(
-        self, node: Node, builder: GraphBuilder, items: Sequence[Item]
+        self,
+        node: Node,
+        builder: GraphBuilder,
+        items: Sequence[Item],
+        read: ReadVariable = no_variables,
     ) -> None:
         self.node = node
         self.builder = builder
         self.items = tuple(items)
         self.results: dict[int, Item] = {}
+        self._read = read
 
     @property
     def inputs(self) -> tuple[Value, ...]:
@@ -66,6 +86,10 @@ class Context:
         item = self._item(index)
         if isinstance(item, TensorList):
             raise UnsupportedNodeError(f"input {index} is a list of tensors")
+        if isinstance(item, Variable):
+            raise UnsupportedNodeError(
+                f"input {index} is a variable, which can only be read"
+            )
         return item
 
     def tensor_list(self, index: int) -> TensorList:
@@ -74,6 +98,17 @@ class Context:
         if not isinstance(item, TensorList):
             raise UnsupportedNodeError(f"input {index} is no list of tensors")
         return item
+
+    def variable(self) -> Array | None:
+        """The value of the variable that the node is; None if there is none."""
+        return self._read(self.node.name)
+
+    def read_variable(self, index: int) -> Value:
+        """The value of an input that must be a variable."""
+        item = self._item(index)
+        if not isinstance(item, Variable):
+            raise UnsupportedNodeError(f"input {index} is no variable")
+        return item.value
 
     def _item(self, index: int) -> Item:
         if not 0 <= index < len(self.items):

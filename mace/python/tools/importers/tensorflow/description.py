@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from mace.python.tools.importers.description import ModelDescription, TensorDescription
 from mace.python.tools.importers.tensorflow.importer import PLACEHOLDERS
 from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES, Node
-from mace.python.tools.importers.tensorflow.reader import read_graph
+from mace.python.tools.importers.tensorflow.reader import GraphFile, read_graph
+from mace.python.tools.importers.tensorflow.saved_model import called_nodes
 from mace.python.tools.ir.graph import DataFormat
 
 # Nodes that end a graph, but are no results of it.
@@ -20,11 +22,14 @@ _NO_RESULTS = frozenset(
 
 
 def describe_model(model: Path, weights: Path | None) -> ModelDescription:
-    """See `importers.description.Describer`. Results are the nodes that no other node
-    reads.
+    """See `importers.description.Describer`. Results of a frozen graph are the nodes
+    that no other node reads.
     """
     del weights
-    nodes = read_graph(model).nodes
+    file = read_graph(model)
+    if file.signature.outputs:
+        return _describe_saved(file)
+    nodes = file.nodes
     read = {name for node in nodes.values() for name, _ in node.inputs}
     inputs = [node for node in nodes.values() if node.op in PLACEHOLDERS]
     ends = [
@@ -38,6 +43,26 @@ def describe_model(model: Path, weights: Path | None) -> ModelDescription:
         inputs=tuple(_describe(node) for node in inputs),
         outputs=tuple(TensorDescription(node.name) for node in ends),
         operators=Counter(node.op for node in nodes.values()),
+    )
+
+
+def _describe_saved(file: GraphFile) -> ModelDescription:
+    return ModelDescription(
+        framework="TensorFlow, a SavedModel",
+        image_order=DataFormat.NHWC,
+        inputs=tuple(_tensor(*item) for item in file.signature.inputs.items()),
+        outputs=tuple(_tensor(*item) for item in file.signature.outputs.items()),
+        operators=Counter(
+            node.op for node in called_nodes(file.nodes, file.functions, file.signature)
+        ),
+    )
+
+
+def _tensor(name: str, info: Any) -> TensorDescription:
+    shape = info.tensor_shape
+    dims = tuple(None if dim.size < 0 else dim.size for dim in shape.dim)
+    return TensorDescription(
+        name, None if shape.unknown_rank else dims, ELEMENT_TYPES.get(info.dtype)
     )
 
 

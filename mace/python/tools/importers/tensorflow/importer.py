@@ -1,9 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Imports a frozen graph: chooses and orders its nodes, and reports problems.
+"""Imports a graph: chooses and orders its nodes, and reports problems.
 
 Tensors are called `node:output`. The deployment file may say `node` for
-`node:0`; inputs and outputs of the model keep the deployment's spelling.
+`node:0`, and with a SavedModel the name that its signature has for an input or output;
+inputs and outputs of the model keep the deployment's spelling.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from mace.python.tools.importers.base import (
 )
 from mace.python.tools.importers.shapes import check_declared_shape
 from mace.python.tools.importers.tensorflow.body import Body, Scope
-from mace.python.tools.importers.tensorflow.context import TensorList
+from mace.python.tools.importers.tensorflow.context import TensorList, Variable
 from mace.python.tools.importers.tensorflow.functions import Tensor
 from mace.python.tools.importers.tensorflow.node import (
     ELEMENT_TYPES,
@@ -27,7 +28,7 @@ from mace.python.tools.importers.tensorflow.node import (
     split_tensor_name,
     tensor_name,
 )
-from mace.python.tools.importers.tensorflow.reader import FrozenGraph, read_graph
+from mace.python.tools.importers.tensorflow.reader import GraphFile, read_graph
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.shapes import from_ints
@@ -36,21 +37,30 @@ PLACEHOLDERS = {"Placeholder", "PlaceholderV2"}
 
 
 def import_model(request: ImportRequest) -> Graph:
-    """Imports a frozen GraphDef; see `importers.base.Importer`."""
+    """Imports a frozen GraphDef or a SavedModel; see `importers.base.Importer`."""
     return _Import(request, read_graph(request.model_path)).run()
 
 
 class _Import:
     """One import: the file's nodes and the values created from them so far."""
 
-    def __init__(self, request: ImportRequest, file: FrozenGraph) -> None:
+    def __init__(self, request: ImportRequest, file: GraphFile) -> None:
         self.request = request
         self.nodes = file.nodes
+        self.inputs = {
+            name: split_tensor_name(info.name)
+            for name, info in file.signature.inputs.items()
+        }
+        self.signature = file.signature.tensors()
         self.builder = GraphBuilder(request.name, "tensorflow")
         self.scope = Scope(file.nodes)
         self.unsupported = UnsupportedNodes(str(request.model_path), request.journal)
         self.body = Body(
-            request.model_path, self.builder, file.functions, self.unsupported
+            request.model_path,
+            self.builder,
+            file.functions,
+            self.unsupported,
+            file.variables.read,
         )
 
     def run(self) -> Graph:
@@ -80,10 +90,15 @@ class _Import:
         return self.builder.graph
 
     def _find(self, key: str, name: str) -> Tensor:
-        node, output = split_tensor_name(name)
+        # An input and an output of a SavedModel may have the same name.
+        named = self.inputs.get(name) if key == "input_tensors" else None
+        named = named or self.signature.get(name)
+        node, output = named or split_tensor_name(name)
         if node not in self.nodes:
-            # Weights have names, too, that nobody means.
-            known = [other.name for other in self.nodes.values() if other.op != "Const"]
+            # Weights have names, too, that nobody means; a SavedModel has many more
+            # nodes, most of them to save and to load.
+            others = [node.name for node in self.nodes.values() if node.op != "Const"]
+            known = self.signature or others
             raise unknown_tensor(key, name, self.request.model_path, known)
         return node, output
 
@@ -131,6 +146,8 @@ class _Import:
                 f"output_tensors: {tensor_name(*tensor)} does not exist: "
                 f"{tensor[0]} has no output {tensor[1]}"
             )
+        if isinstance(value, Variable):
+            return value.value
         if isinstance(value, TensorList):
             raise ImportModelError(
                 f"output_tensors: {tensor_name(*tensor)} is a list of tensors; "

@@ -161,11 +161,11 @@ def test_a_folder_and_a_missing_file_are_named(tmp_path: Path) -> None:
 
 
 def test_mutated_files_give_errors_not_crashes(tmp_path: Path) -> None:
-    """3,000 damaged files: each imports, or raises one MaceError."""
+    """1,000 damaged files: each imports, or raises one MaceError."""
     good = small_graph().SerializeToString()
     rng = random.Random(20261121)
     refused = 0
-    for _ in range(3000):
+    for _ in range(1000):
         data = bytearray(good)
         for _ in range(rng.randint(1, 4)):
             data[rng.randrange(len(data))] = rng.randrange(256)
@@ -175,7 +175,7 @@ def test_mutated_files_give_errors_not_crashes(tmp_path: Path) -> None:
             load(tmp_path, bytes(data))
         except MaceError:
             refused += 1
-    assert refused > 1000
+    assert refused > 300
 
 
 def test_each_family_of_handlers_has_its_tests() -> None:

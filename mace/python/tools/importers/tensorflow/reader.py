@@ -1,10 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a frozen GraphDef file into nodes."""
+"""Reads a frozen GraphDef or a SavedModel into nodes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,41 +18,63 @@ from mace.python.tools.importers.tensorflow.node import (
     Node,
     split_tensor_name,
 )
+from mace.python.tools.importers.tensorflow.saved_model import (
+    Signature,
+    Variables,
+    model_file,
+    read_variables,
+    served_graph,
+    signature,
+)
 from mace.python.tools.proto import load_proto
 
 _PROTO = "mace/python/tools/importers/tensorflow/graph_def.proto"
 _FREEZE_HINT = (
-    "freeze the model first: tensorflow.python.framework."
+    "name the folder of a SavedModel, or freeze the model: tensorflow.python.framework."
     "convert_to_constants.convert_variables_to_constants_v2"
 )
 
 
 @dataclass(frozen=True)
-class FrozenGraph:
-    """The contents of a file.
+class GraphFile:
+    """The contents of a model.
 
     Attributes:
         nodes: by name, in the order of the file.
         functions: that nodes call, by name.
+        signature: inputs and outputs of a SavedModel.
+        variables: their values, of a SavedModel.
     """
 
     nodes: dict[str, Node]
     functions: dict[str, Function]
+    signature: Signature = field(default_factory=Signature)
+    variables: Variables = field(default_factory=lambda: Variables({}))
 
 
-def read_graph(path: Path) -> FrozenGraph:
-    """The nodes and functions of a frozen graph.
+def read_graph(path: Path) -> GraphFile:
+    """The nodes and functions of a graph.
 
     Args:
-        path: a binary GraphDef (`.pb`) or its text form (`.pbtxt`).
+        path: a frozen graph, binary (`.pb`) or as text (`.pbtxt`), or the folder of a
+            SavedModel.
 
     Raises:
-        ImportModelError: the file is not a frozen graph.
+        ImportModelError: it is none of them.
     """
-    return frozen_graph(parse_graph(path))
+    if not path.is_dir():
+        return frozen_graph(parse_graph(path))
+    file = model_file(path)
+    saved = load_proto(_PROTO).SavedModel()
+    _parse(file, "model_file_path", False, saved)
+    meta = served_graph(path, saved)
+    _check_nodes(meta.graph_def, file, "model_file_path")
+    graph = frozen_graph(meta.graph_def)
+    variables = read_variables(path, graph.nodes, graph.functions)
+    return GraphFile(graph.nodes, graph.functions, signature(meta), variables)
 
 
-def frozen_graph(graph: Any) -> FrozenGraph:
+def frozen_graph(graph: Any) -> GraphFile:
     """The nodes and functions of a GraphDef message."""
     nodes = {}
     for proto in graph.node:
@@ -61,7 +83,7 @@ def frozen_graph(graph: Any) -> FrozenGraph:
         )
         nodes[proto.name] = Node(proto.name, proto.op, inputs, proto.attr)
     functions = [read_function(proto) for proto in graph.library.function]
-    return FrozenGraph(nodes, {function.name: function for function in functions})
+    return GraphFile(nodes, {function.name: function for function in functions})
 
 
 def new_graph() -> Any:
@@ -88,7 +110,20 @@ def parse_graph(
     Raises:
         ImportModelError: the file is not a frozen graph.
     """
-    graph = _parse(path, key, whole)
+    if path.is_dir():
+        raise ImportModelError(
+            f"{key}: {path} is a folder (a SavedModel?), not a frozen graph file; "
+            f"{_FREEZE_HINT}"
+        )
+    graph = new_graph()
+    _parse(path, key, whole, graph)
+    if not graph.node and _is_saved_model(path):
+        raise _name_the_folder(path, key)
+    _check_nodes(graph, path, key)
+    return graph
+
+
+def _check_nodes(graph: Any, path: Path, key: str) -> None:
     if not graph.node:
         raise ImportModelError(
             f"{key}: {path} is not a frozen TensorFlow graph "
@@ -102,16 +137,25 @@ def parse_graph(
                 f"{proto.name!r}: the file is damaged"
             )
         names.add(proto.name)
-    return graph
 
 
-def _parse(path: Path, key: str, whole: bool) -> Any:
-    if path.is_dir():
-        raise ImportModelError(
-            f"{key}: {path} is a folder (a SavedModel?), not a "
-            f"frozen graph file; {_FREEZE_HINT}"
-        )
-    graph = new_graph()
+def _is_saved_model(path: Path) -> bool:
+    model = load_proto(_PROTO).SavedModel()
+    try:
+        model.ParseFromString(path.read_bytes())
+    except (OSError, DecodeError):
+        return False
+    return any(graph.graph_def.node for graph in model.meta_graphs)
+
+
+def _name_the_folder(path: Path, key: str) -> ImportModelError:
+    return ImportModelError(
+        f"{key}: {path} is the graph of a SavedModel, whose weights "
+        f"are in other files; name its folder: {path.parent}"
+    )
+
+
+def _parse(path: Path, key: str, whole: bool, message: Any) -> None:
     try:
         data = bytes(map_file(path))
         other = other_format(path)
@@ -123,15 +167,16 @@ def _parse(path: Path, key: str, whole: bool) -> Any:
         raise ImportModelError(f"{key}: {path} is {other}")
     try:
         if is_text(path):
-            text_format.Parse(data, graph, allow_unknown_field=not whole)
+            text_format.Parse(data, message, allow_unknown_field=not whole)
         else:
-            graph.ParseFromString(data)
+            message.ParseFromString(data)
     except (DecodeError, text_format.ParseError, UnicodeDecodeError) as error:
+        if _is_saved_model(path):
+            raise _name_the_folder(path, key) from error
         raise ImportModelError(
             f"{key}: {path} is not a frozen TensorFlow graph "
-            f"(GraphDef), or it is damaged: {error}; {_FREEZE_HINT}"
+            f"(GraphDef) or SavedModel, or it is damaged: {error}; {_FREEZE_HINT}"
         ) from error
-    return graph
 
 
 def data_types() -> dict[str, int]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,11 @@ from mace.python.tools.importers.tensorflow import import_model
 from mace.python.tools.importers.tensorflow.context import HANDLERS
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.ir.graph import DataFormat, Graph
+from mace.python.tools.proto import load_proto
 
 SEED = 20261121
+PROTO = "mace/python/tools/importers/tensorflow/graph_def.proto"
 
 
 class Family:
@@ -84,10 +86,43 @@ class Family:
         for inner in definition.library.function:
             self._tried.update(node.op for node in inner.node_def)
 
+    def check_saved(self, folder: Path, *arrays: Array) -> None:
+        """Imports a SavedModel, whose inputs are called x0, x1, ..., and compares all
+        outputs of its signature.
+        """
+        tf = importlib.import_module("tensorflow")
+        saved = load_proto(PROTO).SavedModel()
+        saved.ParseFromString((folder / "saved_model.pb").read_bytes())
+        (meta,) = saved.meta_graphs
+        self.note(meta.graph_def)
+        inputs = {f"x{i}": array for i, array in enumerate(arrays)}
+        serve = tf.saved_model.load(str(folder)).signatures["serving_default"]
+        wanted = serve(**{name: tf.constant(array) for name, array in inputs.items()})
+        results = run_graph(saved_graph(folder, inputs, list(wanted)), inputs)
+        for name, value in wanted.items():
+            np.testing.assert_allclose(results[name], value.numpy(), 2e-5, 2e-5)
+
     def assert_all_tried(self) -> None:
         """Checks, after the tests, that every handler was compared with TensorFlow."""
-        untried = handlers_by_family()[self._name] - self._tried
-        assert not untried, untried
+        missing = handlers_by_family()[self._name] - self._tried
+        assert not missing, missing
+
+
+def saved_graph(
+    folder: Path, inputs: Mapping[str, Array], outputs: Sequence[str]
+) -> Graph:
+    """The graph of a SavedModel."""
+    return import_model(
+        ImportRequest(
+            "m",
+            folder,
+            tuple(
+                InputSpec(name, array.shape, data_format=DataFormat.NONE)
+                for name, array in inputs.items()
+            ),
+            tuple(OutputSpec(name, DataFormat.NONE) for name in outputs),
+        )
+    )
 
 
 def handlers_by_family() -> dict[str, set[str]]:

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs frozen GraphDefs in TensorFlow. Used only in the child process."""
+"""Runs frozen graphs and SavedModels in TensorFlow. Used only in the child process."""
 
 from __future__ import annotations
 
@@ -19,59 +19,85 @@ from mace.python.tools.validate.frameworks.reference import (
 
 
 def run(request: ReferenceRequest) -> ReferenceResult:
-    """Runs a GraphDef; inputs and outputs may be inner tensors."""
+    """Runs a model; inputs and outputs may be inner tensors."""
     # Hides messages at start; avoids kernels whose rounding differs from run to run.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
     import tensorflow as tf
 
-    graph = _load(tf, request)
+    with tf.Graph().as_default() as graph, tf.compat.v1.Session(graph=graph) as session:
+        signature = _load(tf, session, request)
+        tensors = _run(session, graph, signature, request)
+    return ReferenceResult(tensors, f"tensorflow {tf.__version__}")
+
+
+def _run(
+    session: Any, graph: Any, signature: dict[str, str], request: ReferenceRequest
+) -> dict[str, Array]:
+    def find(name: str) -> Any:
+        return _find(graph, signature.get(name, name))
+
     missing = [
-        name
-        for name in [*request.outputs, *request.inputs]
-        if _find(graph, name) is None
+        name for name in [*request.outputs, *request.inputs] if find(name) is None
     ]
     if missing:
-        known = [operation.name for operation in graph.get_operations()]
+        known = [*signature, *(node.name for node in graph.get_operations())]
         raise FrameworkError(
             f"{request.model_file} has no tensor "
             + "; ".join(near_names(name, known) for name in missing)
         )
-    wanted = {name: _find(graph, name) for name in request.outputs}
+    wanted = {name: find(name) for name in request.outputs}
     for name in request.optional_outputs:
-        tensor = _find(graph, name)
+        tensor = find(name)
         if tensor is not None:
             wanted[name] = tensor
     feeds = {}
     for name, array in request.inputs.items():
-        tensor = _find(graph, name)
+        tensor = find(name)
         _check_shape(name, tensor, array)
         feeds[tensor] = array.astype(tensor.dtype.as_numpy_dtype, copy=False)
     try:
-        with tf.compat.v1.Session(graph=graph) as session:
-            values = session.run(list(wanted.values()), feed_dict=feeds)
+        values = session.run(list(wanted.values()), feed_dict=feeds)
     except Exception as error:  # tf.errors.*, ValueError, TypeError
         raise FrameworkError(
             f"tensorflow cannot run {request.model_file}: {str(error).splitlines()[0]}"
         ) from error
-    tensors = {name: np.asarray(value) for name, value in zip(wanted, values)}
-    return ReferenceResult(tensors, f"tensorflow {tf.__version__}")
+    return {name: np.asarray(value) for name, value in zip(wanted, values)}
 
 
-def _load(tf: Any, request: ReferenceRequest) -> Any:
-    definition = tf.compat.v1.GraphDef()
+def _load(tf: Any, session: Any, request: ReferenceRequest) -> dict[str, str]:
+    """Loads the model into the session; the names that a SavedModel's signature has for
+    tensors.
+    """
     try:
+        if request.model_file.is_dir():
+            load = tf.compat.v1.saved_model.load
+            return _signature(load(session, ["serve"], str(request.model_file)))
+        definition = tf.compat.v1.GraphDef()
         definition.ParseFromString(request.model_file.read_bytes())
-        graph = tf.Graph()
-        with graph.as_default():
-            tf.import_graph_def(definition, name="")
-    except Exception as error:  # protobuf's DecodeError, ValueError
+        tf.import_graph_def(definition, name="")
+    except Exception as error:  # protobuf's DecodeError, ValueError, OSError, ...
         raise FrameworkError(
-            f"{request.model_file} is no readable frozen GraphDef: "
+            f"{request.model_file} is no readable frozen GraphDef or SavedModel: "
             f"{str(error).splitlines()[0]}"
         ) from error
-    return graph
+    return {}
+
+
+def _signature(graph: Any) -> dict[str, str]:
+    # As the importer chooses it.
+    entries = {k: v for k, v in graph.signature_def.items() if not k.startswith("__")}
+    chosen = entries.get("serving_default")
+    if chosen is None and len(entries) == 1:
+        (chosen,) = entries.values()
+    if chosen is None:
+        return {}
+    return {
+        key: info.name
+        for side in (chosen.outputs, chosen.inputs)
+        for key, info in side.items()
+    }
 
 
 def _find(graph: Any, name: str) -> Any:

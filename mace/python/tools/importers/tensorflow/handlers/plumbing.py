@@ -9,7 +9,8 @@ import math
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context, TensorList
+from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
+from mace.python.tools.ir.graph import Value
 
 # Elements of a tensor that is made of a few numbers; it would be stored in the model.
 _LARGEST_FILLED = 1 << 24
@@ -31,6 +32,7 @@ def const(context: Context) -> None:
 @HANDLERS.register(
     "Identity",
     "Snapshot",
+    "GuaranteeConst",
     "StopGradient",
     "PreventGradient",
     "CheckNumerics",
@@ -51,7 +53,7 @@ def identity_n(context: Context) -> None:
 
 def _pass_on(context: Context, index: int) -> None:
     item = context.items[index]
-    if not isinstance(item, TensorList):
+    if isinstance(item, Value):
         item = context.builder.alias(item, context.output_name(index))
     context.results[index] = item
 

@@ -25,6 +25,7 @@ def test_plumbing(tmp_path: Path) -> None:
         tmp_path,
         lambda x: [
             tf.stop_gradient(tf.identity(x)) + 1,
+            tf.raw_ops.GuaranteeConst(input=x) * 2,
             *tf.identity_n([x, x * 2]),
             tf.debugging.check_numerics(x, "finite"),
             tf.ensure_shape(x, [3]),

@@ -1,0 +1,208 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the folder of a SavedModel: graph, signature, and the values of variables.
+
+Which tensor of the checkpoint a variable gets is written in the graph itself: nodes
+that TensorFlow runs when it loads the model restore tensors and assign them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.tensorflow.bundle import Bundle
+from mace.python.tools.importers.tensorflow.functions import Function, Tensor
+from mace.python.tools.importers.tensorflow.node import Node, split_tensor_name
+from mace.python.tools.ir.dtypes import Array
+
+_NAMES = ("saved_model.pb", "saved_model.pbtxt")
+_TAG = "serve"
+SIGNATURE = "serving_default"
+_CALLS = {"PartitionedCall", "StatefulPartitionedCall"}
+_RESTORE = "RestoreV2"
+_ASSIGN = {"AssignVariableOp", "Assign"}
+_PASS_ON = {"Identity", "IdentityN"}
+
+
+def model_file(folder: Path) -> Path:
+    """The file of the graph in the folder.
+
+    Raises:
+        ImportModelError: it is not the folder of a SavedModel.
+    """
+    found = [folder / name for name in _NAMES if (folder / name).is_file()]
+    if not found:
+        raise ImportModelError(
+            f"model_file_path: {folder} is a folder without {_NAMES[0]}: it is no "
+            "SavedModel"
+        )
+    return found[0]
+
+
+def served_graph(path: Path, model: Any) -> Any:
+    """The MetaGraphDef for inference.
+
+    Raises:
+        ImportModelError: there is none.
+    """
+    graphs = {tuple(sorted(g.meta_info_def.tags)): g for g in model.meta_graphs}
+    if (_TAG,) in graphs:
+        return graphs[_TAG,]
+    for tags, graph in graphs.items():
+        if _TAG in tags:
+            return graph
+    shown = "; ".join(", ".join(tags) or "no tag" for tags in graphs) or "no graphs"
+    raise ImportModelError(
+        f"model_file_path: {path} has no graph with the tag {_TAG!r} (it has: "
+        f"{shown}): save the model for serving"
+    )
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a SavedModel takes and returns: messages `TensorInfo` by name."""
+
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The tensors by name; an input and an output of one name are the output."""
+        infos = {**self.inputs, **self.outputs}
+        return {name: split_tensor_name(info.name) for name, info in infos.items()}
+
+
+def signature(graph: Any) -> Signature:
+    """The signature `serving_default`, or the only one."""
+    signatures = {
+        name: entry
+        for name, entry in graph.signature_def.items()
+        if not name.startswith("__")
+    }
+    chosen = signatures.get(SIGNATURE)
+    if chosen is None and len(signatures) == 1:
+        (chosen,) = signatures.values()
+    if chosen is None:
+        return Signature()
+    return Signature(
+        {name: chosen.inputs[name] for name in sorted(chosen.inputs)},
+        {name: chosen.outputs[name] for name in sorted(chosen.outputs)},
+    )
+
+
+@dataclass
+class Variables:
+    """The values of variables, by the name of the node that stands for one."""
+
+    keys: Mapping[str, str]
+    bundle: Bundle | None = None
+
+    def read(self, node: str) -> Array | None:
+        """The value; None if the file has none.
+
+        Raises:
+            UnsupportedNodeError: it cannot be read.
+        """
+        if self.bundle is None or node not in self.keys:
+            return None
+        return self.bundle.read(self.keys[node])
+
+
+def read_variables(
+    folder: Path, nodes: Mapping[str, Node], functions: Mapping[str, Function]
+) -> Variables:
+    """The variables of a SavedModel; none if it has no checkpoint."""
+    prefix = folder / "variables" / "variables"
+    if not prefix.with_name("variables.index").exists():
+        return Variables({})
+    top = {(name, 0): name for name in nodes}
+    return Variables(dict(_assigned(nodes, functions, top)), Bundle(prefix))
+
+
+def _assigned(
+    nodes: Mapping[str, Node],
+    functions: Mapping[str, Function],
+    variables: Mapping[Tensor, str],
+    depth: int = 0,
+) -> Iterator[tuple[str, str]]:
+    """Variables, and the keys of the tensors that they get.
+
+    Args:
+        variables: the node of the graph that a tensor stands for.
+    """
+    for node in nodes.values():
+        if node.op in _ASSIGN and len(node.inputs) == 2:
+            key = _restored(nodes, node.inputs[1])
+            name = variables.get(node.inputs[0])
+            if key is not None and name is not None:
+                yield name, key
+        elif node.op in _CALLS and depth < 4:
+            function = functions.get(node.function("f"))
+            if function is None or not _restores(function):
+                continue
+            inner = {
+                (argument, 0): variables[source]
+                for argument, source in zip(function.arguments, node.inputs)
+                if source in variables
+            }
+            yield from _assigned(function.nodes, functions, inner, depth + 1)
+
+
+def _restores(function: Function) -> bool:
+    return any(n.op in _CALLS or n.op == _RESTORE for n in function.nodes.values())
+
+
+def _restored(nodes: Mapping[str, Node], tensor: Tensor) -> str | None:
+    """The key of what is restored as this tensor; None: it is no such tensor."""
+    for _ in range(4):
+        node = nodes.get(tensor[0])
+        if node is None:
+            return None
+        if node.op == _RESTORE:
+            names = nodes.get(node.inputs[1][0]) if len(node.inputs) > 1 else None
+            return None if names is None else _text(names, tensor[1])
+        if node.op not in _PASS_ON or not node.inputs:
+            return None
+        tensor = node.inputs[tensor[1] if node.op == "IdentityN" else 0]
+    return None
+
+
+def _text(node: Node, index: int) -> str | None:
+    values = node.attrs["value"].tensor.string_val if node.has("value") else ()
+    if not 0 <= index < len(values):
+        return None
+    return bytes(values[index]).decode("utf-8", "replace")
+
+
+def called_nodes(
+    nodes: Mapping[str, Node],
+    functions: Mapping[str, Function],
+    signature: Signature,
+) -> Iterator[Node]:
+    """The nodes that the outputs need, each once, and those of functions that they
+    call.
+    """
+    ends = [name for name, _ in signature.tensors().values()]
+    bodies: list[tuple[Mapping[str, Node], list[str]]] = [(nodes, ends)]
+    done: set[str] = set()
+    while bodies:
+        body, pending = bodies.pop()
+        seen: set[str] = set()
+        while pending:
+            name = pending.pop()
+            node = body.get(name)
+            if node is None or name in seen:
+                continue
+            seen.add(name)
+            yield node
+            pending += [source for source, _ in node.inputs]
+            for key in ("f", "then_branch", "else_branch", "cond", "body"):
+                function = functions.get(node.function(key))
+                if function is not None and function.name not in done:
+                    done.add(function.name)
+                    bodies.append(
+                        (function.nodes, [source for source, _ in function.results])
+                    )

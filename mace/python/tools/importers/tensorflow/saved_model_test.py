@@ -1,0 +1,160 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Folders of SavedModels, good and damaged. TensorFlow writes them."""
+
+from __future__ import annotations
+
+import importlib
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.base import ImportModelError, UnsupportedNodesError
+from mace.python.tools.importers.tensorflow.bundle import Bundle
+from mace.python.tools.importers.tensorflow.description import describe_model
+from mace.python.tools.importers.tensorflow.testing import PROTO, rand, saved_graph
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.proto import load_proto
+
+X = rand(2, 3)
+DATA = "variables/variables.data-00000-of-00001"
+INDEX = "variables/variables.index"
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """y = x @ w + b, with a variable for each."""
+    tf = importlib.import_module("tensorflow")
+    module = tf.Module()
+    module.w, module.b = tf.Variable(rand(3, 4)), tf.Variable(rand(4))
+    # Enough for an index of several blocks.
+    module.others = [tf.Variable(rand(1), name=f"other/{i}" * 40) for i in range(60)]
+    function = tf.function(lambda x: {"y": x @ module.w + module.b})
+    concrete = function.get_concrete_function(tf.TensorSpec([2, 3], name="x"))
+    folder = tmp_path_factory.mktemp("saved") / "model"
+    tf.saved_model.save(module, str(folder), signatures=concrete)
+    return folder
+
+
+@pytest.fixture
+def folder(written: Path, tmp_path: Path) -> Path:
+    """A copy, for tests to damage."""
+    return Path(shutil.copytree(written, tmp_path / "model"))
+
+
+def _result(folder: Path, *names: str) -> Array:
+    (output,) = names or ("y",)
+    return run_graph(saved_graph(folder, {"x": X}, [output]), {"x": X})[output]
+
+
+def test_names_of_the_signature_and_of_the_graph(written: Path) -> None:
+    wanted = X @ rand(3, 4) + rand(4)
+    for name in ("y", "StatefulPartitionedCall:0", "StatefulPartitionedCall"):
+        np.testing.assert_allclose(_result(written, name), wanted, 1e-5)
+    with pytest.raises(ImportModelError, match="no tensor 'z'; the model has: x, y$"):
+        _result(written, "z")
+
+
+def test_an_index_of_several_blocks(written: Path) -> None:
+    bundle = Bundle(written / "variables" / "variables")
+    for number in range(60):
+        key = f"others/{number}/.ATTRIBUTES/VARIABLE_VALUE"
+        np.testing.assert_array_equal(bundle.read(key), rand(1))
+    assert "others/60/.ATTRIBUTES/VARIABLE_VALUE" not in bundle
+
+
+def test_the_text_form_of_the_graph(folder: Path) -> None:
+    saved = load_proto(PROTO).SavedModel()
+    path = folder / "saved_model.pb"
+    saved.ParseFromString(path.read_bytes())
+    path.with_suffix(".pbtxt").write_text(str(saved))
+    path.unlink()
+    _result(folder)
+
+
+def _no_index(folder: Path) -> None:
+    (folder / INDEX).unlink()
+
+
+def _no_data(folder: Path) -> None:
+    (folder / DATA).unlink()
+
+
+def _short_data(folder: Path) -> None:
+    (folder / DATA).write_bytes((folder / DATA).read_bytes()[:16])
+
+
+def _no_graph(folder: Path) -> None:
+    (folder / "saved_model.pb").unlink()
+
+
+def _other_tag(folder: Path) -> None:
+    path = folder / "saved_model.pb"
+    path.write_bytes(path.read_bytes().replace(b"serve", b"train", 1))
+
+
+def _changed_index(folder: Path) -> None:
+    data = bytearray((folder / INDEX).read_bytes())
+    data[40] ^= 1
+    (folder / INDEX).write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (_no_index, "a variable"),
+        (_no_data, f"{DATA} cannot be read: No such file"),
+        (_short_data, "it is damaged"),
+        (_no_graph, "without saved_model.pb"),
+        (_other_tag, "no graph with the tag 'serve' \\(it has: train\\)"),
+        (_changed_index, "the checksum of a block is wrong"),
+    ],
+)
+def test_what_is_missing_or_damaged_is_named(
+    folder: Path, damage: Callable[[Path], None], message: str
+) -> None:
+    damage(folder)
+    with pytest.raises((ImportModelError, UnsupportedNodesError), match=message):
+        _result(folder)
+
+
+def test_the_file_alone_is_not_enough(written: Path) -> None:
+    with pytest.raises(ImportModelError, match=r"name its folder"):
+        _result(written / "saved_model.pb")
+
+
+@pytest.mark.parametrize("name", ["saved_model.pb", INDEX])
+def test_damaged_files_give_errors_not_crashes(folder: Path, name: str) -> None:
+    path = folder / name
+    good = path.read_bytes()
+    rng = random.Random(name)
+    refused = 0
+    rounds = 50
+    for _ in range(rounds):
+        data = bytearray(good)
+        for _ in range(rng.randint(1, 4)):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        if rng.random() < 0.3:
+            data = data[: rng.randrange(len(data))]
+        path.write_bytes(data)
+        try:
+            _result(folder)
+        except MaceError as error:
+            assert str(error).strip()
+            refused += 1
+    assert refused > rounds // 3
+
+
+def test_what_it_says_of_itself(written: Path) -> None:
+    about = describe_model(written, None)
+    assert about.framework == "TensorFlow, a SavedModel"
+    assert [(t.name, t.shape) for t in about.inputs] == [("x", (2, 3))]
+    assert [(t.name, t.shape) for t in about.outputs] == [("y", (2, 4))]
+    assert about.operators["MatMul"] == 1
+    assert "RestoreV2" not in about.operators
