@@ -187,14 +187,14 @@ def test_everything_is_refused_at_once(caplog: pytest.LogCaptureFixture) -> None
         ConvertOptions(
             enable_micro=True,
         ),
-        platform="keras",
+        platform="megengine",
         runtime="apu",
         model="quantize: 1\n    quantize_schema: mace_apu_16bit_per_tensor\n"
         "    graph_optimize_options: [fold_constant, fuse]",
     )
     for part in (
-        "net.platform: keras is not in this release; accepted: onnx, tensorflow, "
-        "tflite or caffe",
+        "net.platform: megengine is not in this release; accepted: onnx, tensorflow, "
+        "tflite, caffe or keras",
         "models.net.runtime: the library has no APU runtime",
         "models.net.quantize_schema: mace_apu_16bit_per_tensor is not in this release",
         "'fold_constant' (did you mean fold_constants?), 'fuse'",

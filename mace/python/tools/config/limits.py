@@ -71,6 +71,7 @@ def other_reference(asked: Asked) -> str:
         Platform.TENSORFLOW: "TensorFlow",
         Platform.TFLITE: "the interpreter of TensorFlow Lite",
         Platform.CAFFE: "OpenCV",
+        Platform.KERAS: "Keras",
     }
     found = [others[m.platform] for m in asked.models if m.platform in others]
     if asked.value is OnnxBackend.ONNXRUNTIME and not found:

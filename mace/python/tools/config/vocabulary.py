@@ -64,6 +64,7 @@ class Platform(str, enum.Enum):
             Platform.TENSORFLOW,
             Platform.TFLITE,
             Platform.CAFFE,
+            Platform.KERAS,
         )
 
 

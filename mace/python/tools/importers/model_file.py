@@ -24,7 +24,7 @@ _MARKS: tuple[tuple[int, tuple[bytes, ...], str], ...] = (
         "a pointer of Git LFS: `git lfs pull` gets the model itself",
     ),
     (0, (b"<!doctype html", b"<html"), "a web page: download the file itself"),
-    (0, (b"\x89HDF\r\n",), "an HDF5 file (Keras?): save the model in another format"),
+    (0, (b"\x89HDF\r\n",), "an HDF5 file (of Keras?): say platform: keras"),
     (4, (b"TFL3",), "a TensorFlow Lite model: say platform: tflite"),
 )
 

@@ -18,6 +18,7 @@ _ROOT = Path(__file__).resolve().parents[4]
     ("framework", "some"),
     [
         ("caffe", ("`Convolution`", "`InnerProduct`")),
+        ("keras", ("`Dense`", "`Sequential`", "`ops.Add`")),
         ("onnx", ("`Conv`", "`Gemm`", "`Loop`")),
         ("tensorflow", ("`Conv2D`", "`MatMul`")),
         ("tflite", ("`CONV_2D`", "`ADD`")),

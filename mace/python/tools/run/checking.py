@@ -38,6 +38,7 @@ Array = npt.NDArray[Any]
 
 _FRAMEWORKS = {
     Platform.CAFFE: "cv2",
+    Platform.KERAS: "keras",
     Platform.ONNX: "onnxruntime",
     Platform.TENSORFLOW: "tensorflow",
     Platform.TFLITE: "tflite",

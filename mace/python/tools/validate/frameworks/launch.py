@@ -29,6 +29,7 @@ _ROOT = Path(__file__).resolve().parents[5]
 # Framework -> extra of the Python project that installs it.
 _EXTRAS = {
     "cv2": "caffe",
+    "keras": "tensorflow",
     "onnxruntime": "validate",
     "tensorflow": "tensorflow",
     "tflite": "tensorflow",

@@ -20,6 +20,7 @@ from mace.python.tools.validate.frameworks.reference import (
 
 _MODULES = {
     "cv2": "mace.python.tools.validate.frameworks.opencv_dnn",
+    "keras": "mace.python.tools.validate.frameworks.keras_model",
     "onnxruntime": "mace.python.tools.validate.frameworks.onnx_runtime",
     "tensorflow": "mace.python.tools.validate.frameworks.tensorflow_v1",
     "tflite": "mace.python.tools.validate.frameworks.tflite_interpreter",

@@ -1,0 +1,271 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of a handler, and the table in which handlers register."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.importers.base import HandlerTable, UnsupportedNodeError
+from mace.python.tools.importers.keras.layer import Layer
+from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import Shape, static
+
+
+class Context:
+    """One call of a layer under conversion.
+
+    Attributes:
+        layer: the layer.
+        builder: where its operators go.
+        name: of the call, for operators.
+        arguments: positional ones, with values for tensors.
+        keywords: the others.
+        results: its outputs, filled by handlers.
+        masked: an input has a mask that says which steps count.
+        gives_mask: whether its output has one; None: as the input.
+    """
+
+    def __init__(
+        self,
+        layer: Layer,
+        builder: GraphBuilder,
+        name: str,
+        arguments: Sequence[Any],
+        keywords: Mapping[str, Any],
+        masked: bool = False,
+    ) -> None:
+        self.layer = layer
+        self.builder = builder
+        self.name = name
+        self.arguments = arguments
+        self.keywords = keywords
+        self.results: dict[int, Value] = {}
+        self.masked = masked
+        self.gives_mask: bool | None = None
+        self._made: set[int] = set()
+
+    @property
+    def inputs(self) -> list[Value]:
+        """All tensors among the positional arguments."""
+        return list(_values(self.arguments))
+
+    def input(self, index: int = 0) -> Value:
+        """A tensor that must be there."""
+        inputs = self.inputs
+        if index >= len(inputs):
+            raise UnsupportedNodeError(f"input {index} is missing")
+        return inputs[index]
+
+    def floats(self, index: int = 0) -> Value:
+        """An input as float32."""
+        return self.as_floats(self.input(index))
+
+    def as_floats(self, value: Value) -> Value:
+        """A value as float32."""
+        if value.dtype is DataType.FLOAT32:
+            return value
+        return self.step("Cast", [value], "floats", to="FLOAT32")
+
+    def keyword(self, name: str) -> Value | None:
+        """A tensor that is given by name."""
+        value = self.keywords.get(name)
+        return value if isinstance(value, Value) else None
+
+    def no_keywords(self, *names: str) -> None:
+        """Refuses arguments that would have an effect."""
+        for name in names:
+            if self.keywords.get(name) not in (None, False):
+                raise UnsupportedNodeError(f"it is called with {name}")
+
+    def refuse_mask(self) -> None:
+        """For layers that compute something else with a mask."""
+        if self.masked:
+            raise UnsupportedNodeError(
+                "it gets a mask, from mask_zero or a layer Masking",
+                "build the model without masks",
+            )
+
+    def variable(self, index: int, shape: Sequence[int | None] = ()) -> Array:
+        """A variable of the layer, in float32.
+
+        Args:
+            index: in Keras' order.
+            shape: that it must have; None where any number will do.
+        """
+        if index >= len(self.layer.readers):
+            raise UnsupportedNodeError("the file has no variables for this layer")
+        array = self.layer.readers[index]().astype(np.float32)
+        fits = len(array.shape) == len(shape) and all(
+            wanted is None or own == wanted for own, wanted in zip(array.shape, shape)
+        )
+        if shape and not fits:
+            shown = ["?" if dim is None else dim for dim in shape]
+            raise UnsupportedNodeError(
+                f"variable {index} has the shape {list(array.shape)}, not {shown}"
+            )
+        return array
+
+    def rank(self, value: Value) -> int:
+        """The rank of a value."""
+        if value.rank is None:
+            raise UnsupportedNodeError(f"the rank of {value.name} is not known")
+        return value.rank
+
+    def shape(self, value: Value) -> Shape:
+        """The shape of a value, some of whose dimensions may be open."""
+        if value.shape is None:
+            raise UnsupportedNodeError(f"the rank of {value.name} is not known")
+        return value.shape
+
+    def fixed(self, value: Value) -> tuple[int, ...]:
+        """The dimensions of a value."""
+        found = static(value.shape)
+        if found is None:
+            raise UnsupportedNodeError(
+                f"the shape of {value.name} is not known before the run",
+                "give fixed input_shapes",
+            )
+        return found
+
+    def dims(self, value: Value) -> list[int]:
+        """The dimensions for Reshape: -1 for one that is open.
+
+        Raises:
+            UnsupportedNodeError: several are.
+        """
+        dims = [dim if isinstance(dim, int) else -1 for dim in self.shape(value)]
+        if dims.count(-1) > 1:
+            raise UnsupportedNodeError(
+                f"several dimensions of {value.name} are not known before the run",
+                "give fixed input_shapes",
+            )
+        return dims
+
+    def axis(self, axis: int, value: Value) -> int:
+        """An axis counted from the first one."""
+        rank = self.rank(value)
+        if not -rank <= axis < rank:
+            raise UnsupportedNodeError(f"axis {axis} of {rank} dimensions")
+        return axis % rank
+
+    def step(
+        self,
+        op_type: str,
+        inputs: Sequence[Value | None],
+        suffix: str,
+        **attrs: Any,
+    ) -> Value:
+        """Adds an operator."""
+        name = f"{self.name}/{suffix}"
+        value = self.builder.one(op_type, inputs, None, attrs, name)
+        self._made.add(id(value))
+        return value
+
+    def steps(
+        self,
+        op_type: str,
+        inputs: Sequence[Value | None],
+        suffixes: Sequence[str],
+        **attrs: Any,
+    ) -> list[Value]:
+        """Adds an operator with several outputs."""
+        unique = self.builder.graph.unique_name
+        names = [unique(f"{self.name}/{suffix}") for suffix in suffixes]
+        name = f"{self.name}/{suffixes[0]}"
+        values = self.builder.op(op_type, inputs, names, attrs, name, source=False)
+        self._made.update(map(id, values))
+        return values
+
+    def constant(self, array: Array, suffix: str = "value") -> Value:
+        """Adds a constant that belongs to this layer."""
+        unique = self.builder.graph.unique_name
+        return self.builder.constant(unique(f"{self.name}/{suffix}"), array)
+
+    def scalar(self, number: float, suffix: str = "number") -> Value:
+        """A constant of one number."""
+        return self.constant(np.asarray(number, np.float32), suffix)
+
+    def emit(self, op_type: str, inputs: Sequence[Value | None], **attrs: Any) -> None:
+        """Adds the operator that gives the result of the layer."""
+        self.give(self.step(op_type, inputs, op_type.lower(), **attrs))
+
+    def give(self, value: Value, index: int = 0) -> None:
+        """Makes a value a result of the layer."""
+        name = f"{self.name}:{index}" if index else self.name
+        graph = self.builder.graph
+        is_free = name not in graph.values and value not in self.results.values()
+        if id(value) in self._made and not value.is_constant and is_free:
+            graph.rename_value(value, name)
+            value.source = name
+        else:
+            unique = name if name not in graph.values else graph.unique_name(name)
+            value = self.builder.alias(value, unique)
+        self.results[index] = value
+
+    def apply(
+        self,
+        layer: Layer,
+        arguments: Sequence[Any],
+        suffix: str,
+        keywords: Mapping[str, Any] | None = None,
+    ) -> list[Value]:
+        """The results of a layer inside of this one."""
+        handler = None if layer.custom else HANDLERS.find(layer.kind)
+        if handler is None:
+            raise UnsupportedNodeError(f"it wraps a layer {layer.kind}, not supported")
+        name = f"{self.name}/{suffix}"
+        inner = Context(
+            layer, self.builder, name, arguments, keywords or {}, self.masked
+        )
+        handler(inner)
+        values = [inner.results[index] for index in sorted(inner.results)]
+        for value in values:
+            value.source = ""
+        self._made.update(map(id, values))
+        return values
+
+
+def _values(nested: Any) -> Iterable[Value]:
+    if isinstance(nested, Value):
+        yield nested
+    elif isinstance(nested, (list, tuple)):
+        for item in nested:
+            yield from _values(item)
+    elif isinstance(nested, Mapping):
+        for key in sorted(nested, key=str):
+            yield from _values(nested[key])
+
+
+Handler = Callable[[Context], None]
+HANDLERS: HandlerTable[Handler] = HandlerTable(
+    "mace.python.tools.importers.keras.handlers"
+)
+
+# The variables of a layer in Keras' order: where a `.keras` file has each, behind the
+# folder of the layer, and whether it can be trained.
+Variables = Callable[[Layer], "Iterable[tuple[str, bool]]"]
+VARIABLES: dict[str, Variables] = {}
+
+
+def has_variables(*kinds: str) -> Callable[[Variables], Variables]:
+    """Decorator: this function says which variables layers of these classes have."""
+
+    def add(find: Variables) -> Variables:
+        for kind in kinds:
+            if kind in VARIABLES:
+                raise ValueError(f"the variables of {kind} are given twice")
+            VARIABLES[kind] = find
+        return find
+
+    return add
+
+
+def trainable(count: int, folder: str = "vars") -> list[tuple[str, bool]]:
+    """Variables that all can be trained."""
+    return [(f"{folder}/{index}", True) for index in range(count)]

@@ -1,0 +1,77 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pooling in one, two and three dimensions."""
+
+from __future__ import annotations
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.keras.context import HANDLERS, Context
+from mace.python.tools.importers.keras.handlers.convolution import (
+    as_image,
+    as_sequence,
+    channels_last,
+    maker,
+    padding_of,
+)
+from mace.python.tools.importers.volumes import Axis, pooled, sizes_of
+
+
+@HANDLERS.register(
+    *("MaxPooling1D", "MaxPooling2D", "MaxPooling3D"),
+    *("AveragePooling1D", "AveragePooling2D", "AveragePooling3D"),
+)
+def pool(context: Context) -> None:
+    """Averages do not count padding."""
+    layer, x = context.layer, context.floats()
+    channels_last(layer)
+    dims = int(layer.kind[-2])
+    if context.rank(x) != dims + 2:
+        raise UnsupportedNodeError(f"the input has {context.rank(x)} dimensions")
+    mode = "MAX" if layer.kind.startswith("Max") else "AVG"
+    sizes = layer.integers("pool_size", dims, 2)
+    strides = layer.integers("strides", dims) if layer.has("strides") else sizes
+    padding = padding_of(layer)
+    if dims == 3:
+        window = [Axis(*values) for values in zip(sizes, strides)]
+        if padding == "SAME":
+            own = sizes_of(x)
+            window = [a.padded_same(size, True) for a, size in zip(window, own)]
+        context.give(pooled(maker(context), x, mode, window, {}))
+        return
+    if dims == 1:
+        x, sizes, strides = as_image(context, x), [1, *sizes], [1, *strides]
+    y = context.step(
+        "Pooling",
+        [x],
+        "pooled",
+        mode=mode,
+        kernels=sizes,
+        strides=strides,
+        padding=padding,
+    )
+    context.give(as_sequence(context, y) if dims == 1 else y)
+
+
+@HANDLERS.register(
+    *("GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D"),
+    *("GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D"),
+)
+def global_pool(context: Context) -> None:
+    """Over all axes but batch and channels."""
+    layer, x = context.layer, context.floats()
+    channels_last(layer)
+    dims = int(layer.kind[-2])
+    if context.rank(x) != dims + 2:
+        raise UnsupportedNodeError(f"the input has {context.rank(x)} dimensions")
+    is_average = "Average" in layer.kind
+    if is_average and dims == 1:
+        context.refuse_mask()
+        context.no_keywords("mask")
+    context.emit(
+        "Reduce",
+        [x],
+        mode="MEAN" if is_average else "MAX",
+        axes=list(range(1, dims + 1)),
+        keep_dims=layer.flag("keepdims"),
+    )
+    context.gives_mask = False

@@ -1,0 +1,109 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recurrent layers, compared with Keras."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.keras.testing import Family, imported, rand
+
+keras = pytest.importorskip("keras")
+layers = keras.layers
+FAMILY = Family("recurrent")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _every_handler_is_compared() -> Iterator[None]:
+    yield
+    FAMILY.assert_all_tried()
+
+
+@pytest.mark.parametrize("kind", ["SimpleRNN", "GRU", "LSTM"])
+def test_each_kind(tmp_path: Path, kind: str) -> None:
+    make = getattr(layers, kind)
+    more: dict[str, Any] = (
+        {} if kind == "SimpleRNN" else {"recurrent_activation": "hard_sigmoid"}
+    )
+    FAMILY.check(
+        tmp_path,
+        lambda x, h, c: [
+            make(4)(x),
+            make(4, use_bias=False, return_sequences=True)(x),
+            *make(4, return_sequences=True, return_state=True)(x),
+            make(4, go_backwards=True)(x),
+            make(4, go_backwards=True, return_sequences=True)(x),
+            make(4, activation="relu", **more)(x),
+            make(4)(x, initial_state=[h, c] if kind == "LSTM" else [h]),
+            layers.Bidirectional(make(4))(x),
+            layers.Bidirectional(make(4))(
+                x, initial_state=[h, c, c, h] if kind == "LSTM" else [h, c]
+            ),
+        ],
+        rand(2, 5, 3),
+        rand(2, 4),
+        rand(2, 4) / 2,
+        endings=("keras", "h5"),
+    )
+
+
+def test_gates_that_reset_before(tmp_path: Path) -> None:
+    FAMILY.check(tmp_path, lambda x: layers.GRU(4, reset_after=False)(x), rand(2, 5, 3))
+
+
+@pytest.mark.parametrize("ending", ["keras", "h5"])
+def test_both_directions(tmp_path: Path, ending: str) -> None:
+    def make(**settings: Any) -> Any:
+        return layers.LSTM(4, return_sequences=True, **settings)
+
+    wrap = layers.Bidirectional
+    FAMILY.check(
+        tmp_path,
+        lambda x: [
+            wrap(make())(x),
+            wrap(make(), merge_mode="sum")(x),
+            wrap(make(), merge_mode="ave")(x),
+            wrap(make(), merge_mode="mul")(x),
+            *wrap(make(return_state=True))(x),
+            wrap(make(), backward_layer=make(go_backwards=True, use_bias=False))(x),
+        ],
+        rand(2, 5, 3),
+        endings=[ending],
+    )
+
+
+def test_layers_on_steps(tmp_path: Path) -> None:
+    each = layers.TimeDistributed
+    FAMILY.check(
+        tmp_path,
+        lambda x: [
+            each(layers.Conv2D(4, 3, activation="relu"))(x),
+            each(layers.Flatten())(x),
+            each(layers.BatchNormalization())(x),
+        ],
+        rand(2, 3, 4, 5, 2),
+        endings=("keras", "h5"),
+    )
+
+
+def test_masks_are_refused(tmp_path: Path) -> None:
+    x = keras.Input((3,), name="x0")
+    path = tmp_path / "m.keras"
+    y = layers.Dropout(0.5)(layers.Embedding(5, 2, mask_zero=True)(x))
+    keras.Model(x, layers.LSTM(2, name="y")(y)).save(path)
+    with pytest.raises(UnsupportedNodesError, match="it gets a mask"):
+        imported(path, [np.ones((1, 3), np.float32)], ["y"])
+
+
+def test_states_between_runs_are_refused(tmp_path: Path) -> None:
+    x = keras.Input((3, 2), batch_size=1, name="x0")
+    path = tmp_path / "m.keras"
+    keras.Model(x, layers.LSTM(2, stateful=True, name="y")(x)).save(path)
+    with pytest.raises(UnsupportedNodesError, match="stateful is set"):
+        imported(path, [rand(1, 3, 2)], ["y"])

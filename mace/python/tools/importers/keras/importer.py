@@ -1,0 +1,341 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Imports a model of Keras: chooses and orders the calls of its layers.
+
+A tensor is called like the layer that makes it. The second result of a layer is
+`layer:1`, the result of its second call `layer#1`, and that of a layer in an inner
+model `model/layer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from mace.python.tools.importers.base import (
+    ImportModelError,
+    ImportRequest,
+    InputSpec,
+    UnsupportedNodeError,
+    UnsupportedNodes,
+    framework_format,
+    nearest_names,
+    refusal_of,
+    unknown_tensor,
+    user_to_framework,
+)
+from mace.python.tools.importers.keras.context import HANDLERS, Context
+from mace.python.tools.importers.keras.layer import Layer
+from mace.python.tools.importers.keras.network import (
+    INPUT,
+    Call,
+    Network,
+    Reference,
+    call_name,
+)
+from mace.python.tools.importers.keras.reader import read_model
+from mace.python.tools.importers.shapes import check_declared_shape
+from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import DataFormat, Graph, Value
+from mace.python.tools.ir.shapes import from_ints
+
+_EXPORT_HINT = (
+    "write it with layers of Keras, or call model.export(FOLDER) and say "
+    "platform: tensorflow"
+)
+_INPUT_TYPES = {
+    "float16": DataType.FLOAT32,
+    "bfloat16": DataType.FLOAT32,
+    "float32": DataType.FLOAT32,
+    "float64": DataType.FLOAT32,
+    "int32": DataType.INT32,
+    "int64": DataType.INT32,
+    "uint8": DataType.UINT8,
+    "int8": DataType.INT8,
+    "bool": DataType.BOOL,
+}
+
+
+def import_model(request: ImportRequest) -> Graph:
+    """Imports a model of Keras; see `importers.base.Importer`."""
+    return _Import(request, read_model(request.model_path)).run()
+
+
+class _Import:
+    """One import."""
+
+    def __init__(self, request: ImportRequest, network: Network) -> None:
+        self.request = request
+        self.network = network
+        self.builder = GraphBuilder(request.name, "keras")
+        self.unsupported = UnsupportedNodes(str(request.model_path), request.journal)
+        self.values: dict[str, Value] = {}
+        self.masked: set[int] = set()
+
+    def run(self) -> Graph:
+        for spec in self.request.inputs:
+            self._add_input(spec)
+        scope = _Scope(self, self.network, "", dict(self._given()))
+        outputs = [
+            self._find("output_tensors", output.name) for output in self.request.outputs
+        ]
+        # What is inside of a model is converted with it.
+        scope.convert([reference for reference, _ in outputs])
+        self.unsupported.raise_if_any()
+        for (_, name), output in zip(outputs, self.request.outputs):
+            value = self.values.get(name)
+            if value is None:
+                raise ImportModelError(
+                    f"output_tensors: {self.request.model_path} has no tensor "
+                    f"{name!r}; its layer has fewer results"
+                )
+            self.builder.output(
+                value,
+                output.name,
+                framework_format(output.data_format, DataFormat.NHWC),
+            )
+        self.builder.graph.prune()
+        self.unsupported.add_unfit(self.builder.graph)
+        self.unsupported.raise_if_any()
+        self.builder.graph.sort()
+        return self.builder.graph
+
+    def _given(self) -> Iterable[tuple[Reference, Value]]:
+        for reference, name in self._names():
+            if name in self.values:
+                yield reference, self.values[name]
+
+    def _names(self) -> Iterable[tuple[Reference, str]]:
+        """The tensors of the outermost model that certainly exist."""
+        for name, layer in self.network.layers.items():
+            if layer.kind == INPUT:
+                yield Reference(name), name
+        for name, number in self.network.calls:
+            yield Reference(name, number), call_name(name, number)
+
+    def _find(self, key: str, name: str) -> tuple[Reference, str]:
+        """The tensor of the outermost model that has to be converted for one."""
+        names = {known: reference for reference, known in self._names()}
+        outer, colon, index = name.rpartition(":")
+        if colon and index.isdigit() and outer in names:
+            return names[outer]._replace(result=int(index)), name if int(
+                index
+            ) else outer
+        outer = name.split("/")[0]
+        if name in names:
+            return names[name], name
+        inner = self.network.layers.get(outer.split("#")[0])
+        if key == "output_tensors" and inner is not None and inner.network is not None:
+            return names.get(outer, Reference(inner.name)), name
+        raise unknown_tensor(key, name, self.request.model_path, names)
+
+    def _add_input(self, spec: InputSpec) -> None:
+        reference, name = self._find("input_tensors", spec.name)
+        layer = self.network.layers[reference.layer]
+        own: tuple[int, ...] | None = None
+        dtype = spec.dtype
+        if layer.kind == INPUT:
+            own, given = declared(layer)
+            dtype = given or dtype
+        shape = spec.shape or own
+        if shape is None:
+            raise ImportModelError(
+                f"input_shapes: {self.request.model_path} does not say the shape of "
+                f"{spec.name}; give it in the deployment file"
+            )
+        shape = user_to_framework(shape, spec.data_format, DataFormat.NHWC)
+        check_declared_shape(spec, shape, own)
+        value = self.builder.input(
+            spec.name,
+            dtype,
+            from_ints(shape),
+            framework_format(spec.data_format, DataFormat.NHWC),
+        )
+        value.source = name
+        self.values[name] = value
+
+
+def declared(layer: Layer) -> tuple[tuple[int, ...] | None, DataType | None]:
+    """Shape and type of an input layer, as far as the file says them.
+
+    Raises:
+        ImportModelError: it is a tensor of another type.
+    """
+    shape = layer.config.get("batch_shape", layer.config.get("batch_input_shape"))
+    own: tuple[int, ...] | None = None
+    if isinstance(shape, list) and all(
+        d is None or (isinstance(d, int) and 0 <= d < 2**31) for d in shape
+    ):
+        own = tuple(-1 if dim is None else dim for dim in shape)
+    name = layer.config.get("dtype")
+    if name is not None and not (isinstance(name, str) and name in _INPUT_TYPES):
+        raise ImportModelError(
+            f"input_tensors: {layer.name} is a tensor of {name!r}, not supported"
+        )
+    return own, None if name is None else _INPUT_TYPES[name]
+
+
+class _Scope:
+    """One model under conversion, the outermost or one inside of it."""
+
+    def __init__(
+        self,
+        run: _Import,
+        network: Network,
+        prefix: str,
+        values: dict[Reference, Value],
+    ) -> None:
+        self._run = run
+        self._network = network
+        self._prefix = prefix
+        self._values = values
+
+    def convert(self, wanted: Sequence[Reference]) -> list[Value | None]:
+        """The tensors, None for those that are not known."""
+        for call in self._ordered(wanted):
+            if call.layer.network is not None and not call.layer.custom:
+                self._convert_network(call)
+                continue
+            run = self._run
+            name = self._prefix + call.name
+            kind = call.layer.kind
+            with run.request.journal.node(name, kind, run.builder.graph) as entry:
+                if not self._convert_layer(call, name):
+                    entry.not_reached()
+        return [self._values.get(reference) for reference in wanted]
+
+    def _ordered(self, wanted: Sequence[Reference]) -> list[Call]:
+        """The calls that some tensors need, producers first."""
+        order: list[Call] = []
+        done: set[tuple[str, int]] = set()
+        path: set[tuple[str, int]] = set()
+        stack = [(reference, False) for reference in reversed(wanted)]
+        while stack:
+            reference, leaving = stack.pop()
+            key = reference[:2]
+            if leaving:
+                path.discard(key)
+                done.add(key)
+                order.append(self._network.calls[key])
+                continue
+            if key in done or reference in self._values:
+                continue
+            call = self._network.calls.get(key)
+            if call is None:
+                raise self._not_given(reference)
+            if key in path:
+                raise ImportModelError(
+                    f"model_file_path: {self._run.request.model_path}: layer "
+                    f"{reference.layer} depends on itself: the file is damaged"
+                )
+            path.add(key)
+            stack.append((reference, True))
+            stack += [(item, False) for item in reversed(list(call.references()))]
+        return order
+
+    def _not_given(self, reference: Reference) -> ImportModelError:
+        layer = self._network.layers.get(reference.layer)
+        if layer is not None and layer.kind == INPUT:
+            return ImportModelError(
+                f"input_tensors: the outputs also need {reference.layer}, which the "
+                "deployment file does not name"
+            )
+        return ImportModelError(
+            f"model_file_path: {self._run.request.model_path}: there is no call "
+            f"{reference.call} of layer {reference.layer}: the file is damaged"
+        )
+
+    def _convert_network(self, call: Call) -> None:
+        inner: Network = call.layer.network
+        given = list(call.references())
+        run = self._run
+        name = self._prefix + call.name
+        if len(given) != len(inner.inputs):
+            run.unsupported.add(
+                name,
+                call.layer.kind,
+                f"a model with {len(inner.inputs)} inputs is called with {len(given)}",
+            )
+            return
+        known = {
+            own: self._values[outer]
+            for own, outer in zip(inner.inputs, given)
+            if outer in self._values
+        }
+        if len(known) < len(given):
+            return  # caused by a layer that is already in the table
+        if self._prefix.count("/") > 16:
+            raise ImportModelError(
+                f"model_file_path: {run.request.model_path}: too many models in each "
+                "other"
+            )
+        scope = _Scope(run, inner, f"{name}/", known)
+        for index, value in enumerate(scope.convert(inner.outputs)):
+            if value is not None:
+                self._keep(call, index, value)
+
+    def _convert_layer(self, call: Call, name: str) -> bool:
+        layer, run = call.layer, self._run
+        handler = HANDLERS.find(layer.kind)
+        if handler is None or layer.custom:
+            run.unsupported.add(name, layer.kind, *_why(layer))
+            return False
+        missing = [r for r in call.references() if r not in self._values]
+        if missing:
+            return False  # caused by a layer that is already in the table
+        arguments = _filled(call.arguments, self._values)
+        keywords = _filled(call.keywords, self._values)
+        masked = any(id(self._values[r]) in run.masked for r in call.references())
+        context = Context(layer, run.builder, name, arguments, keywords, masked)
+
+        def convert() -> None:
+            _check_type(layer)
+            handler(context)
+
+        refusal = refusal_of(convert)
+        if refusal is not None:
+            run.unsupported.add(name, layer.kind, refusal.reason, refusal.hint)
+            return True
+        if context.gives_mask is not None:
+            masked = context.gives_mask
+        for index, value in context.results.items():
+            if masked:
+                run.masked.add(id(value))
+            self._keep(call, index, value)
+        return True
+
+    def _keep(self, call: Call, index: int, value: Value) -> None:
+        self._values[Reference(call.layer.name, call.number, index)] = value
+        name = self._prefix + call.name
+        self._run.values.setdefault(f"{name}:{index}" if index else name, value)
+
+
+def _filled(nested: Any, values: Mapping[Reference, Value]) -> Any:
+    """The arguments with values instead of references."""
+    if isinstance(nested, Reference):
+        return values[nested]
+    if isinstance(nested, (list, tuple)):
+        return [_filled(item, values) for item in nested]
+    if isinstance(nested, Mapping):
+        return {key: _filled(item, values) for key, item in nested.items()}
+    return nested
+
+
+def _check_type(layer: Layer) -> None:
+    """Refuses layers whose weights are quantized."""
+    policy = layer.config.get("dtype")
+    if isinstance(policy, dict):
+        config = policy.get("config")
+        policy = config.get("name") if isinstance(config, dict) else None
+    kind = policy.split("_from_")[0] if isinstance(policy, str) else ""
+    if any(word in kind for word in ("int", "float8", "gptq", "awq")):
+        raise UnsupportedNodeError(f"its dtype is {policy}", "save the model in floats")
+
+
+def _why(layer: Layer) -> tuple[str, str]:
+    if layer.custom:
+        return f"a class that is not of Keras ({layer.custom})", _EXPORT_HINT
+    near = nearest_names(layer.kind, HANDLERS.types(), 2)
+    hint = "supported and similar: " + ", ".join(near) if near else _EXPORT_HINT
+    return "layer not supported", hint

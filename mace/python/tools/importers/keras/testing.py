@@ -1,0 +1,160 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the results of imported models with those of Keras."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.keras import HANDLERS, import_model
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.graph import DataFormat, Graph
+
+SEED = 20261121
+
+
+class Family:
+    """One file of `handlers/`, and the layers that its tests have compared.
+
+    Args:
+        name: of the file, without its ending.
+        not_made: what the current version of Keras does not write.
+    """
+
+    def __init__(self, name: str, not_made: Sequence[str] = ()) -> None:
+        self._name = name
+        self._tried = set(not_made)
+
+    def check(
+        self,
+        folder: Path,
+        build: Callable[..., Any],
+        *arrays: Array,
+        tolerance: float = 2e-5,
+        endings: Sequence[str] = ("keras",),
+    ) -> None:
+        """Imports a model, and compares all its outputs.
+
+        Args:
+            build: makes outputs from the inputs, one for each array.
+            endings: of files that the model is saved in.
+        """
+        keras = importlib.import_module("keras")
+        inputs = [
+            keras.Input(a.shape[1:], dtype=str(a.dtype), name=f"x{i}")
+            for i, a in enumerate(arrays)
+        ]
+        outputs = build(*inputs)
+        outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+        model = keras.Model(inputs, outputs)
+        fill(model)
+        self.compare(folder, model, arrays, tolerance, endings)
+
+    def compare(
+        self,
+        folder: Path,
+        model: Any,
+        arrays: Sequence[Array],
+        tolerance: float = 2e-5,
+        endings: Sequence[str] = ("keras",),
+    ) -> None:
+        """As `check`, for a model whose inputs are called x0, x1, ..."""
+        self._tried.update(kinds_of(model))
+        wanted = model([*arrays] if len(arrays) > 1 else arrays[0], training=False)
+        wanted = wanted if isinstance(wanted, (list, tuple)) else [wanted]
+        names = output_names(model)
+        for ending in endings:
+            path = folder / f"model.{ending}"
+            model.save(path)
+            graph = imported(path, arrays, names)
+            results = run_graph(graph, {f"x{i}": a for i, a in enumerate(arrays)})
+            for name, value in zip(names, wanted):
+                expected = np.asarray(value)
+                assert results[name].shape == expected.shape, name
+                np.testing.assert_allclose(
+                    results[name], expected, tolerance, tolerance, err_msg=name
+                )
+
+    def assert_all_tried(self) -> None:
+        """Checks, after the tests, that every handler was compared with Keras."""
+        missing = handlers_by_family()[self._name] - self._tried
+        assert not missing, missing
+
+
+def imported(path: Path, arrays: Sequence[Array], outputs: Sequence[str]) -> Graph:
+    """The graph of a file whose inputs are called x0, x1, ..."""
+    return import_model(
+        ImportRequest(
+            "m",
+            path,
+            tuple(
+                InputSpec(f"x{i}", a.shape, DataType.of(a.dtype), DataFormat.NONE)
+                for i, a in enumerate(arrays)
+            ),
+            tuple(OutputSpec(name, DataFormat.NONE) for name in outputs),
+        )
+    )
+
+
+def output_names(model: Any) -> list[str]:
+    """The names that the importer has for the outputs of a model of Keras."""
+    names = []
+    for tensor in model.outputs:
+        history = tensor._keras_history
+        operation = history.operation
+        # Calls outside of the model do not count.
+        own = {id(n) for nodes in model._nodes_by_depth.values() for n in nodes}
+        before = operation._inbound_nodes[: history.node_index]
+        number = sum(id(node) in own for node in before)
+        name = f"{operation.name}#{number}" if number else operation.name
+        index = history.tensor_index
+        names.append(f"{name}:{index}" if index else name)
+    return names
+
+
+def kinds_of(model: Any) -> set[str]:
+    """The classes of all layers in a model, as handlers are registered for them."""
+    found = set()
+    for operation in model.operations if hasattr(model, "operations") else ():
+        kind = type(operation).__name__
+        is_function = ".ops" in type(operation).__module__
+        found.add(f"ops.{kind}" if is_function else kind)
+        inner = getattr(operation, "layer", None)
+        if inner is not None:
+            found.add(type(inner).__name__)
+        forward = getattr(operation, "forward_layer", None)
+        if forward is not None:
+            found.add(type(forward).__name__)
+        found |= kinds_of(operation)
+    return found
+
+
+def handlers_by_family() -> dict[str, set[str]]:
+    """The classes for which each file has handlers."""
+    found: dict[str, set[str]] = {}
+    for kind in HANDLERS.types():
+        module = getattr(HANDLERS.find(kind), "__module__", "")
+        found.setdefault(module.rpartition(".")[2], set()).add(kind)
+    return found
+
+
+def fill(model: Any) -> None:
+    """Sets random weights, all above 0, as a variance must be."""
+    rng = np.random.default_rng(SEED)
+    for variable in model.weights:
+        if "count" not in variable.path and "seed" not in variable.path:
+            low = 0.1 if "variance" in variable.path else -0.8
+            variable.assign(rng.uniform(low, 0.9, variable.shape))
+
+
+def rand(*shape: int, low: float = -2.0, high: float = 2.0) -> Array:
+    """Random numbers from a fixed seed, uniform in [low, high)."""
+    rng = np.random.default_rng(SEED + len(shape))
+    return rng.uniform(low, high, shape).astype(np.float32)

@@ -1,0 +1,91 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs models of Keras. Used only in the child process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.validate.frameworks.names import near_names
+from mace.python.tools.validate.frameworks.reference import (
+    Array,
+    FrameworkError,
+    ReferenceRequest,
+    ReferenceResult,
+)
+
+
+def run(request: ReferenceRequest) -> ReferenceResult:
+    """Runs a model; inputs and outputs may be tensors of inner layers."""
+    # Hides messages at start; avoids kernels whose rounding differs from run to run.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+    import keras
+
+    try:
+        model = keras.models.load_model(str(request.model_file), compile=False)
+    except Exception as error:  # ValueError, OSError, TypeError, ...
+        raise FrameworkError(
+            f"keras cannot read {request.model_file}: {_first_line(error)}"
+        ) from error
+    known = dict(_tensors(model))
+    missing = [n for n in (*request.outputs, *request.inputs) if n not in known]
+    if missing:
+        raise FrameworkError(
+            f"{request.model_file} has no tensor "
+            + "; ".join(near_names(name, known) for name in missing)
+        )
+    feeds = {name: _cast(name, known[name], a) for name, a in request.inputs.items()}
+    wanted = [*request.outputs]
+    wanted += [name for name in request.optional_outputs if name in known]
+    wanted = list(dict.fromkeys(wanted))
+    try:
+        part = keras.Model(
+            [known[name] for name in feeds],
+            [known[name] for name in wanted],
+        )
+        values = part([*feeds.values()], training=False)
+        values = values if isinstance(values, (list, tuple)) else [values]
+    except Exception as error:
+        raise FrameworkError(
+            f"keras cannot run {request.model_file}: {_first_line(error)}"
+        ) from error
+    tensors = {name: np.asarray(value) for name, value in zip(wanted, values)}
+    return ReferenceResult(tensors, f"keras {keras.__version__}")
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+def _tensors(model: Any) -> Iterator[tuple[str, Any]]:
+    """The tensors of the outermost model, as the importer names them."""
+    functional = getattr(model, "_functional", None) or model
+    if not hasattr(functional, "operations"):
+        raise FrameworkError("the model is neither functional nor sequential")
+    own = {id(n) for nodes in functional._nodes_by_depth.values() for n in nodes}
+    for operation in functional.operations:
+        nodes = [node for node in operation._inbound_nodes if id(node) in own]
+        for number, node in enumerate(nodes):
+            name = f"{operation.name}#{number}" if number else operation.name
+            for index, tensor in enumerate(node.output_tensors):
+                yield f"{name}:{index}" if index else name, tensor
+
+
+def _cast(name: str, tensor: Any, array: Array) -> Array:
+    shape = tuple(tensor.shape)
+    fits = len(shape) == array.ndim and all(
+        dim is None or dim == own for dim, own in zip(shape, array.shape)
+    )
+    if not fits:
+        raise FrameworkError(
+            f"input {name} has shape {list(array.shape)}, and the model wants "
+            f"{list(shape)}; check input_shapes and input_data_formats in the "
+            "deployment file"
+        )
+    return array.astype(str(tensor.dtype), copy=False)
