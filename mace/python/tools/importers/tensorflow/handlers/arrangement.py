@@ -297,10 +297,18 @@ def size(context: Context) -> None:
 @HANDLERS.register("Gather", "GatherV2")
 def gather(context: Context) -> None:
     """Selects slices by index along an axis."""
-    if context.node.integer("batch_dims"):
-        raise UnsupportedNodeError("batch_dims is not 0")
     v2 = context.node.op == "GatherV2"
     axis = context.ints(2, "axis")[0] if v2 else 0
+    batch_dims = context.node.integer("batch_dims")
+    if batch_dims:
+        batch_dims += context.rank(1) if batch_dims < 0 else 0
+        axis += context.rank(0) if axis < 0 else 0
+        if axis != batch_dims:
+            raise UnsupportedNodeError(f"batch_dims is {batch_dims}, axis {axis}")
+        rank = context.rank(1)
+        places = context.step("ExpandDims", [context.input(1)], "places", axes=[rank])
+        context.emit("GatherNd", [context.input(0), places], batch_dims=batch_dims)
+        return
     context.emit("Gather", [context.input(0), context.input(1)], axis=axis)
 
 

@@ -33,6 +33,8 @@ def test_arrangement(tmp_path: Path) -> None:
     check(tmp_path, lambda x: tf.split(x, 2, 2), x)
     check(tmp_path, lambda x: tf.split(x, [1, -1], 2), x)
     check(tmp_path, lambda x: tf.gather(x, [2, 0, 2], axis=1), x)
+    rows = [[1, 0, 1]] * x.shape[0]
+    check(tmp_path, lambda x: tf.gather(x, rows, axis=1, batch_dims=1), x)
     check(tmp_path, lambda x: tf.raw_ops.Gather(params=x, indices=[1, 0]), x)
 
 

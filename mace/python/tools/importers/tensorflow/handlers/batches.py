@@ -12,7 +12,7 @@ from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import static
 
 
-@HANDLERS.register("SpaceToBatchND")
+@HANDLERS.register("SpaceToBatchND", "SpaceToBatch")
 def space_to_batch(context: Context) -> None:
     """Pads; then image b of the batch has every block-th pixel, starting with pixel
     b.
@@ -42,7 +42,7 @@ def space_to_batch(context: Context) -> None:
     context.emit("Reshape", [turned], shape=shape)
 
 
-@HANDLERS.register("BatchToSpaceND")
+@HANDLERS.register("BatchToSpaceND", "BatchToSpace")
 def batch_to_space(context: Context) -> None:
     """The reverse of SpaceToBatchND; then the edges are cut off."""
     blocks, crops = _blocks_and_edges(context, "crops")
@@ -80,7 +80,10 @@ def batch_to_space(context: Context) -> None:
 
 def _blocks_and_edges(context: Context, what: str) -> tuple[list[int], list[int]]:
     """The block size of every axis, and the elements before and after, axis by axis."""
-    blocks, edges = context.ints(1, "block_shape"), context.ints(2, what)
+    if context.node.op.endswith("ND"):
+        blocks, edges = context.ints(1, "block_shape"), context.ints(2, what)
+    else:
+        blocks, edges = [context.node.integer("block_size")] * 2, context.ints(1, what)
     if any(block < 1 for block in blocks) or any(edge < 0 for edge in edges):
         raise UnsupportedNodeError(f"block_shape {blocks} with {what} {edges}")
     if 2 * len(blocks) != len(edges) or len(blocks) >= context.rank(0):

@@ -27,5 +27,20 @@ def test_batches_of_blocks(tmp_path: Path) -> None:
     check(tmp_path, lambda x: tf.batch_to_space(x, [4], [[0, 1]]), batch)
 
 
+def test_blocks_of_one_size(tmp_path: Path) -> None:
+    raw = tf.raw_ops
+    edges = [[1, 1], [2, 1]]
+    check(
+        tmp_path,
+        lambda x: raw.SpaceToBatch(input=x, paddings=edges, block_size=2),
+        rand(2, 6, 9, 3),
+    )
+    check(
+        tmp_path,
+        lambda x: raw.BatchToSpace(input=x, crops=edges, block_size=2),
+        rand(8, 3, 4, 5),
+    )
+
+
 def test_every_handler_was_tried() -> None:
     _FAMILY.assert_all_tried()

@@ -4,13 +4,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import static
 
+# Each has operators of its own.
+_MOST_IMAGES = 16
 _LOWEST = float(np.finfo(np.float32).min)
 
 
@@ -72,6 +78,119 @@ def non_max_suppression(context: Context) -> None:
             context.results[index] = context.builder.alias(
                 value, context.output_name(index)
             )
+
+
+@HANDLERS.register("CombinedNonMaxSuppression")
+def combined_non_max_suppression(context: Context) -> None:
+    """The best boxes of all classes, of each image; behind them zeros."""
+    boxes, scores = context.input(0), context.input(1)
+    shapes = [static(value.shape) for value in (boxes, scores)]
+    if any(shape is None for shape in shapes):
+        raise UnsupportedNodeError(
+            f"the shape of {boxes.name} or {scores.name} is not known before the run",
+            "give fixed input_shapes",
+        )
+    images, count, kinds, _ = shapes[0] or (0, 0, 0, 0)
+    classes = (shapes[1] or (0, 0, 0))[2]
+    if kinds != 1:
+        raise UnsupportedNodeError(f"each class has boxes of its own ({kinds})")
+    if not 1 <= images <= _MOST_IMAGES:
+        raise UnsupportedNodeError(f"{images} images; 1 to {_MOST_IMAGES} work")
+    each, total = (
+        int(_number(context, i, f"max_{what}"))
+        for i, what in ((2, "output_size_per_class"), (3, "total_size"))
+    )
+    if context.node.flag("pad_per_class"):
+        total = min(total, each * classes)
+    if each < 1 or total < 1:
+        raise UnsupportedNodeError(f"at most {each} and {total} boxes")
+    attrs = {
+        "max_boxes": each,
+        "iou_threshold": _number(context, 4, "iou_threshold"),
+        "score_threshold": max(_number(context, 5, "score_threshold"), _LOWEST),
+    }
+    found = [
+        _best(context, boxes, scores, image, (count, classes, total), attrs)
+        for image in range(images)
+    ]
+    for index in range(4):
+        values = [results[index] for results in found]
+        context.results[index] = context.builder.one(
+            "Concat" if images > 1 else "Identity",
+            values,
+            context.output_name(index),
+            {"axis": 0} if images > 1 else {},
+        )
+
+
+def _best(
+    context: Context,
+    boxes: Value,
+    scores: Value,
+    image: int,
+    sizes: tuple[int, int, int],
+    attrs: Mapping[str, object],
+) -> tuple[Value, Value, Value, Value]:
+    """Boxes, scores, classes and number of those of one image."""
+    count, classes, total = sizes
+
+    def step(op_type: str, inputs: Sequence[Value], suffix: str, **own: Any) -> Value:
+        return context.step(op_type, inputs, f"{suffix}{image}", **own)
+
+    def several(op_type: str, inputs: Sequence[Value], own: Any) -> list[Value]:
+        unique = context.builder.graph.unique_name
+        names = [unique(f"{context.node.name}/{op_type}{i}") for i in range(2)]
+        return context.builder.op(op_type, inputs, names, own, source=False)
+
+    cut: dict[str, Any] = {"axes": [0], "begins": [image], "ends": [image + 1]}
+    cut["strides"] = [1]
+    own = step("StridedSlice", [boxes], "image", **cut)
+    own = step("Reshape", [own], "boxes", shape=[1, count, 4])
+    rated = step("StridedSlice", [scores], "rated", **cut)
+    rated = step("Transpose", [rated], "by_class", perm=[0, 2, 1])
+    rows, number = several("NonMaxSuppression", [own, rated], attrs)
+
+    def column(rows: Value, index: int) -> Value:
+        place = {"begins": [index], "ends": [index + 1], "shrink_axes": [1]}
+        return step("StridedSlice", [rows], "column", axes=[1], strides=[1], **place)
+
+    def numbers(length: int) -> Value:
+        return context.constant(np.arange(length, dtype=np.int32), "numbers")
+
+    # The score of each row, and the lowest number where a row does not count.
+    most = classes * min(int(str(attrs["max_boxes"])), count)
+    size = context.constant(np.asarray(count, np.int32), "count")
+    places = step("Eltwise", [column(rows, 1), size], "first", mode="MUL")
+    places = step("Eltwise", [places, column(rows, 2)], "places", mode="ADD")
+    flat = step("Reshape", [rated], "flat", shape=[classes * count])
+    values = step("Gather", [flat, places], "scores", axis=0)
+    counts = step("Eltwise", [numbers(most), number], "counts", mode="LESS")
+    lowest = context.constant(np.asarray(_LOWEST, np.float32), "lowest")
+    values = step("Where", [counts, values, lowest], "counted")
+    best = min(total, most)
+    order: dict[str, Any] = {"k": best, "axis": 0, "largest": True}
+    values, chosen = several("TopK", [values], order)
+    rows = step("Gather", [rows, chosen], "chosen", axis=0)
+    limit = context.constant(np.asarray([total], np.int32), "limit")
+    number = step("Eltwise", [number, limit], "number", mode="MIN")
+    is_valid = step("Eltwise", [numbers(best), number], "valid", mode="LESS")
+    zero = context.constant(np.zeros((), np.float32), "zero")
+    kinds = step("Cast", [column(rows, 1)], "kinds", to="FLOAT32")
+    corners = step("Reshape", [own], "corners", shape=[count, 4])
+    corners = step("Gather", [corners, column(rows, 2)], "found", axis=0)
+    if context.node.flag("clip_boxes", True):
+        one = context.constant(np.ones((), np.float32), "one")
+        corners = step("Eltwise", [corners, zero], "above", mode="MAX")
+        corners = step("Eltwise", [corners, one], "below", mode="MIN")
+    each = step("ExpandDims", [is_valid], "each", axes=[1])
+    results = []
+    for mask, value in ((each, corners), (is_valid, values), (is_valid, kinds)):
+        value = step("Where", [mask, value, zero], "result")
+        if best < total:
+            rest = [0] * (2 * ((value.rank or 1) - 1))
+            value = step("Pad", [value], "padded", pads=[0, total - best, *rest])
+        results.append(step("ExpandDims", [value], "of_image", axes=[0]))
+    return results[0], results[1], results[2], number
 
 
 @HANDLERS.register("CropAndResize")

@@ -15,6 +15,7 @@ from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.shapes import normalize_axis
 
 _SCATTER = {
+    "ScatterNdNonAliasingAdd": "ADD",
     "TensorScatterAdd": "ADD",
     "TensorScatterMax": "MAX",
     "TensorScatterMin": "MIN",

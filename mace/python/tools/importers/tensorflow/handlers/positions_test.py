@@ -38,6 +38,14 @@ def test_sums_of_updates(tmp_path: Path, axes: int) -> None:
     shape = (3, 4, 5)
     indices = _RNG.integers(0, 3, (6, axes)).astype(np.int32)
     updates = rand(6, *shape[axes:])
+    add = tf.raw_ops.ScatterNdNonAliasingAdd
+    _FAMILY.check(
+        tmp_path,
+        lambda x, i, u: add(input=x, indices=i, updates=u),
+        rand(*shape),
+        indices,
+        updates,
+    )
     for x in (updates, (updates * 9).astype(np.int32)):
         _FAMILY.check(tmp_path, lambda i, x: tf.scatter_nd(i, x, shape), indices, x)
 
