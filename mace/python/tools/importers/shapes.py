@@ -4,8 +4,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from mace.python.tools.importers.base import ImportModelError, InputSpec
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
+from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
+from mace.python.tools.ir.shapes import Shape, compatible, format_shape, permute
 
 
 def check_declared_shape(
@@ -37,3 +41,40 @@ def check_declared_shape(
         f"input_shapes: {spec.name} is {list(own)} in the model, which "
         f"{list(shape)} of the deployment file contradicts{hint}"
     )
+
+
+def shape_conflict(
+    path: Path, spec: InputSpec, shape: Shape, own: Shape | None
+) -> ImportModelError:
+    """The error for an input of a framework that puts channels first.
+
+    Args:
+        path: of the model.
+        spec: as the deployment file describes it.
+        shape: its shape in the framework's order.
+        own: the model's shape; None: not known.
+    """
+    said = format_shape(tuple(spec.shape))
+    message = (
+        f"input_shapes: {spec.name!r} is given as {said}"
+        f"{_in_format(spec)}, but {path} has {format_shape(own)}"
+    )
+    if own is None or len(own) != 4 or len(spec.shape) != 4:
+        return ImportModelError(message)
+    verbatim = tuple(spec.shape)
+    turned = permute(verbatim, NHWC_TO_NCHW)
+    if spec.data_format is DataFormat.NHWC and compatible(verbatim, own):
+        n, c, h, w = spec.shape
+        message += (
+            f"; give {format_shape((n, h, w, c))}, or say input_data_formats: NCHW "
+            "(NONE if it is no image)"
+        )
+    elif spec.data_format is not DataFormat.NHWC and compatible(turned, own):
+        message += f"; give {format_shape(turned)}, or say input_data_formats: NHWC"
+    return ImportModelError(message)
+
+
+def _in_format(spec: InputSpec) -> str:
+    if len(spec.shape) != 4 or spec.data_format is DataFormat.NONE:
+        return ""
+    return f" in the order {spec.data_format.value}"

@@ -23,10 +23,10 @@ from mace.python.tools.importers.onnx.tensors import (
     ELEMENT_TYPES,
     element_type_name,
 )
+from mace.python.tools.importers.shapes import shape_conflict
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
-from mace.python.tools.ir.layout import NHWC_TO_NCHW
-from mace.python.tools.ir.shapes import Shape, compatible, format_shape, permute
+from mace.python.tools.ir.shapes import Shape, compatible
 
 
 @dataclass(frozen=True)
@@ -315,36 +315,7 @@ def _wanted_shape(model: MappedModel, spec: InputSpec, own: Shape | None) -> Sha
     asked = user_to_framework(spec.shape, spec.data_format, DataFormat.NCHW)
     shape: Shape = tuple(None if dim < 0 else dim for dim in asked)
     if not compatible(shape, own):
-        raise _shape_conflict(model, spec, shape, own)
+        raise shape_conflict(model.path, spec, shape, own)
     if own is None:
         return shape
     return tuple(theirs if dim is None else dim for dim, theirs in zip(shape, own))
-
-
-def _shape_conflict(
-    model: MappedModel, spec: InputSpec, shape: Shape, own: Shape | None
-) -> ImportModelError:
-    said = format_shape(tuple(spec.shape))
-    message = (
-        f"input_shapes: {spec.name!r} is given as {said}"
-        f"{_in_format(spec)}, but {model.path} has {format_shape(own)}"
-    )
-    if own is None or len(own) != 4 or len(spec.shape) != 4:
-        return ImportModelError(message)
-    verbatim = tuple(spec.shape)
-    turned = permute(verbatim, NHWC_TO_NCHW)
-    if spec.data_format is DataFormat.NHWC and compatible(verbatim, own):
-        n, c, h, w = spec.shape
-        message += (
-            f"; give {format_shape((n, h, w, c))}, or say input_data_formats: NCHW "
-            "(NONE if it is no image)"
-        )
-    elif spec.data_format is not DataFormat.NHWC and compatible(turned, own):
-        message += f"; give {format_shape(turned)}, or say input_data_formats: NHWC"
-    return ImportModelError(message)
-
-
-def _in_format(spec: InputSpec) -> str:
-    if len(spec.shape) != 4 or spec.data_format is DataFormat.NONE:
-        return ""
-    return f" in the order {spec.data_format.value}"
