@@ -1,0 +1,559 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that move elements: shapes, orders of dimensions, parts, copies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.pytorch.context import HANDLERS, Context, Size
+from mace.python.tools.importers.pytorch.promotion import common_type
+from mace.python.tools.ir.graph import Value
+
+# "To the end" in slices.
+_END = 2**31 - 1
+
+
+@HANDLERS.register(
+    "aten.alias",
+    "aten.clone",
+    "aten.contiguous",
+    "aten.detach",
+    "aten.lift_fresh_copy",
+)
+def _same(c: Context) -> None:
+    c.give(c.value("self"))
+
+
+@HANDLERS.register(
+    "aten.dropout",
+    "aten.alpha_dropout",
+    "aten.feature_dropout",
+)
+def _dropout(c: Context) -> None:
+    if c.flag("train") and c.number("p", 0.5) != 0:
+        raise UnsupportedNodeError("train is True", "export after model.eval()")
+    c.raw("p")
+    x = c.value("self" if c.has("self") else "input")  # dropout_ has another name
+    c.give(x, *[None] * (c.outputs - 1))
+
+
+@HANDLERS.register(
+    "aten.to",
+    "aten._to_copy",
+    "aten.type_as",
+)
+def _to(c: Context) -> None:
+    x = c.value("self")
+    c.raw("other")
+    c.raw("dtype")
+    c.give(c.cast(x, c.type_of_result()))
+
+
+@HANDLERS.register("aten.copy")
+def _copy(c: Context) -> None:
+    x, source = c.value("self"), c.cast(c.value("src"), c.value("self").dtype)
+    if c.shape(x) != c.shape(source):
+        source = c.op("Expand", source, list(c.static_shape(x)))
+    c.give(source)
+
+
+# Shapes -----------------------------------------------------------------------
+
+
+@HANDLERS.register("aten.view", "aten.reshape", "aten._unsafe_view")
+def _view(c: Context) -> None:
+    if c.has("dtype"):
+        raise UnsupportedNodeError("reads the bytes as another type")
+    c.raw("stride")
+    x = c.value("self")
+    sizes = c.sizes("shape" if c.has("shape") else "size")
+    c.give(c.reshape(x, sizes))
+
+
+@HANDLERS.register("aten.view_as", "aten.reshape_as")
+def _view_as(c: Context) -> None:
+    other = c.value("other")
+    c.give(c.op("Reshape", c.value("self"), c.op("Shape", other)))
+
+
+def _joined(c: Context, x: Value, first: int, last: int) -> Value:
+    """A value whose dimensions from first to last are one."""
+    shape = c.shape(x)
+    if not shape:
+        return c.reshape(x, [1])
+    before = [0 if not isinstance(dim, int) else dim for dim in shape[:first]]
+    after = [c.length(x, axis) for axis in range(last + 1, len(shape))]
+    target = [*before, -1, *after]
+    if 0 in shape:
+        size = math.prod(c.static_shape(x)[first : last + 1])
+        return c.reshape(x, [*before, size, *after])
+    return c.op("Reshape", x, target)  # 0 keeps a dimension
+
+
+@HANDLERS.register("aten.flatten", "aten.ravel")
+def _flatten(c: Context) -> None:
+    x = c.value("self")
+    rank = c.rank(x)
+    first = c.axis(c.integer("start_dim", 0), rank)
+    last = c.axis(c.integer("end_dim", -1), rank)
+    c.give(_joined(c, x, first, last))
+
+
+@HANDLERS.register("aten.unflatten")
+def _unflatten(c: Context) -> None:
+    x, sizes = c.value("self"), c.sizes("sizes")
+    rank = c.rank(x)
+    axis = c.axis(c.integer("dim"), rank)
+    c.give(c.reshape(x, [*_lengths(c, x, 0, axis), *sizes, *_lengths(c, x, axis + 1)]))
+
+
+def _lengths(
+    c: Context, x: Value, begin: int = 0, end: int | None = None
+) -> list[Size]:
+    """Some of the dimensions, computed at run time where they are open."""
+    result: list[Size] = []
+    for axis, dim in list(enumerate(c.shape(x)))[begin:end]:
+        if isinstance(dim, int):
+            result.append(dim)
+        else:
+            result.append(c.op("Gather", c.op("Shape", x), c.constant(axis)))
+    return result
+
+
+@HANDLERS.register("aten.permute")
+def _permute(c: Context) -> None:
+    x = c.value("self")
+    rank = c.rank(x)
+    c.give(c.transpose(x, [c.axis(axis, rank) for axis in c.integers("dims")]))
+
+
+@HANDLERS.register("aten.transpose", "aten.swapaxes", "aten.swapdims")
+def _transpose(c: Context) -> None:
+    x = c.value("self")
+    rank = c.rank(x)
+    names = ("axis0", "axis1") if c.has("axis0") else ("dim0", "dim1")
+    a, b = (c.axis(c.integer(name), rank) for name in names)
+    order = list(range(rank))
+    if order:
+        order[a], order[b] = order[b], order[a]
+    c.give(c.transpose(x, order))
+
+
+@HANDLERS.register("aten.t", "aten.mT", "aten.numpy_T")
+def _turn(c: Context) -> None:
+    x = c.value("self")
+    order = list(range(c.rank(x)))
+    if c.operator in ("t", "numpy_T"):
+        order.reverse()
+    else:
+        order[-2:] = order[:-3:-1]
+    c.give(c.transpose(x, order))
+
+
+@HANDLERS.register("aten.movedim", "aten.moveaxis")
+def _movedim(c: Context) -> None:
+    x = c.value("self")
+    rank = c.rank(x)
+    source, target = (
+        [c.axis(axis, rank) for axis in c.integers(name)]
+        for name in ("source", "destination")
+    )
+    rest = iter(axis for axis in range(rank) if axis not in source)
+    moved = dict(zip(target, source))
+    order = [moved[axis] if axis in moved else next(rest) for axis in range(rank)]
+    c.give(c.transpose(x, order))
+
+
+@HANDLERS.register("aten.unsqueeze")
+def _unsqueeze(c: Context) -> None:
+    x = c.value("self")
+    c.give(c.unsqueeze(x, c.axis(c.integer("dim"), c.rank(x) + 1)))
+
+
+@HANDLERS.register("aten.squeeze")
+def _squeeze(c: Context) -> None:
+    x = c.value("self")
+    shape = c.shape(x)
+    given = range(len(shape))
+    axes = c.axes("dim", len(shape)) if c.has("dim") else list(given)
+    c.give(c.squeeze(x, *(axis for axis in axes if shape and shape[axis] == 1)))
+
+
+@HANDLERS.register("aten.expand", "aten.broadcast_to")
+def _expand(c: Context) -> None:
+    x = c.value("self")
+    sizes = [1 if size == -1 else size for size in c.sizes("size")]
+    c.give(_expanded(c, x, sizes))
+
+
+def _expanded(c: Context, x: Value, sizes: Sequence[Size]) -> Value:
+    shape = c.shape(x)
+    own = [1] * (len(sizes) - len(shape)) + list(shape)
+    if len(sizes) == len(shape) and all(
+        isinstance(size, int) and size in (1, dim) for size, dim in zip(sizes, own)
+    ):
+        return x
+    return c.op("Expand", x, c.dims(sizes))
+
+
+@HANDLERS.register("aten.expand_as")
+def _expand_as(c: Context) -> None:
+    other = c.value("other")
+    c.give(_expanded(c, c.value("self"), _lengths(c, other)))
+
+
+@HANDLERS.register("aten.repeat", "aten.tile")
+def _repeat(c: Context) -> None:
+    x = c.value("self")
+    times = c.integers("repeats" if c.has("repeats") else "dims")
+    more = len(times) - c.rank(x)
+    if more > 0:
+        x = c.unsqueeze(x, *range(more))
+    times = [1] * -more + times
+    c.give(c.op("Tile", x, times))
+
+
+@HANDLERS.register("aten.repeat_interleave")
+def _repeat_interleave(c: Context) -> None:
+    x = c.value("self")
+    times = c.integer("repeats")
+    c.raw("output_size")
+    rank = c.rank(x)
+    if not c.has("dim"):
+        x, rank = c.reshape(x, [-1]), 1
+    axis = c.axis(c.integer("dim", 0), rank)
+    wide = c.unsqueeze(x, axis + 1)
+    copies = [1] * (rank + 1)
+    copies[axis + 1] = times
+    c.give(_joined(c, c.op("Tile", wide, copies), axis, axis + 1))
+
+
+# Joining and dividing ---------------------------------------------------------
+
+
+@HANDLERS.register("aten.cat", "aten.concat", "aten.concatenate")
+def _cat(c: Context) -> None:
+    # An old rule lets empty tensors of rank 1 join any others.
+    values = [v for v in c.values("tensors") if c.shape(v) != (0,)]
+    values = values or c.values("tensors")
+    dtype = common_type(c.values("tensors"))
+    axis = c.axis(c.integer("dim", 0), c.rank(values[0]))
+    values = [c.cast(value, dtype) for value in values]
+    c.give(values[0] if len(values) == 1 else c.op("Concat", *values, axis=axis))
+
+
+@HANDLERS.register("aten.stack")
+def _stack(c: Context) -> None:
+    values = c.values("tensors")
+    dtype = common_type(values)
+    axis = c.axis(c.integer("dim", 0), c.rank(values[0]) + 1)
+    parts = [c.unsqueeze(c.cast(value, dtype), axis) for value in values]
+    c.give(parts[0] if len(parts) == 1 else c.op("Concat", *parts, axis=axis))
+
+
+@HANDLERS.register("aten.hstack", "aten.vstack", "aten.dstack")
+def _hstack(c: Context) -> None:
+    values = c.values("tensors")
+    rank = c.rank(values[0])
+    least, axis = {"hstack": (1, 1), "vstack": (2, 0), "dstack": (3, 2)}[c.operator]
+    if rank < least:
+        raise UnsupportedNodeError(f"joins tensors of rank {rank}")
+    axis = 0 if rank == 1 else axis
+    c.give(c.op("Concat", *values, axis=axis))
+
+
+def _parts(c: Context, x: Value, axis: int, sizes: Sequence[int]) -> None:
+    if len(sizes) == 1:
+        c.give(x)
+        return
+    c.give(*c.op_all("Split", [x, list(sizes)], len(sizes), axis=axis))
+
+
+def _cut(length: int, size: int) -> list[int]:
+    if size < 1:
+        raise UnsupportedNodeError(f"parts of {size}")
+    sizes = [size] * (length // size)
+    return [*sizes, length % size] if length % size else sizes or [0]
+
+
+@HANDLERS.register(
+    "aten.split",
+    "aten.split_with_sizes",
+)
+def _split(c: Context) -> None:
+    x = c.value("self")
+    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    if c.has("split_sizes"):
+        _parts(c, x, axis, c.integers("split_sizes"))
+        return
+    sizes = c.integers("split_size")
+    if isinstance(c.raw("split_size"), int):
+        sizes = _cut(c.length(x, axis), sizes[0])
+    _parts(c, x, axis, sizes)
+
+
+@HANDLERS.register("aten.chunk")
+def _chunk(c: Context) -> None:
+    x = c.value("self")
+    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    length, count = c.length(x, axis), c.integer("chunks")
+    _parts(c, x, axis, _cut(length, max(-(-length // max(count, 1)), 1)))
+
+
+@HANDLERS.register("aten.tensor_split")
+def _tensor_split(c: Context) -> None:
+    x = c.value("self")
+    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    length = c.length(x, axis)
+    if c.has("indices"):
+        bounds = [0, *c.integers("indices"), length]
+        bounds = [min(b if b >= 0 else b + length, length) for b in bounds]
+        sizes = [max(end - begin, 0) for begin, end in zip(bounds, bounds[1:])]
+    else:
+        count = c.integer("sections")
+        rest = length % count
+        sizes = [length // count + (index < rest) for index in range(count)]
+    _parts(c, x, axis, sizes)
+
+
+@HANDLERS.register("aten.unbind")
+def _unbind(c: Context) -> None:
+    x = c.value("self")
+    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    length = c.length(x, axis)
+    if length == 1:
+        c.give(c.squeeze(x, axis))
+        return
+    parts = c.op_all("Split", [x, [1] * length], length, axis=axis)
+    c.give(*(c.squeeze(part, axis) for part in parts))
+
+
+@HANDLERS.register("aten.slice")
+def _slice(c: Context) -> None:
+    x = c.value("self")
+    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    (step,) = c.integers("step", [1])
+    begin = c.sizes("start", [0])
+    end = c.sizes("end", [_END])
+    whole = end[0] == c.shape(x)[axis] or (isinstance(end[0], int) and end[0] >= _END)
+    if step == 1 and begin[0] == 0 and whole:
+        c.give(x)
+        return
+    end = [min(size, _END) if isinstance(size, int) else size for size in end]
+    c.give(c.op("Slice", x, c.dims(begin), c.dims(end), [axis], [step]))
+
+
+@HANDLERS.register("aten.narrow")
+def _narrow(c: Context) -> None:
+    x = c.value("self")
+    axis = c.axis(c.integer("dim"), c.rank(x))
+    begin, length = c.integer("start"), c.integer("length")
+    begin = begin if begin >= 0 else begin + c.length(x, axis)
+    c.give(c.slice(x, axis, begin, begin + length))
+
+
+@HANDLERS.register("aten.select")
+def _select(c: Context) -> None:
+    x = c.value("self")
+    axis = c.axis(c.integer("dim"), c.rank(x))
+    (index,) = c.sizes("index")
+    if isinstance(index, Value):
+        c.give(c.op("Gather", x, index, axis=axis))
+        return
+    end = index + 1 if index != -1 else _END
+    c.give(c.squeeze(c.slice(x, axis, index, end), axis))
+
+
+@HANDLERS.register("aten.flip", "aten.fliplr", "aten.flipud")
+def _flip(c: Context) -> None:
+    x = c.value("self")
+    rank = c.rank(x)
+    axes = {"fliplr": [1], "flipud": [0]}.get(c.operator)
+    axes = c.axes("dims", rank) if axes is None else axes
+    count = len(axes)
+    inputs = [[-1] * count, [-_END] * count, axes, [-1] * count]
+    c.give(c.op("Slice", x, *inputs))
+
+
+@HANDLERS.register("aten.roll")
+def _roll(c: Context) -> None:
+    x = c.value("self")
+    shifts = c.integers("shifts")
+    shape = c.shape(x)
+    if not c.has("dims") or not c.integers("dims", []):
+        flat = c.reshape(x, [-1])
+        rolled = _rolled(c, flat, 0, shifts[0])
+        c.give(c.reshape(rolled, list(c.static_shape(x))))
+        return
+    for axis, shift in zip(c.integers("dims"), shifts):
+        x = _rolled(c, x, c.axis(axis, len(shape)), shift)
+    c.give(x)
+
+
+def _rolled(c: Context, x: Value, axis: int, shift: int) -> Value:
+    length = c.length(x, axis)
+    at = -shift % max(length, 1)
+    if at == 0:
+        return x
+    parts = [c.slice(x, axis, at, length), c.slice(x, axis, 0, at)]
+    return c.op("Concat", *parts, axis=axis)
+
+
+# Images -----------------------------------------------------------------------
+
+
+@HANDLERS.register("aten.pixel_shuffle")
+def _pixel_shuffle(c: Context) -> None:
+    size = c.integer("upscale_factor")
+    c.give(c.op("DepthToSpace", c.value("self"), blocksize=size, mode="CRD"))
+
+
+@HANDLERS.register("aten.pixel_unshuffle")
+def _pixel_unshuffle(c: Context) -> None:
+    x, size = c.value("self"), c.integer("downscale_factor")
+    n, channels, height, width = c.static_shape(x)
+    small = (height // size, width // size)
+    split = c.reshape(x, [n, channels, small[0], size, small[1], size])
+    turned = c.transpose(split, [0, 1, 3, 5, 2, 4])
+    c.give(c.reshape(turned, [n, channels * size * size, *small]))
+
+
+@HANDLERS.register("aten.channel_shuffle")
+def _channel_shuffle(c: Context) -> None:
+    x, groups = c.value("self"), c.integer("groups")
+    shape = c.static_shape(x)
+    n, channels, *rest = shape
+    split = c.reshape(x, [n, groups, channels // groups, *rest])
+    order = [0, 2, 1, *range(3, len(shape) + 1)]
+    c.give(c.reshape(c.transpose(split, order), list(shape)))
+
+
+_PAD_MODES = {
+    "constant": "constant",
+    "reflect": "reflect",
+    "replicate": "edge",
+    "circular": "wrap",
+}
+_PADS = {
+    **{f"aten.reflection_pad{n}d": "reflect" for n in (1, 2, 3)},
+    **{f"aten.replication_pad{n}d": "replicate" for n in (1, 2, 3)},
+    "aten.constant_pad_nd": "constant",
+    "aten.pad": "",
+}
+
+
+@HANDLERS.register(*_PADS)
+def _pad(c: Context) -> None:
+    x = c.value("self")
+    pads = c.integers("pad" if c.has("pad") else "padding")
+    mode = _PADS[f"aten.{c.operator}"] or c.text("mode", "constant")
+    if mode not in _PAD_MODES or len(pads) % 2:
+        raise UnsupportedNodeError(f"mode {mode!r} with padding {pads}")
+    rank = c.rank(x)
+    begins, ends = np.zeros((2, rank), np.int64)
+    for index in range(len(pads) // 2):
+        begins[rank - 1 - index], ends[rank - 1 - index] = pads[
+            2 * index : 2 * index + 2
+        ]
+    value = c.number("value", 0.0) if mode == "constant" else 0.0
+    filler = c.constant(value, x.dtype) if mode == "constant" else None
+    amounts = np.concatenate([begins, ends])
+    c.give(c.op("Pad", x, amounts, filler, mode=_PAD_MODES[mode]))
+
+
+@HANDLERS.register("aten.im2col")
+def _im2col(c: Context) -> None:
+    x = c.value("self")
+    n, channels = c.length(x, 0), c.length(x, 1)
+    kernel, dilation, padding, stride = (
+        c.integers(name) for name in ("kernel_size", "dilation", "padding", "stride")
+    )
+    height, width = (length for length in kernel)
+    # A convolution that picks each element of the window.
+    taps = height * width
+    filters = np.zeros((channels * taps, 1, height, width), np.float32)
+    for index in range(channels * taps):
+        filters[index, 0, index % taps // width, index % width] = 1
+    columns = c.op(
+        "Conv",
+        x,
+        filters,
+        kernel_shape=kernel,
+        strides=stride,
+        dilations=dilation,
+        pads=[*padding, *padding],
+        group=channels,
+    )
+    c.give(c.reshape(columns, [n, channels * taps, -1]))
+
+
+@HANDLERS.register("aten.col2im")
+def _col2im(c: Context) -> None:
+    padding = c.integers("padding")
+    c.give(
+        c.op(
+            "Col2Im",
+            c.value("self"),
+            c.integers("output_size"),
+            c.integers("kernel_size"),
+            dilations=c.integers("dilation"),
+            pads=[*padding, *padding],
+            strides=c.integers("stride"),
+        )
+    )
+
+
+@HANDLERS.register("aten.unfold")
+def _unfold(c: Context) -> None:
+    x = c.value("self")
+    axis = c.axis(c.integer("dimension"), c.rank(x))
+    size, step = c.integer("size"), c.integer("step")
+    count = (c.length(x, axis) - size) // step + 1
+    indices = np.arange(count)[:, None] * step + np.arange(size)
+    windows = c.op("Gather", x, c.constant(indices), axis=axis)
+    rank = c.rank(windows)
+    order = [a for a in range(rank) if a != axis + 1] + [axis + 1]
+    c.give(c.transpose(windows, order))
+
+
+@HANDLERS.register("aten.diagonal")
+def _diagonal(c: Context) -> None:
+    x = c.value("self")
+    rank = c.rank(x)
+    first, second = (
+        c.axis(c.integer(name, default), rank)
+        for name, default in (("dim1", 0), ("dim2", 1))
+    )
+    offset = c.integer("offset", 0)
+    rows, columns = c.length(x, first), c.length(x, second)
+    begin = (max(-offset, 0), max(offset, 0))
+    count = max(min(rows - begin[0], columns - begin[1]), 0)
+    steps = np.arange(count)
+    flat = (steps + begin[0]) * columns + steps + begin[1]
+    order = [a for a in range(rank) if a not in (first, second)] + [first, second]
+    moved = c.transpose(x, order)
+    lengths = _lengths(c, moved, 0, rank - 2)
+    joined = c.reshape(moved, [*lengths, rows * columns])
+    c.give(c.op("Gather", joined, c.constant(flat), axis=rank - 2))
+
+
+@HANDLERS.register("aten.meshgrid")
+def _meshgrid(c: Context) -> None:
+    values = c.values("tensors")
+    lengths = [c.length(value, 0) if c.rank(value) else 1 for value in values]
+    count = len(values)
+    order = list(range(count))
+    if c.text("indexing", "ij") == "xy" and count > 1:
+        order[:2] = [1, 0]
+    shape = [lengths[index] for index in order]
+    results = []
+    for index, value in enumerate(values):
+        place = order.index(index)
+        own = [lengths[index] if axis == place else 1 for axis in range(count)]
+        results.append(_expanded(c, c.reshape(value, own), shape))
+    c.give(*results)

@@ -1,0 +1,208 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors that are made of numbers, and the numbers of shapes."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.pytorch.context import HANDLERS, Context, Size
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import Value
+
+# Larger tensors of one number are made at run time.
+_LARGEST = 1 << 20
+_NUMBERS = {"ones": 1, "zeros": 0}
+
+
+def _filled(c: Context, sizes: Sequence[Size], number: Any, dtype: DataType) -> Value:
+    filler = number
+    if not isinstance(number, Value):
+        filler = c.constant(number, dtype)
+    filler = c.cast(filler, dtype)
+    known = [size for size in sizes if isinstance(size, int)]
+    if not sizes:
+        return filler
+    if len(known) == len(sizes) and math.prod(known) <= _LARGEST and filler.is_constant:
+        return c.constant(np.full(known, filler.numpy(), dtype.numpy), dtype)
+    return c.op("Expand", filler, c.dims(sizes))
+
+
+def _like(c: Context, x: Value) -> list[Size]:
+    """The shape of a value."""
+    return [
+        dim
+        if isinstance(dim, int)
+        else c.op("Gather", c.op("Shape", x), c.constant(axis))
+        for axis, dim in enumerate(c.shape(x))
+    ]
+
+
+@HANDLERS.register(
+    "aten.full", "aten.zeros", "aten.ones", "aten.empty", "aten.empty_permuted"
+)
+def _full(c: Context) -> None:
+    c.dtype()
+    number = _NUMBERS.get(c.operator, 0)
+    number = c.raw("fill_value") if c.operator == "full" else number
+    c.raw("names")
+    c.raw("physical_layout")
+    c.give(_filled(c, c.sizes("size"), number, c.type_of_result()))
+
+
+@HANDLERS.register("aten.new_full", "aten.new_zeros", "aten.new_ones", "aten.new_empty")
+def _new(c: Context) -> None:
+    c.dtype()
+    c.value("self")
+    number = _NUMBERS.get(c.operator.removeprefix("new_"), 0)
+    number = c.raw("fill_value") if c.operator == "new_full" else number
+    c.give(_filled(c, c.sizes("size"), number, c.type_of_result()))
+
+
+@HANDLERS.register(
+    "aten.full_like", "aten.zeros_like", "aten.ones_like", "aten.empty_like"
+)
+def _full_like(c: Context) -> None:
+    c.dtype()
+    number = _NUMBERS.get(c.operator.removesuffix("_like"), 0)
+    number = c.raw("fill_value") if c.operator == "full_like" else number
+    c.give(_filled(c, _like(c, c.value("self")), number, c.type_of_result()))
+
+
+@HANDLERS.register("aten.fill", "aten.zero")
+def _fill(c: Context) -> None:
+    x = c.value("self")
+    number = c.raw("value") if c.operator == "fill" else 0
+    c.give(_filled(c, _like(c, x), number, x.dtype))
+
+
+@HANDLERS.register("aten.scalar_tensor")
+def _scalar_tensor(c: Context) -> None:
+    c.dtype()
+    c.give(c.cast(c.value("s"), c.type_of_result()))
+
+
+@HANDLERS.register("aten.arange")
+def _arange(c: Context) -> None:
+    c.dtype()
+    bounds = [c.raw("start", 0), c.raw("end"), c.raw("step", 1)]
+    dtype = c.type_of_result()
+    if any(isinstance(bound, Value) for bound in bounds):
+        values = [
+            c.cast(b, dtype) if isinstance(b, Value) else c.constant(b, dtype)
+            for b in bounds
+        ]
+        c.give(c.op("Range", *values))
+        return
+    start, end, step = bounds
+    if not step or abs(end - start) / abs(step) > _LARGEST * 16:
+        raise UnsupportedNodeError(f"from {start} to {end} in steps of {step}")
+    count = max(math.ceil((end - start) / step), 0)
+    c.give(c.constant(start + np.arange(count) * step, dtype))
+
+
+@HANDLERS.register("aten.linspace")
+def _linspace(c: Context) -> None:
+    c.dtype()
+    start, end, steps = c.number("start"), c.number("end"), c.integer("steps")
+    if steps > _LARGEST * 16:
+        raise UnsupportedNodeError(f"{steps} steps")
+    c.give(c.constant(np.linspace(start, end, steps), c.type_of_result()))
+
+
+@HANDLERS.register("aten.eye")
+def _eye(c: Context) -> None:
+    c.dtype()
+    rows = c.integer("n")
+    columns = c.integer("m", rows)
+    if rows * columns > _LARGEST * 16:
+        raise UnsupportedNodeError(f"{rows} x {columns} numbers")
+    c.give(c.constant(np.eye(rows, columns), c.type_of_result()))
+
+
+@HANDLERS.register("aten.tril", "aten.triu")
+def _triangle(c: Context) -> None:
+    x = c.value("self")
+    k = c.constant(c.integer("diagonal", 0))
+    c.give(c.op("Trilu", x, k, upper=int(c.operator == "triu")))
+
+
+@HANDLERS.register("aten.item")
+def _item(c: Context) -> None:
+    x = c.value("self")
+    if not x.is_constant:
+        raise UnsupportedNodeError(
+            f"{x.name} is taken out of a tensor during the run",
+            "export a model whose shapes and branches do not depend on data",
+        )
+    c.give(x.numpy().reshape(()).item())
+
+
+# Numbers ------------------------------------------------------------------------
+
+
+@HANDLERS.register("aten.sym_size")
+def _sym_size(c: Context) -> None:
+    x = c.value("self")
+    axis = c.axis(c.integer("dim"), c.rank(x))
+    c.give(_like(c, x)[axis])
+
+
+@HANDLERS.register("aten.sym_numel")
+def _sym_numel(c: Context) -> None:
+    c.give(math.prod(c.static_shape(c.value("self"))))
+
+
+# Functions of numbers, and ONNX's operator where they depend on the run.
+_BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
+    "_operator.add": (operator.add, "Add"),
+    "_operator.floordiv": (operator.floordiv, "Div"),
+    "_operator.mod": (operator.mod, "Mod"),
+    "_operator.mul": (operator.mul, "Mul"),
+    "_operator.sub": (operator.sub, "Sub"),
+    "_operator.truediv": (operator.truediv, ""),
+    "torch.sym_max": (max, "Max"),
+    "torch.sym_min": (min, "Min"),
+}
+_UNARY: dict[str, Callable[[Any], Any]] = {
+    "_operator.neg": operator.neg,
+    "math.trunc": math.trunc,
+    "torch.sym_float": float,
+}
+
+
+def _operands(c: Context, count: int) -> list[Any]:
+    found = [c.raw(name) for name in c.node.arguments][:count]
+    if len(found) != count:
+        raise UnsupportedNodeError(f"{len(found)} operands")
+    return found
+
+
+@HANDLERS.register(*_BINARY)
+def _binary(c: Context) -> None:
+    a, b = _operands(c, 2)
+    function, op_type = _BINARY[c.node.target]
+    if isinstance(a, Value) or isinstance(b, Value):
+        if not op_type:
+            raise UnsupportedNodeError(
+                "computed with a length that is open", "give fixed input_shapes"
+            )
+        c.give(c.op(op_type, a, b))
+        return
+    c.give(function(a, b))
+
+
+@HANDLERS.register(*_UNARY)
+def _unary(c: Context) -> None:
+    (a,) = _operands(c, 1)
+    if isinstance(a, Value):
+        raise UnsupportedNodeError(
+            "computed with a length that is open", "give fixed input_shapes"
+        )
+    c.give(_UNARY[c.node.target](a))

@@ -1,0 +1,268 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Elements at places that tensors tell, read and written."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.pytorch.context import HANDLERS, Context
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import Value
+
+
+@HANDLERS.register("aten.embedding")
+def _embedding(c: Context) -> None:
+    c.give(c.op("Gather", c.value("weight"), c.value("indices"), axis=0))
+
+
+@HANDLERS.register("aten.index_select")
+def _index_select(c: Context) -> None:
+    x = c.value("self")
+    axis = c.axis(c.integer("dim"), c.rank(x))
+    c.give(c.op("Gather", x, c.value("index"), axis=axis))
+
+
+@HANDLERS.register("aten.gather")
+def _gather(c: Context) -> None:
+    x = c.value("self")
+    axis = c.axis(c.integer("dim"), c.rank(x))
+    c.give(c.op("GatherElements", x, c.value("index"), axis=axis))
+
+
+@HANDLERS.register("aten.take_along_dim")
+def _take_along_dim(c: Context) -> None:
+    x, index = c.value("self"), c.value("indices")
+    axis = c.axis(c.integer("dim"), c.rank(x))
+    c.give(c.op("GatherElements", x, index, axis=axis))
+
+
+def _indices(c: Context) -> dict[int, Value]:
+    """The tensors of indices, by axis."""
+    given = c.raw("indices", [])
+    if not isinstance(given, list) or not given:
+        raise UnsupportedNodeError("there are no indices")
+    found: dict[int, Value] = {}
+    axis = 0
+    for entry in given:
+        if entry is None:
+            axis += 1
+            continue
+        if not isinstance(entry, Value):
+            raise UnsupportedNodeError("an index is no tensor")
+        if entry.dtype in (DataType.BOOL, DataType.UINT8):
+            if not entry.is_constant or entry.dtype is DataType.UINT8:
+                raise UnsupportedNodeError(
+                    "a mask as an index: the number of results depends on the data",
+                    "multiply by the mask, or use torch.where",
+                )
+            for places in np.nonzero(entry.numpy()):
+                found[axis] = c.constant(places)
+                axis += 1
+            continue
+        found[axis] = entry
+        axis += 1
+    return found
+
+
+def _together(c: Context, found: dict[int, Value]) -> tuple[Value, int]:
+    """Indices of several axes as one tensor, the last dimension of which are the axes,
+    and the rank without this one.
+    """
+    shapes = [c.static_shape(value) for value in found.values()]
+    common = np.broadcast_shapes(*shapes)
+    parts = []
+    for value, shape in zip(found.values(), shapes):
+        wide = value if shape == common else c.op("Expand", value, list(common))
+        parts.append(c.unsqueeze(wide, len(common)))
+    joined = parts[0] if len(parts) == 1 else c.op("Concat", *parts, axis=len(common))
+    return joined, len(common)
+
+
+@HANDLERS.register("aten.index", "aten._unsafe_index")
+def _index(c: Context) -> None:
+    x = c.value("self")
+    found = _indices(c)
+    axes = sorted(found)
+    if len(axes) == 1:
+        c.give(c.op("Gather", x, found[axes[0]], axis=axes[0]))
+        return
+    rank = c.rank(x)
+    rest = [axis for axis in range(rank) if axis not in found]
+    moved = c.transpose(x, [*axes, *rest])
+    places = {axis: _from_front(c, x, axis, found[axis]) for axis in axes}
+    indices, count = _together(c, places)
+    picked = c.op("GatherND", moved, indices)
+    # Axes of the indices that lie side by side remain where they were.
+    if axes[-1] - axes[0] == len(axes) - 1:
+        first = axes[0]
+        order = [
+            *range(count, count + first),
+            *range(count),
+            *range(count + first, count + len(rest)),
+        ]
+        picked = c.transpose(picked, order)
+    c.give(picked)
+
+
+def _from_front(c: Context, x: Value, axis: int, index: Value) -> Value:
+    """Indices that may be negative, counted from the front."""
+    if index.is_constant and (index.numpy() >= 0).all():
+        return index
+    length = c.constant(c.length(x, axis), index.dtype)
+    below = c.op("Less", index, c.constant(0, index.dtype))
+    return c.op("Where", below, c.op("Add", index, length), index)
+
+
+@HANDLERS.register("aten.index_put")
+def _index_put(c: Context) -> None:
+    x, values = c.value("self"), c.value("values")
+    given = c.raw("indices", [])
+    masks = [v for v in given if isinstance(v, Value) and v.dtype is DataType.BOOL]
+    add = c.flag("accumulate")
+    if len(given) == 1 and masks and c.shape(values) in ((), (1,)) and not add:
+        mask = masks[0]
+        more = c.rank(x) - c.rank(mask)
+        if more:
+            mask = c.unsqueeze(mask, *range(c.rank(mask), c.rank(x)))
+        c.give(c.op("Where", mask, c.cast(values, x.dtype), x))
+        return
+    found = _indices(c)
+    axes = sorted(found)
+    rank = c.rank(x)
+    rest = [axis for axis in range(rank) if axis not in found]
+    order = [*axes, *rest]
+    places = {axis: _from_front(c, x, axis, found[axis]) for axis in axes}
+    indices, count = _together(c, places)
+    shape = c.static_shape(x)
+    picked = list(c.static_shape(indices)[:count])
+    # Axes of the indices that lie side by side are where they were, or else in front.
+    first = axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0
+    others = [shape[axis] for axis in rest]
+    target = [*others[:first], *picked, *others[first:]]
+    if c.static_shape(values) != tuple(target):
+        values = c.op("Expand", values, target)
+    turned = [
+        *range(first, first + count),
+        *range(first),
+        *range(first + count, len(target)),
+    ]
+    values = c.cast(c.transpose(values, turned), x.dtype)
+    written = c.op(
+        "ScatterND",
+        c.transpose(x, order),
+        indices,
+        values,
+        reduction="add" if add else "none",
+    )
+    c.give(c.transpose(written, [order.index(axis) for axis in range(rank)]))
+
+
+@HANDLERS.register("aten.scatter", "aten.scatter_add", "aten.scatter_reduce")
+def _scatter(c: Context) -> None:
+    x, index = c.value("self"), c.value("index")
+    axis = c.axis(c.integer("dim"), c.rank(x))
+    if c.has("value"):
+        source = c.constant(np.full(c.static_shape(index), c.number("value")), x.dtype)
+    else:
+        source = c.cast(c.value("src"), x.dtype)
+        lengths = c.static_shape(index)
+        if c.static_shape(source) != lengths:
+            count = len(lengths)
+            source = c.op(
+                "Slice", source, [0] * count, list(lengths), list(range(count))
+            )
+    kind = "add" if c.operator == "scatter_add" else c.text("reduce", "")
+    reductions = {
+        "": "none",
+        "add": "add",
+        "sum": "add",
+        "multiply": "mul",
+        "prod": "mul",
+        "amax": "max",
+        "amin": "min",
+    }
+    if kind not in reductions or not c.flag("include_self", True):
+        raise UnsupportedNodeError(f"reduce is {kind!r}")
+    c.give(
+        c.op("ScatterElements", x, index, source, axis=axis, reduction=reductions[kind])
+    )
+
+
+@HANDLERS.register("aten.select_scatter")
+def _select_scatter(c: Context) -> None:
+    x = c.value("self")
+    axis = c.axis(c.integer("dim"), c.rank(x))
+    index = c.integer("index")
+    index = index if index >= 0 else index + c.length(x, axis)
+    source = c.unsqueeze(c.cast(c.value("src"), x.dtype), axis)
+    c.give(_replaced(c, x, axis, index, index + 1, source))
+
+
+@HANDLERS.register("aten.slice_scatter")
+def _slice_scatter(c: Context) -> None:
+    x = c.value("self")
+    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    length = c.length(x, axis)
+    (step,) = c.integers("step", [1])
+    (begin,) = c.integers("start", [0])
+    (end,) = c.integers("end", [length])
+    begin, end, step = slice(begin, end, step).indices(length)
+    source = c.cast(c.value("src"), x.dtype)
+    if step == 1:
+        c.give(_replaced(c, x, axis, begin, end, source))
+        return
+    # Each element of x remains, or is one of the source.
+    places = np.arange(begin, end, step)
+    picks = np.arange(length)
+    picks[places] = length + np.arange(len(places))
+    both = c.op("Concat", x, source, axis=axis)
+    c.give(c.op("Gather", both, c.constant(picks), axis=axis))
+
+
+def _replaced(
+    c: Context, x: Value, axis: int, begin: int, end: int, source: Value
+) -> Value:
+    """A value with a part from another one."""
+    length = c.length(x, axis)
+    shape = list(c.shape(x))
+    shape[axis] = end - begin
+    if c.shape(source) != tuple(shape):
+        fixed = [size for size in shape if isinstance(size, int)]
+        if len(fixed) != len(shape):
+            raise UnsupportedNodeError("a source of an open shape")
+        source = c.op("Expand", source, fixed)
+    parts = [source]
+    if begin > 0:
+        parts.insert(0, c.slice(x, axis, 0, begin))
+    if end < length:
+        parts.append(c.slice(x, axis, end, length))
+    return source if len(parts) == 1 else c.op("Concat", *parts, axis=axis)
+
+
+@HANDLERS.register("aten.one_hot")
+def _one_hot(c: Context) -> None:
+    depth = c.integer("num_classes", -1)
+    if depth < 0:
+        raise UnsupportedNodeError("num_classes depends on the data")
+    pair = c.constant(np.array([0, 1]))
+    c.give(c.op("OneHot", c.value("self"), c.constant(depth), pair, axis=-1))
+
+
+@HANDLERS.register("aten.bucketize")
+def _bucketize(c: Context) -> None:
+    x, bounds = c.value("self"), c.known("boundaries")
+    if math.prod(bounds.shape) > 4096:
+        raise UnsupportedNodeError(f"{bounds.size} boundaries")
+    c.dtype()
+    c.flag("out_int32")
+    above = "GreaterOrEqual" if c.flag("right") else "Greater"
+    wide = c.unsqueeze(c.cast(x, DataType.FLOAT32), c.rank(x))
+    reached = c.op(above, wide, c.constant(bounds.astype(np.float32)))
+    counts = c.op(
+        "ReduceSum", c.cast(reached, DataType.FLOAT32), [c.rank(x)], keepdims=0
+    )
+    c.give(c.cast(counts, DataType.INT32))

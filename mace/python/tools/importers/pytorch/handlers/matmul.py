@@ -1,0 +1,109 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Products of matrices, and attention."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.pytorch.context import HANDLERS, Context
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import Value
+
+_FLOAT = DataType.FLOAT32
+
+
+@HANDLERS.register("aten.linear")
+def _linear(c: Context) -> None:
+    x, weight, bias = c.value("input"), c.value("weight"), c.optional("bias")
+    if c.rank(x) == 2 and c.rank(weight) == 2:
+        inputs = [x, weight] if bias is None else [x, weight, bias]
+        c.give(c.op("Gemm", *inputs, transB=1))
+        return
+    turned = c.transpose(weight, [1, 0]) if c.rank(weight) == 2 else weight
+    result = c.op("MatMul", x, turned)
+    c.give(result if bias is None else c.op("Add", result, bias))
+
+
+@HANDLERS.register("aten.mm", "aten.bmm", "aten.matmul", "aten.mv", "aten.dot")
+def _matmul(c: Context) -> None:
+    a = c.value("self")
+    b = c.value(next(n for n in ("mat2", "other", "vec", "tensor") if c.has(n)))
+    c.give(c.op("MatMul", a, b))
+
+
+@HANDLERS.register("aten.addmm", "aten.baddbmm", "aten.addmv")
+def _addmm(c: Context) -> None:
+    names = ("batch1", "batch2") if c.has("batch1") else ("mat1", "mat2")
+    names = ("mat", "vec") if c.has("mat") else names
+    a, b = c.value(names[0]), c.value(names[1])
+    bias, alpha, beta = c.value("self"), c.number("alpha", 1), c.number("beta", 1)
+    if c.rank(a) == 2 and c.rank(b) == 2:
+        c.give(c.op("Gemm", a, b, bias, alpha=alpha, beta=beta))
+        return
+    product = _scaled(c, c.op("MatMul", a, b), alpha)
+    c.give(product if beta == 0 else c.op("Add", product, _scaled(c, bias, beta)))
+
+
+def _scaled(c: Context, value: Value, factor: float) -> Value:
+    return value if factor == 1 else c.op("Mul", value, c.constant(factor, _FLOAT))
+
+
+@HANDLERS.register("aten.einsum")
+def _einsum(c: Context) -> None:
+    if c.has("path"):
+        c.raw("path")  # the order of the products, which gives the same sums
+    c.give(c.op("Einsum", *c.values("tensors"), equation=c.text("equation", "")))
+
+
+@HANDLERS.register("aten.outer")
+def _outer(c: Context) -> None:
+    a, b = c.value("self"), c.value("vec2")
+    c.give(c.op("Mul", c.unsqueeze(a, 1), c.unsqueeze(b, 0)))
+
+
+@HANDLERS.register(
+    "aten.scaled_dot_product_attention",
+    "aten._scaled_dot_product_flash_attention_for_cpu",
+)
+def _attention(c: Context) -> None:
+    q, k, v = (c.value(name) for name in ("query", "key", "value"))
+    if c.number("dropout_p", 0) != 0:
+        raise UnsupportedNodeError("dropout_p is not 0", "export after model.eval()")
+    for name in ("return_debug_mask", "compute_log_sumexp"):
+        c.raw(name)
+    mask = None
+    for name in ("attn_mask", "attn_bias"):
+        mask = mask or c.optional(name)
+    if c.flag("enable_gqa"):
+        k, v = (_repeated_heads(c, q, value) for value in (k, v))
+    rank = c.rank(q)
+    depth = c.length(q, rank - 1)
+    scale = c.number("scale", 1 / math.sqrt(depth)) if c.has("scale") else None
+    scale = 1 / math.sqrt(depth) if scale is None else scale
+    order = [*range(rank - 2), rank - 1, rank - 2]
+    scores = c.op("MatMul", _scaled(c, q, scale), c.transpose(k, order))
+    if c.flag("is_causal"):
+        rows, columns = c.length(q, rank - 2), c.length(k, rank - 2)
+        causal = np.triu(np.full((rows, columns), -np.inf, np.float32), 1)
+        scores = c.op("Add", scores, c.constant(causal))
+    if mask is not None and mask.dtype is DataType.BOOL:
+        scores = c.op("Where", mask, scores, c.constant(-np.inf, _FLOAT))
+    elif mask is not None:
+        scores = c.op("Add", scores, mask)
+    weights = c.op("Softmax", scores, axis=-1)
+    c.give(c.op("MatMul", weights, v), *[None] * (c.outputs - 1))
+
+
+def _repeated_heads(c: Context, q: Value, value: Value) -> Value:
+    """Keys or values that several queries share, once for each."""
+    heads, own = c.length(q, -3), c.length(value, -3)
+    if heads == own:
+        return value
+    shape = c.static_shape(value)
+    wide = c.unsqueeze(value, len(shape) - 2)
+    target = [*shape[:-2], heads // own, *shape[-2:]]
+    return c.reshape(c.op("Expand", wide, target), [*shape[:-3], heads, *shape[-2:]])

@@ -1,0 +1,146 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""LSTM, GRU and RNN: each layer as one operator of ONNX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.pytorch.context import HANDLERS, Context
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Value
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """How ONNX has a layer.
+
+    Attributes:
+        type: the operator.
+        gates: PyTorch's numbers of ONNX's gates, in ONNX's order.
+        activation: '' for the default.
+    """
+
+    type: str
+    gates: tuple[int, ...]
+    activation: str = ""
+
+
+_KINDS = {
+    "gru": _Kind("GRU", (1, 0, 2)),
+    "lstm": _Kind("LSTM", (0, 3, 1, 2)),
+    "rnn_relu": _Kind("RNN", (0,), "Relu"),
+    "rnn_tanh": _Kind("RNN", (0,)),
+}
+
+
+@HANDLERS.register(*(f"aten.{name}" for name in _KINDS))
+def _recurrent(c: Context) -> None:
+    if c.has("data"):
+        raise UnsupportedNodeError(
+            "a packed sequence", "pass padded sequences of one length"
+        )
+    kind = _KINDS[c.operator]
+    x = c.value("input")
+    if c.flag("train") and c.number("dropout", 0) != 0:
+        raise UnsupportedNodeError("train is True", "export after model.eval()")
+    c.raw("dropout")
+    first = c.flag("batch_first")
+    if c.rank(x) != 3:
+        raise UnsupportedNodeError("a sequence without a batch")
+    states = c.values("hx") if kind.type == "LSTM" else [c.value("hx")]
+    layers, biases = c.integer("num_layers"), c.flag("has_biases")
+    directions = 2 if c.flag("bidirectional") else 1
+    parameters = c.values("params")
+    each = len(parameters) // max(layers * directions, 1)
+    if each not in (2, 4) or len(parameters) != each * layers * directions:
+        raise UnsupportedNodeError("projections (proj_size)")
+    if (each == 4) is not biases:
+        raise UnsupportedNodeError(f"{each} parameters for each layer")
+    sequence = c.transpose(x, [1, 0, 2]) if first else x
+    finals: list[list[Value]] = [[] for _ in states]
+    for layer in range(layers):
+        begin = layer * directions
+        own = [
+            parameters[(begin + d) * each : (begin + d + 1) * each]
+            for d in range(directions)
+        ]
+        initial = [
+            state if layers == 1 else c.slice(state, 0, begin, begin + directions)
+            for state in states
+        ]
+        sequence, *last = _layer(c, kind, sequence, own, initial)
+        for known, value in zip(finals, last):
+            known.append(value)
+    if first:
+        sequence = c.transpose(sequence, [1, 0, 2])
+    c.give(
+        sequence,
+        *(
+            values[0] if len(values) == 1 else c.op("Concat", *values, axis=0)
+            for values in finals
+        ),
+    )
+
+
+def _layer(
+    c: Context,
+    kind: _Kind,
+    x: Value,
+    parameters: Sequence[Sequence[Value]],
+    initial: Sequence[Value],
+) -> list[Value]:
+    def gates(number: int) -> Array:
+        """A parameter of all directions, with its gates in ONNX's order."""
+        found = []
+        for own in parameters:
+            if not own[number].is_constant:
+                raise UnsupportedNodeError("weights that are computed at run time")
+            parts = np.split(own[number].numpy(), len(kind.gates))
+            found.append(np.concatenate([parts[gate] for gate in kind.gates]))
+        return np.stack(found)
+
+    weights, recurrence = gates(0), gates(1)
+    directions, rows, units = recurrence.shape
+    del rows
+    bias = None
+    if len(parameters[0]) == 4:
+        bias = c.constant(np.concatenate([gates(2), gates(3)], axis=1))
+    if any(c.rank(state) != 3 for state in initial):
+        raise UnsupportedNodeError("a sequence without a batch")
+    inputs = [x, c.constant(weights), c.constant(recurrence), bias, None, *initial]
+    names = [kind.activation] * directions if kind.activation else None
+    y, *last = c.op_all(
+        kind.type,
+        inputs,
+        1 + len(initial),
+        hidden_size=int(units),
+        direction="bidirectional" if directions == 2 else "forward",
+        linear_before_reset=1 if kind.type == "GRU" else None,
+        activations=names,
+    )
+    # [steps, directions, batch, units]
+    if directions == 1:
+        y = c.squeeze(y, 1)
+    else:
+        turned = c.transpose(y, [0, 2, 1, 3])
+        y = c.op("Reshape", turned, [0, 0, directions * int(units)])
+    return [y, *last]
+
+
+@HANDLERS.register(
+    "aten.lstm_cell", "aten.gru_cell", "aten.rnn_tanh_cell", "aten.rnn_relu_cell"
+)
+def _cell(c: Context) -> None:
+    kind = _KINDS[c.operator.removesuffix("_cell")]
+    x = c.unsqueeze(c.value("input"), 0)
+    states = c.values("hx") if kind.type == "LSTM" else [c.value("hx")]
+    names = ["w_ih", "w_hh", *(name for name in ("b_ih", "b_hh") if c.has(name))]
+    parameters = [c.value(name) for name in names]
+    initial = [c.unsqueeze(state, 0) for state in states]
+    _, *last = _layer(c, kind, x, [parameters], initial)
+    c.give(*(c.squeeze(state, 0) for state in last))

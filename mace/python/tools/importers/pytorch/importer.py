@@ -1,0 +1,391 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Imports an exported program: chooses its nodes, and reports problems."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+from mace.python.tools.importers.base import (
+    ImportModelError,
+    ImportRequest,
+    InputSpec,
+    UnsupportedNodeError,
+    UnsupportedNodes,
+    framework_format,
+    nearest_names,
+    refusal_of,
+    unknown_tensor,
+    user_to_framework,
+)
+from mace.python.tools.importers.journal import NodeEntry, Outcome
+from mace.python.tools.importers.pytorch.context import HANDLERS, Context
+from mace.python.tools.importers.pytorch.functional import (
+    DECOMPOSE_HINT,
+    Flat,
+    base_name,
+    flatten_program,
+    is_in_place,
+    references,
+)
+from mace.python.tools.importers.pytorch.model import (
+    Model,
+    ScriptFileError,
+    read_model,
+)
+from mace.python.tools.importers.pytorch.program import NodeSpec, Ref, TensorMeta
+from mace.python.tools.importers.pytorch.script import read_script
+from mace.python.tools.importers.pytorch.tensors import (
+    ELEMENT_TYPES,
+    BadTensorError,
+    type_name,
+)
+from mace.python.tools.importers.shapes import shape_conflict
+from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import DataFormat, Graph, Value
+from mace.python.tools.ir.shapes import Shape, compatible, format_shape
+
+_LOG = logging.getLogger(__name__)
+
+_COMPLEX = frozenset(
+    {"aten.complex", "aten.polar", "aten.view_as_complex", "aten.view_as_real"}
+)
+
+
+def import_model(request: ImportRequest) -> Graph:
+    """Imports a file of PyTorch; see `importers.base.Importer`."""
+    try:
+        model = read_model(request.model_path)
+    except ScriptFileError:
+        model = read_script(request)
+    return _Import(request, model).run()
+
+
+class _Import:
+    """One import: the program and what is known of its names so far."""
+
+    def __init__(self, request: ImportRequest, model: Model) -> None:
+        self._request = request
+        self._model = model
+        self._flat: Flat = flatten_program(model.program)
+        self._builder = GraphBuilder(request.name, "pytorch")
+        # Values, or plain numbers that depend on shapes alone.
+        self._known: dict[str, Any] = dict(model.program.fixed)
+        self._unknown: set[str] = set()
+        self._unsupported = UnsupportedNodes(str(request.model_path), request.journal)
+
+    def run(self) -> Graph:
+        self._check_states()
+        self._check_names()
+        outputs = [self._find_output(spec.name) for spec in self._request.outputs]
+        for spec in self._request.inputs:
+            self._add_input(spec)
+        nodes = self._needed(outputs)
+        for node in nodes:
+            journal, graph = self._request.journal, self._builder.graph
+            with journal.node(node.name, node.target, graph) as entry:
+                self._convert(node, entry)
+        self._unsupported.raise_if_any()
+        graph = self._builder.graph
+        for name, output in zip(outputs, self._request.outputs):
+            value = self._value_of(name)
+            if not isinstance(value, Value):
+                raise ImportModelError(
+                    f"output_tensors: {output.name!r} is {value!r:.40}, not a tensor"
+                )
+            order = framework_format(output.data_format, DataFormat.NCHW)
+            self._builder.output(value, output.name, order)
+        graph.prune()
+        self._unsupported.add_unfit(graph)
+        self._unsupported.raise_if_any()
+        graph.sort()
+        _LOG.info(
+            "%s: %d of %d nodes became %d operators",
+            self._request.model_path,
+            len(nodes),
+            len(self._flat.nodes),
+            len(graph.ops),
+        )
+        return graph
+
+    def _check_states(self) -> None:
+        if self._model.program.states:
+            raise ImportModelError(
+                f"{self._request.model_path}: each run changes "
+                + ", ".join(self._model.program.states[:5])
+                + "; export the model after model.eval(), with states as inputs and "
+                "outputs"
+            )
+
+    def _check_names(self) -> None:
+        inputs = [spec.name for spec in self._request.inputs]
+        outputs = [spec.name for spec in self._request.outputs]
+        problems = [
+            f"{key}: {name!r} is listed twice"
+            for key, names in (("input_tensors", inputs), ("output_tensors", outputs))
+            for name in sorted({name for name in names if names.count(name) > 1})
+        ]
+        problems += [
+            f"output_tensors: {name!r} is an input too; the app has it already"
+            for name in outputs
+            if name in inputs
+        ]
+        if problems:
+            raise ImportModelError("\n".join(problems))
+
+    # Inputs and outputs of the model ----------------------------------------
+
+    def _find_output(self, name: str) -> str:
+        computed = {n for node in self._flat.nodes for n in node.outputs if n}
+        for known in (name, self._model.names.get(name, name)):
+            if known in self._flat.outputs:
+                return self._flat.outputs[known]
+            if known in computed:
+                return known
+        raise self._no_tensor("output_tensors", name, computed)
+
+    def _no_tensor(self, key: str, name: str, more: Iterable[str]) -> ImportModelError:
+        program = self._model.program
+        known = [*self._model.names, *program.inputs, *program.outputs]
+        known += [n for n in sorted(more) if n not in known]
+        error = unknown_tensor(key, name, self._request.model_path, known)
+        return ImportModelError(
+            f"{error}\ninputs of the model: {', '.join(program.inputs) or 'none'}; "
+            f"outputs: {', '.join(self._shown_outputs()) or 'none'}"
+        )
+
+    def _shown_outputs(self) -> list[str]:
+        keys = {name: key for key, name in self._model.names.items()}
+        return [
+            f"{name} (or {keys[name]})" if name in keys else name
+            for name in self._model.program.outputs
+        ]
+
+    def _add_input(self, spec: InputSpec) -> None:
+        name = self._model.names.get(spec.name, spec.name)
+        meta = self._flat.tensors.get(name)
+        if meta is None or name in self._model.tensors:
+            raise self._no_tensor("input_tensors", spec.name, self._flat.tensors)
+        dtype = ELEMENT_TYPES.get(meta.number)
+        if dtype is None:
+            raise ImportModelError(
+                f"input_tensors: {spec.name!r} has elements of type "
+                f"{type_name(meta.number)}, which MACE does not compute with"
+            )
+        shape = self._input_shape(spec, meta)
+        order = framework_format(spec.data_format, DataFormat.NCHW)
+        self._known[name] = self._builder.input(spec.name, dtype, shape, order)
+
+    def _input_shape(self, spec: InputSpec, meta: TensorMeta) -> Shape:
+        own: Shape = meta.sizes
+        if not spec.shape:
+            return own
+        asked = user_to_framework(spec.shape, spec.data_format, DataFormat.NCHW)
+        shape: Shape = tuple(None if dim < 0 else dim for dim in asked)
+        if not compatible(shape, own):
+            raise shape_conflict(self._request.model_path, spec, shape, own)
+        return tuple(theirs if dim is None else dim for dim, theirs in zip(shape, own))
+
+    # Nodes ------------------------------------------------------------------
+
+    def _needed(self, outputs: Iterable[str]) -> list[NodeSpec]:
+        """The nodes that the outputs need, in the order in which they run."""
+        made = {
+            name: number
+            for number, node in enumerate(self._flat.nodes)
+            for name in node.outputs
+            if name
+        }
+        needed: set[int] = set()
+        missing: dict[str, None] = {}
+        waiting = [name for name in outputs if name not in self._known]
+        while waiting:
+            name = waiting.pop()
+            if name not in made:
+                if name not in self._model.tensors:
+                    missing[name] = None
+                continue
+            if made[name] in needed:
+                continue
+            needed.add(made[name])
+            arguments = self._flat.nodes[made[name]].arguments.values()
+            waiting += [n for n in references(arguments) if n not in self._known]
+        if missing:
+            self._refuse_missing(list(missing))
+        return [self._flat.nodes[number] for number in sorted(needed)]
+
+    def _refuse_missing(self, names: list[str]) -> None:
+        inputs = [name for name in names if name in self._model.program.inputs]
+        if inputs:
+            raise ImportModelError(
+                f"input_tensors: the outputs also need {', '.join(inputs)}, which the "
+                "deployment file does not name"
+            )
+        raise ImportModelError(
+            f"{self._request.model_path}: nothing computes {', '.join(names[:5])}; "
+            "export the model again"
+        )
+
+    def _convert(self, node: NodeSpec, entry: NodeEntry) -> None:
+        outputs = [name for name in node.outputs if name]
+        if self._unknown.intersection(references(node.arguments.values())):
+            self._unknown.update(outputs)
+            entry.outcome = Outcome.NOT_REACHED
+            return  # caused by a node that is already in the table
+        refusal = self._flat.refused.get(node.name) or refusal_of(
+            lambda: self._call(node)
+        )
+        if refusal is None:
+            return
+        self._unsupported.add(node.name, node.target, refusal.reason, refusal.hint)
+        self._unknown.update(outputs)
+        if self._request.check_all:
+            self._stand_in(outputs)
+
+    def _stand_in(self, outputs: Iterable[str]) -> None:
+        """Gives the outputs of a refused node the types and shapes that the program
+        states, so that the nodes that read them can be checked.
+        """
+        graph = self._builder.graph
+        for name in outputs:
+            meta = self._flat.tensors.get(name)
+            dtype = None if meta is None else ELEMENT_TYPES.get(meta.number)
+            if meta is None or dtype is None:
+                continue
+            shape = tuple(
+                f"{name}:{axis}" if dim is None else dim
+                for axis, dim in enumerate(meta.sizes)
+            )
+            free = graph.unique_name(name)
+            self._known[name] = graph.add_value(free, dtype.narrowed, shape)
+            self._unknown.discard(name)
+
+    def _call(self, node: NodeSpec) -> None:
+        operator = base_name(node.target)
+        handler = HANDLERS.find(operator)
+        if handler is None and is_in_place(node.target):
+            handler = HANDLERS.find(operator[:-1])
+        if handler is None:
+            raise _no_handler(operator)
+        arguments = {k: self._resolved(v) for k, v in node.arguments.items()}
+        types = [self._type_of(name) for name in node.outputs]
+        context = Context(node, self._builder, arguments, types, node.name)
+        handler(context)
+        unread = context.unread()
+        if unread:
+            raise UnsupportedNodeError(
+                "; ".join(
+                    f"{name} is {_shown(node.arguments[name])}" for name in unread
+                ),
+                DECOMPOSE_HINT,
+            )
+        for index, name in enumerate(node.outputs):
+            if name is None:
+                continue
+            if index >= len(context.results):
+                raise UnsupportedNodeError(f"output {index} ({name}) is not computed")
+            self._set(name, context.results[index])
+
+    def _type_of(self, name: str | None) -> DataType | None:
+        meta = None if name is None else self._flat.tensors.get(name)
+        dtype = None if meta is None else ELEMENT_TYPES.get(meta.number)
+        return None if dtype is None else dtype.narrowed
+
+    def _resolved(self, argument: Any) -> Any:
+        """An argument with values for what it refers to."""
+        if isinstance(argument, Ref):
+            return self._value_of(argument.name)
+        if isinstance(argument, list):
+            return [self._resolved(item) for item in argument]
+        return argument
+
+    def _value_of(self, name: str) -> Any:
+        if name not in self._known:
+            self._known[name] = self._weight(name)
+        return self._known[name]
+
+    def _weight(self, name: str) -> Value:
+        program, graph = self._model.program, self._builder.graph
+        shown = program.weights.get(name) or program.constants.get(name) or name
+        tensor = self._model.tensors.get(name)
+        if tensor is None:
+            raise UnsupportedNodeError(f"{shown} is not in the file")
+        try:
+            constant = tensor.constant(shown)
+        except BadTensorError as error:
+            raise ImportModelError(
+                f"model_file_path: {self._request.model_path} is damaged: {shown}: "
+                f"{error}; export the model again"
+            ) from error
+        meta = self._flat.tensors.get(name)
+        if meta is not None and not compatible(constant.shape, meta.sizes):
+            raise ImportModelError(
+                f"model_file_path: {self._request.model_path} is damaged: {shown} is "
+                f"{format_shape(constant.shape)}, not {format_shape(meta.sizes)}"
+            )
+        return graph.add_constant(graph.unique_name(shown), constant)
+
+    def _set(self, name: str, result: Any) -> None:
+        """Gives a result the name of the program."""
+        if not isinstance(result, Value):
+            self._known[name] = result
+            return
+        meta = self._flat.tensors.get(name)
+        if meta is not None:
+            dtype = self._type_of(name)
+            if dtype is not result.dtype:
+                raise UnsupportedNodeError(
+                    f"{name} is of type {type_name(meta.number)}, but is computed in "
+                    f"{result.dtype.value}"
+                )
+            if not compatible(result.shape, meta.sizes):
+                raise UnsupportedNodeError(
+                    f"{name} is {format_shape(meta.sizes)}, but "
+                    f"{format_shape(result.shape)} is computed",
+                    "export the model with dynamic_shapes, or give the input_shapes "
+                    "that it was exported for",
+                )
+        self._known[name] = self._named(name, result)
+
+    def _named(self, name: str, value: Value) -> Value:
+        graph = self._builder.graph
+        taken = graph.values.get(name)
+        if taken is not None and taken is not value:
+            graph.rename_value(taken, graph.unique_name(f"{name}/inner"))
+        is_fresh = (
+            value.producer is not None and not value.uses and value.source is None
+        )
+        if not is_fresh:
+            return value if value.is_constant else self._builder.alias(value, name)
+        graph.rename_value(value, name)
+        value.source = name
+        return value
+
+
+def _shown(argument: Any) -> str:
+    if isinstance(argument, Ref):
+        return argument.name
+    return f"{argument!r:.40}"
+
+
+def _no_handler(operator: str) -> UnsupportedNodeError:
+    if operator.startswith("higher_order."):
+        return UnsupportedNodeError(
+            "control flow", "export the model with the branch that is taken"
+        )
+    if not operator.startswith("aten."):
+        return UnsupportedNodeError(
+            "an operator of a library, not of PyTorch",
+            "name the tensors in front of it in output_tensors, and compute it in the "
+            "application",
+        )
+    if operator in _COMPLEX:
+        return UnsupportedNodeError(
+            "complex numbers", "compute with their real and imaginary parts"
+        )
+    near = nearest_names(operator, HANDLERS.types(), 2)
+    hint = "supported and similar: " + ", ".join(near) if near else DECOMPOSE_HINT
+    return UnsupportedNodeError("operator not supported", hint)

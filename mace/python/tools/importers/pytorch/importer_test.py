@@ -1,0 +1,271 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names, shapes, changes in place and refusals; operators: test/conformance/pytorch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.base import (
+    ImportModelError,
+    InputSpec,
+    OutputSpec,
+    UnsupportedNodesError,
+)
+from mace.python.tools.importers.journal import Outcome
+from mace.python.tools.importers.pytorch.importer import import_model
+from mace.python.tools.importers.pytorch.testing import (
+    Json,
+    Spec,
+    import_spec,
+    linear,
+    new_entries,
+    node,
+    normal,
+    request,
+    run_spec,
+    tensor,
+    write_archive,
+)
+from mace.python.tools.ir.graph import DataFormat
+
+_X = normal(2, 3)
+
+
+def _spec(*nodes: Json, outputs: list[str], **results: Any) -> Spec:
+    return Spec({"x": _X}, list(nodes), outputs, results=results)
+
+
+def _add(output: str, a: str, number: float = 1.0, target: str = "add") -> Json:
+    other = {"as_float": number}
+    name = f"aten.{target}.Tensor"
+    return node(name, [output], self=tensor(a), other=other)
+
+
+def test_results_have_the_names_of_nodes_or_keys(tmp_path: Path) -> None:
+    spec = linear()
+    (found,) = run_spec(spec, tmp_path)
+    np.testing.assert_allclose(found, spec.results["relu"], rtol=1e-5, atol=1e-6)
+    path = tmp_path / "net.pt2"
+    for name in ("relu", "scores", "linear"):
+        graph = import_model(request(path, spec.inputs, [name]))
+        assert [value.name for value in graph.outputs] == [name]
+
+
+def test_wrong_names_list_the_models(tmp_path: Path) -> None:
+    import_spec(linear(), tmp_path)
+    path, x = tmp_path / "net.pt2", {"x": _X}
+    for inputs, outputs, message in (
+        (x, ["rlu"], "output_tensors: .* near names: relu"),
+        (x, ["rlu"], r"inputs of the model: x; outputs: relu \(or scores\)"),
+        ({"y": _X}, ["relu"], "input_tensors: .* no tensor 'y'"),
+        ({"p_fc_weight": _X}, ["relu"], "no tensor 'p_fc_weight'"),
+        ({}, ["relu"], "the outputs also need x"),
+        (x, ["relu", "relu"], "'relu' is listed twice"),
+        (x, ["x"], "'x' is an input too"),
+    ):
+        with pytest.raises(ImportModelError, match=message):
+            import_model(request(path, inputs, outputs))
+
+
+def test_an_inner_tensor_as_input(tmp_path: Path) -> None:
+    import_spec(linear(), tmp_path)
+    graph = import_model(
+        request(tmp_path / "net.pt2", {"linear": normal(2, 4)}, ["relu"])
+    )
+    assert [op.type for op in graph.ops] == ["Activation"]
+
+
+def test_shapes_that_contradict_the_program(tmp_path: Path) -> None:
+    image = normal(1, 2, 3, 4)
+    spec = Spec({"x": image}, [_add("y", "x")], ["y"], results={"y": image})
+    path = tmp_path / "net.pt2"
+    write_archive(path, new_entries(spec))
+    asked = request(path, spec.inputs, spec.outputs)
+    for shape, order, message in (
+        ((1, 2, 3, 5), DataFormat.NCHW, r"\[1, 2, 3, 4\]"),
+        ((1, 2, 3, 4), DataFormat.NHWC, r"give \[1, 3, 4, 2\]"),
+        ((1, 2, 3), DataFormat.NONE, r"has \[1, 2, 3, 4\]"),
+    ):
+        given = (InputSpec("x", shape, data_format=order),)
+        with pytest.raises(ImportModelError, match=message):
+            import_model(replace(asked, inputs=given))
+    graph = import_model(replace(asked, inputs=(InputSpec("x", (1, 3, 4, 2)),)))
+    assert graph.formats["x"] is DataFormat.NCHW
+
+
+def test_open_dimensions_take_the_shapes_of_the_deployment(tmp_path: Path) -> None:
+    open_x: Json = {"as_expr": {"expr_str": "s0", "hint": {"as_int": 2}}}
+    spec = _spec(
+        node("aten.sym_size.int", ["n"], self=tensor("x"), dim={"as_int": 0}),
+        node("_operator.mul", ["size"], a={"as_sym_int": {"as_name": "n"}},
+             b={"as_int": 3}),
+        node("aten.view.default", ["y"], self=tensor("x"),
+             size={"as_sym_ints": [{"as_name": "size"}]}),
+        outputs=["y"],
+    )  # fmt: skip
+    for entry in spec.nodes[:2]:
+        entry["outputs"] = [{"as_sym_int": {"as_name": entry["name"]}}]
+    from mace.python.tools.importers.pytorch import testing
+
+    program = testing.program_json(spec)
+    values = program["graph_module"]["graph"]["tensor_values"]
+    values["x"]["sizes"][0] = open_x
+    spec.more = program
+    x = normal(5, 3)
+    import_spec(spec, tmp_path)
+    graph = import_model(request(tmp_path / "net.pt2", {"x": x}, ["y"]))
+    assert graph.outputs[0].shape == (15,)
+
+
+def test_a_change_in_place_changes_every_name_of_the_tensor(tmp_path: Path) -> None:
+    spec = _spec(
+        _add("a", "x"),
+        _add("b", "a", 2.0, "mul_"),
+        _add("c", "a"),
+        outputs=["c", "a"],
+    )
+    c, a = run_spec(spec, tmp_path)
+    np.testing.assert_allclose(a, (_X + 1) * 2, rtol=1e-6)
+    np.testing.assert_allclose(c, (_X + 1) * 2 + 1, rtol=1e-6)
+
+
+def _part(target: str, source: str) -> list[Json]:
+    zero = {"as_int": 0}
+    part = node("aten.select.int", ["part"], self=tensor(source), dim=zero, index=zero)
+    return [_add("a", "x"), part, _add("b", "part", 2.0, target)]
+
+
+def test_a_change_of_a_part_is_refused_if_the_whole_is_read(tmp_path: Path) -> None:
+    spec = _spec(*_part("mul_", "a"), _add("c", "a"), outputs=["b", "c"])
+    with pytest.raises(UnsupportedNodesError, match="part of a in place") as caught:
+        import_spec(spec, tmp_path)
+    assert "run_decompositions" in str(caught.value)
+    spec = _spec(*_part("mul_", "a"), outputs=["b"])
+    (b,) = run_spec(spec, tmp_path)
+    np.testing.assert_allclose(b, (_X[0] + 1) * 2, rtol=1e-6)
+
+
+def test_a_change_of_a_weight_is_refused(tmp_path: Path) -> None:
+    spec = replace(
+        _spec(_add("b", "p_w", 2.0, "mul_"), _add("c", "x"), outputs=["b", "c"]),
+        weights={"w": _X},
+    )
+    with pytest.raises(UnsupportedNodesError, match="keeps from run to run"):
+        import_spec(spec, tmp_path)
+
+
+def test_states_are_refused(tmp_path: Path) -> None:
+    spec = _spec(_add("y", "x"), outputs=["y"])
+    from mace.python.tools.importers.pytorch import testing
+
+    program = testing.program_json(spec)
+    program["graph_module"]["signature"]["output_specs"].insert(
+        0, {"buffer_mutation": {"arg": {"name": "y"}, "buffer_name": "cache"}}
+    )
+    spec.more = program
+    with pytest.raises(ImportModelError, match=r"each run changes cache; .*eval"):
+        import_spec(spec, tmp_path)
+
+
+def test_graphs_inside_of_others_are_inlined(tmp_path: Path) -> None:
+    inner = {
+        "inputs": [tensor("p")],
+        "outputs": [tensor("q")],
+        "nodes": [_add("a", "p"), _add("q", "a", 2.0, "mul")],
+        "tensor_values": {},
+    }
+    wrapped = node("higher_order.wrap_with_set_grad_enabled", ["w"])
+    wrapped["inputs"] = [
+        {"name": "", "arg": argument, "kind": 1}
+        for argument in (
+            {"as_bool": False},
+            {"as_graph": {"name": "inner", "graph": inner}},
+            tensor("x"),
+        )
+    ]
+    spec = _spec(wrapped, _add("a", "w"), outputs=["a"])
+    (found,) = run_spec(spec, tmp_path)
+    np.testing.assert_allclose(found, (_X + 1) * 2 + 1, rtol=1e-6)
+
+
+def test_all_refused_nodes_are_listed(tmp_path: Path) -> None:
+    spec = _spec(
+        node("aten.nonsense.default", ["a"], self=tensor("x")),
+        node("torchvision.nms.default", ["b"], dets=tensor("x")),
+        node("higher_order.cond", ["d"], pred=tensor("x")),
+        node("aten.softmax.int", ["e"], self=tensor("x"), dim={"as_int": 7}),
+        node("aten.relu.default", ["f"], self=tensor("x"), wild={"as_int": 7}),
+        node("aten.item.default", ["g"], self=tensor("x")),
+        _add("h", "a"),
+        outputs=["a", "b", "d", "e", "f", "g", "h"],
+    )
+    with pytest.raises(UnsupportedNodesError) as caught:
+        import_spec(spec, tmp_path)
+    text = str(caught.value)
+    for part in (
+        "6 nodes",
+        "operator not supported",
+        "an operator of a library",
+        "control flow",
+        "axis 7 is outside a rank of 2",
+        "wild is 7",
+        "taken out of a tensor during the run",
+    ):
+        assert part in text
+    asked = request(tmp_path / "net.pt2", spec.inputs, spec.outputs)
+    with pytest.raises(UnsupportedNodesError):
+        import_model(asked)
+    found = {entry.name: entry.outcome for entry in asked.journal.entries}
+    assert found["a"] is Outcome.REFUSED
+    assert found["h"] is Outcome.NOT_REACHED
+
+
+def test_refused_nodes_do_not_hide_what_follows(tmp_path: Path) -> None:
+    spec = _spec(
+        node("aten.nonsense.default", ["a"], self=tensor("x")),
+        _add("h", "a"),
+        outputs=["h"],
+        a=_X,
+    )
+    path = tmp_path / "net.pt2"
+    write_archive(path, new_entries(spec))
+    asked = replace(request(path, spec.inputs, spec.outputs), check_all=True)
+    with pytest.raises(UnsupportedNodesError):
+        import_model(asked)
+    assert [e.outcome for e in asked.journal.entries] == [
+        Outcome.REFUSED,
+        Outcome.CONVERTED,
+    ]
+
+
+@pytest.mark.parametrize("wrong", [_X.astype(np.int64), normal(3, 2)])
+def test_a_result_of_another_type_or_shape_is_refused(
+    wrong: Any, tmp_path: Path
+) -> None:
+    spec = _spec(_add("y", "x"), outputs=["y"], y=wrong)
+    with pytest.raises(UnsupportedNodesError, match="but"):
+        import_spec(spec, tmp_path)
+
+
+def test_an_output_that_is_a_number(tmp_path: Path) -> None:
+    size = node("aten.sym_size.int", ["n"], self=tensor("x"), dim={"as_int": 0})
+    spec = _spec(size, outputs=["n"])
+    with pytest.raises(MaceError, match="'n' is 2, not a tensor"):
+        import_spec(spec, tmp_path)
+
+
+def test_an_output_of_the_deployment_keeps_its_order(tmp_path: Path) -> None:
+    image = normal(1, 2, 3, 4)
+    spec = Spec({"x": image}, [_add("y", "x")], ["y"], results={"y": image})
+    path = tmp_path / "net.pt2"
+    write_archive(path, new_entries(spec))
+    asked = request(path, spec.inputs, spec.outputs)
+    graph = import_model(replace(asked, outputs=(OutputSpec("y"),)))
+    assert graph.formats["y"] is DataFormat.NCHW

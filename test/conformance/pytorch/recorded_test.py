@@ -1,0 +1,111 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that PyTorch exported give the results that it computed."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.pytorch import HANDLERS, import_model
+from mace.python.tools.importers.pytorch.functional import base_name, is_in_place
+from mace.python.tools.importers.pytorch.model import read_model
+from mace.python.tools.ir.builder import narrow
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.graph import DataFormat
+
+_FOLDER = Path(__file__).parent
+_RECORDED = _FOLDER / "recorded.zip"
+# Computed only where the converter knows the tensor, which PyTorch then does, too.
+_ONLY_REFUSED = frozenset({"aten.item"})
+_KINDS = ("training", "core")
+# Functions of PyTorch that round differently: exponentials, Winograd, sums.
+_RELATIVE, _ABSOLUTE = 2e-4, 2e-5
+
+
+def _families() -> list[str]:
+    with zipfile.ZipFile(_RECORDED) as archive:
+        return sorted(n[:-4] for n in archive.namelist() if n.endswith(".npz"))
+
+
+def _compare(recorded: Path, name: str, kind: str, folder: Path) -> None:
+    """Converts a recorded program and runs it in the reference executor."""
+    path = folder / "model.pt2"
+    with zipfile.ZipFile(recorded) as archive:
+        path.write_bytes(archive.read(f"{name}_{kind}.pt2"))
+        arrays = dict(np.load(io.BytesIO(archive.read(f"{name}.npz"))))
+        has_keys = f"{name}.json" in archive.namelist()
+        keys = json.loads(archive.read(f"{name}.json")) if has_keys else []
+    program = read_model(path).program
+    inputs = {n: arrays[f"input_{i}"] for i, n in enumerate(program.inputs)}
+    graph = import_model(
+        ImportRequest(
+            name,
+            path,
+            tuple(_spec(n, array) for n, array in inputs.items()),
+            tuple(
+                OutputSpec(n, DataFormat.NONE) for n in dict.fromkeys(program.outputs)
+            ),
+        )
+    )
+    results = run_graph(graph, {n: narrow(array) for n, array in inputs.items()})
+    assert len(program.outputs) == sum(n.startswith("output_") for n in arrays)
+    wrong = []
+    for index, output in enumerate(program.outputs):
+        found, wanted = results[output], narrow(arrays[f"output_{index}"])
+        key = keys[index] if keys else str(index)
+        if found.dtype != wanted.dtype or found.shape != wanted.shape:
+            wrong.append(f"{key}: {found.dtype}{found.shape}")
+        elif not np.allclose(found, wanted, _RELATIVE, _ABSOLUTE, equal_nan=True):
+            wrong.append(f"{key}: {found.ravel()[:5]}, not {wanted.ravel()[:5]}")
+    assert not wrong, "\n".join(wrong)
+
+
+def _spec(name: str, array: Array) -> InputSpec:
+    return InputSpec(name, array.shape, DataType.of(array.dtype), DataFormat.NONE)
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+@pytest.mark.parametrize("name", _families())
+def test_recorded_programs(name: str, kind: str, tmp_path: Path) -> None:
+    _compare(_RECORDED, name, kind, tmp_path)
+
+
+def test_every_handler_is_compared(tmp_path: Path) -> None:
+    used = set()
+    with zipfile.ZipFile(_RECORDED) as archive:
+        for name in archive.namelist():
+            if name.endswith(".pt2"):
+                path = tmp_path / name
+                path.write_bytes(archive.read(name))
+                for node in read_model(path).program.graph.nodes:
+                    own = base_name(node.target)
+                    used |= {own, own[:-1] if is_in_place(node.target) else own}
+    assert sorted(set(HANDLERS.types()) - used - _ONLY_REFUSED) == []
+
+
+def _torch_python() -> str:
+    given = os.environ.get("MACE_TORCH_PYTHON", "")
+    has_torch = importlib.util.find_spec("torch") is not None
+    return given or (sys.executable if has_torch else "")
+
+
+@pytest.mark.skipif(not _torch_python(), reason="PyTorch is not installed")
+def test_the_installed_pytorch(tmp_path: Path) -> None:
+    recorded = tmp_path / "recorded.zip"
+    command = [_torch_python(), str(_FOLDER / "record.py"), "--output", str(recorded)]
+    subprocess.run(command, check=True, capture_output=True)
+    for name in _families():
+        for kind in _KINDS:
+            _compare(recorded, name, kind, tmp_path)
