@@ -194,7 +194,7 @@ def _unsupported_platform(case: _Case) -> None:
         ),
         (_unwritable_output, ["build", "cannot write"]),
         (_unsupported_runtime, ["runtime", "no APU runtime"]),
-        (_unsupported_platform, ["platform", "megengine"]),
+        (_unsupported_platform, ["platform", "megengine", "MgeConvert"]),
     ],
 )
 def test_bad_input(

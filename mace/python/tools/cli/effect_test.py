@@ -194,7 +194,7 @@ def test_everything_is_refused_at_once(caplog: pytest.LogCaptureFixture) -> None
     )
     for part in (
         "net.platform: megengine is not in this release; accepted: onnx, tensorflow, "
-        "tflite, caffe or keras",
+        "tflite, caffe, keras or pytorch",
         "models.net.runtime: the library has no APU runtime",
         "models.net.quantize_schema: mace_apu_16bit_per_tensor is not in this release",
         "'fold_constant' (did you mean fold_constants?), 'fuse'",

@@ -72,6 +72,7 @@ def other_reference(asked: Asked) -> str:
         Platform.TFLITE: "the interpreter of TensorFlow Lite",
         Platform.CAFFE: "OpenCV",
         Platform.KERAS: "Keras",
+        Platform.PYTORCH: "PyTorch",
     }
     found = [others[m.platform] for m in asked.models if m.platform in others]
     if asked.value is OnnxBackend.ONNXRUNTIME and not found:
@@ -82,7 +83,10 @@ def other_reference(asked: Asked) -> str:
 def no_importer(asked: Asked) -> str:
     if asked.value.in_release:
         return ""
-    return f"{asked.value.value} is not in this release; accepted: {FRAMEWORKS}"
+    way = ""
+    if asked.value is Platform.MEGENGINE:
+        way = "; convert the model to ONNX with MgeConvert, and say platform: onnx"
+    return f"{asked.value.value} is not in this release; accepted: {FRAMEWORKS}{way}"
 
 
 def only_subgraph(asked: Asked) -> str:

@@ -95,7 +95,7 @@ _ONE_PROBLEM = [
     (
         "platform: onnx",
         "platform: torch",
-        ["'torch'", "accepted: onnx, tensorflow, tflite or caffe"],
+        ["'torch'", "accepted: onnx, tensorflow, tflite, caffe or pytorch"],
     ),
     (
         "platform: onnx",

@@ -65,6 +65,7 @@ class Platform(str, enum.Enum):
             Platform.TFLITE,
             Platform.CAFFE,
             Platform.KERAS,
+            Platform.PYTORCH,
         )
 
 

@@ -40,6 +40,7 @@ _FRAMEWORKS = {
     Platform.CAFFE: "cv2",
     Platform.KERAS: "keras",
     Platform.ONNX: "onnxruntime",
+    Platform.PYTORCH: "torch",
     Platform.TENSORFLOW: "tensorflow",
     Platform.TFLITE: "tflite",
 }

@@ -33,6 +33,7 @@ _EXTRAS = {
     "onnxruntime": "validate",
     "tensorflow": "tensorflow",
     "tflite": "tensorflow",
+    "torch": "pytorch",
 }
 # Framework -> module, and package, if they are called differently. The interpreter of
 # TensorFlow Lite is part of TensorFlow.

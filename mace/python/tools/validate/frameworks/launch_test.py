@@ -142,8 +142,8 @@ def test_a_missing_package_names_what_installs_it(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    extras = {"onnxruntime": "validate"}
-    for framework in ("onnxruntime", "tensorflow", "tflite"):
+    extras = {"onnxruntime": "validate", "torch": "pytorch"}
+    for framework in ("onnxruntime", "tensorflow", "tflite", "torch"):
         extra = extras.get(framework, "tensorflow")
         request = ReferenceRequest(framework, model, {"x": X}, ("y",))
         with pytest.raises(MissingToolError, match=rf"--for {extra}"):

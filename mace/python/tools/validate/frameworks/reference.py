@@ -25,7 +25,7 @@ class ReferenceRequest:
     """One run of the original model.
 
     Attributes:
-        framework: 'onnxruntime', 'tensorflow', 'tflite', 'keras' or 'cv2'.
+        framework: 'onnxruntime', 'tensorflow', 'tflite', 'keras', 'torch' or 'cv2'.
         model_file: in the framework's own format.
         inputs: by framework tensor name, in the framework's layout.
         outputs: tensors that must be returned.

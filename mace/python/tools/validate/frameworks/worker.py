@@ -24,6 +24,7 @@ _MODULES = {
     "onnxruntime": "mace.python.tools.validate.frameworks.onnx_runtime",
     "tensorflow": "mace.python.tools.validate.frameworks.tensorflow_v1",
     "tflite": "mace.python.tools.validate.frameworks.tflite_interpreter",
+    "torch": "mace.python.tools.validate.frameworks.torch_program",
 }
 
 
