@@ -179,10 +179,16 @@ def _changed(x: Tensor, y: Tensor) -> Results:
     e.add_(a)
     g = F.dropout(d, 0.5, training=False)
     g.sub_(1)
+    mask = x.new_zeros(3, 4)
+    mask[:2, 1:] = 1
+    mask[-1] = y
+    mask[:, -1] += 2
+    rows = mask[1]
+    rows.mul_(3)
     with torch.no_grad():
         h = x.exp()
         h.div_(2)
-    return {"a": a, "b": b, "e": e, "g": g, "h": h + 1}
+    return {"a": a, "b": b, "e": e, "g": g, "h": h + 1, "mask": mask, "rows": rows}
 
 
 def _arranged(x: Tensor) -> Results:  # [2, 6, 4, 4]

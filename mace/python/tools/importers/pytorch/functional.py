@@ -25,9 +25,13 @@ DECOMPOSE_HINT = "save exported.run_decompositions() instead"
 _WRAPPERS = frozenset(
     {"higher_order.wrap_with_autocast", "higher_order.wrap_with_set_grad_enabled"}
 )
+# Operators that take a part of a tensor; with "_scatter", they write it.
+_PARTS = frozenset({"aten.select", "aten.slice"})
 # Operators whose results share memory with their first argument, or may.
 _VIEWS = frozenset(
     {
+        *("T", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "imag"),
+        *("meshgrid", "real", "resolve_conj", "resolve_neg"),
         *("alias", "alpha_dropout", "as_strided", "broadcast_to"),
         *("chunk", "contiguous", "detach", "diagonal", "dropout", "expand"),
         *("expand_as", "feature_dropout", "flatten", "hsplit", "lift_fresh", "mH"),
@@ -151,6 +155,124 @@ def _flat(arguments: Iterable[Argument]) -> Iterator[Argument]:
             yield argument
 
 
+class _Changes:
+    """Replaces changes in place: the changed tensor is a new one, which those read that
+    come later.
+    """
+
+    def __init__(self, last: Mapping[str, int], fixed: set[str]) -> None:
+        # By name, the index of the last node that reads it.
+        self._last = last
+        self._fixed = fixed
+        # The tensor whose memory a view shares, and all tensors that share it.
+        self._storage: dict[str, str] = {}
+        self._members: dict[str, list[str]] = {}
+        # The node that makes a view.
+        self._views: dict[str, NodeSpec] = {}
+        # The tensor that a change in place returns.
+        self._same: dict[str, str] = {}
+        # What holds the elements of a tensor now.
+        self._current: dict[str, str] = {}
+        self.refused: dict[str, UnsupportedNodeError] = {}
+        # The tensors of which further nodes make a changed copy.
+        self.copies: dict[str, str] = {}
+
+    def _one(self, name: str) -> str:
+        return self._same.get(name, name)
+
+    def now(self, name: str) -> str:
+        """What holds the elements of a tensor now."""
+        return self._current.get(self._one(name), name)
+
+    def follow(self, index: int, node: NodeSpec) -> list[NodeSpec]:
+        """The nodes that take the place of a node."""
+        given = list(node.arguments.values())
+        names = {name: Ref(self.now(name)) for name in references(given)}
+        arguments = {k: substitute(v, names) for k, v in node.arguments.items()}
+        result = [replace(node, arguments=arguments)]
+        first = next(references(given[:1]), None)
+        if "out" in node.arguments:
+            self._refuse(node, "it writes into an argument")
+            first = next(references([node.arguments["out"]]), None)
+        changes = is_in_place(node.target) or "out" in node.arguments
+        operator = base_name(node.target).removeprefix("aten.")
+        if first is None or not (changes or operator in _VIEWS):
+            return result
+        root = self._storage.get(first, first)
+        group = self._members.setdefault(root, [root])
+        if changes:
+            if not any(node.outputs):
+                result[0] = replace(result[0], outputs=(node.name,))
+            result += self._change(index, node, first, root, group)
+        for output in filter(None, node.outputs):
+            self._storage[output] = root
+            group.append(output)
+            if not changes:
+                self._views[output] = node
+        return result
+
+    def _change(
+        self, index: int, node: NodeSpec, first: str, root: str, group: list[str]
+    ) -> list[NodeSpec]:
+        """The nodes that write a change of a part into the whole."""
+        changed = next(filter(None, node.outputs), node.name)
+        one = self._one(first)
+        path = self._path(one, root)
+        whole = {one, *(self._one(name) for name in path or {})}
+        others = {self._one(n) for n in group if self._last.get(n, -1) > index} - whole
+        if root in self._fixed:
+            self._refuse(
+                node,
+                f"it changes {root}, which the module keeps from run to run",
+                "make it an input and an output of the model",
+            )
+        elif others:
+            self._refuse(node, f"it changes a part of {root} in place")
+        if node.name in self.refused:
+            # Whoever reads the memory later depends on what is refused.
+            for name in (*group, one):
+                self._current[self._one(name)] = changed
+            return []
+        for output in filter(None, node.outputs):
+            self._same[output] = one
+        self._current[one] = changed
+        return list(self._written_back(node, changed, path or {}))
+
+    def _path(self, name: str, root: str) -> dict[str, NodeSpec] | None:
+        """The parts that a part is of, each with the node that takes the inner one;
+        None if it is not made by such nodes.
+        """
+        path: dict[str, NodeSpec] = {}
+        while name != self._one(root):
+            view = self._views.get(name)
+            if view is None or base_name(view.target) not in _PARTS:
+                return None
+            parent = next(references(list(view.arguments.values())[:1]))
+            name = self._one(parent)
+            path[name] = view
+        return path
+
+    def _written_back(
+        self, node: NodeSpec, changed: str, path: Mapping[str, NodeSpec]
+    ) -> Iterator[NodeSpec]:
+        for number, (parent, view) in enumerate(path.items()):
+            name = f"{node.name}/{number}"
+            _, *more = view.arguments.items()
+            arguments = {
+                "self": Ref(self._current.get(parent, parent)),
+                "src": Ref(changed),
+                **dict(more),
+            }
+            target = f"{base_name(view.target)}_scatter.default"
+            yield NodeSpec(target, arguments, (name,), name)
+            self._current[parent] = name
+            self.copies[name] = parent
+            changed = name
+
+    def _refuse(self, node: NodeSpec, why: str, hint: str = DECOMPOSE_HINT) -> None:
+        self.refused[node.name] = UnsupportedNodeError(why, hint)
+
+
 def _without_changes(
     nodes: list[NodeSpec],
     outputs: Mapping[str, str],
@@ -161,50 +283,13 @@ def _without_changes(
     for index, node in enumerate(nodes):
         last.update(dict.fromkeys(references(node.arguments.values()), index))
     last.update(dict.fromkeys(outputs.values(), len(nodes)))
-    # By name, the tensor whose memory it shares, and whose elements it is.
-    storage: dict[str, str] = {}
-    members: dict[str, list[str]] = {}
-    same: dict[str, str] = {}
-    # What holds the elements of a tensor now.
-    current: dict[str, str] = {}
-    refused: dict[str, UnsupportedNodeError] = {}
-    result = []
+    changes = _Changes(last, fixed)
+    result: list[NodeSpec] = []
     for index, node in enumerate(nodes):
-        first = next(references([next(iter(node.arguments.values()), None)]), None)
-        names = {
-            name: Ref(current[same.get(name, name)])
-            for name in references(node.arguments.values())
-            if same.get(name, name) in current
-        }
-        arguments = {k: substitute(v, names) for k, v in node.arguments.items()}
-        result.append(replace(node, arguments=arguments))
-        operator = base_name(node.target).removeprefix("aten.")
-        changes = is_in_place(node.target)
-        if first is None or not (changes or operator in _VIEWS):
-            continue
-        root = storage.get(first, first)
-        group = members.setdefault(root, [root])
-        for output in filter(None, node.outputs):
-            storage[output] = root
-            group.append(output)
-        if not changes:
-            continue
-        one = same.get(first, first)
-        others = [n for n in group if same.get(n, n) != one and n not in node.outputs]
-        if root in fixed:
-            refused[node.name] = UnsupportedNodeError(
-                f"it changes {root}, which the module keeps from run to run",
-                "make it an input and an output of the model",
-            )
-        elif any(last.get(name, -1) > index for name in others):
-            refused[node.name] = UnsupportedNodeError(
-                f"it changes a part of {root} in place", DECOMPOSE_HINT
-            )
-        for output in filter(None, node.outputs):
-            same[output] = one
-            current[one] = output
-    final = {
-        name: current.get(same.get(inner, inner), inner)
-        for name, inner in outputs.items()
-    }
-    return Flat(tuple(result), final, tensors, refused)
+        result += changes.follow(index, node)
+    known = dict(tensors)
+    for name, parent in changes.copies.items():
+        if parent in known:
+            known[name] = known[parent]
+    final = {name: changes.now(inner) for name, inner in outputs.items()}
+    return Flat(tuple(result), final, known, changes.refused)

@@ -139,17 +139,55 @@ def test_a_change_in_place_changes_every_name_of_the_tensor(tmp_path: Path) -> N
 def _part(target: str, source: str) -> list[Json]:
     zero = {"as_int": 0}
     part = node("aten.select.int", ["part"], self=tensor(source), dim=zero, index=zero)
-    return [_add("a", "x"), part, _add("b", "part", 2.0, target)]
+    one = {"as_int": 1}
+    inner = node(
+        "aten.slice.Tensor", ["inner"], self=tensor("part"), dim=zero, start=one
+    )
+    return [_add("a", "x"), part, inner, _add("b", "inner", 2.0, target)]
 
 
-def test_a_change_of_a_part_is_refused_if_the_whole_is_read(tmp_path: Path) -> None:
-    spec = _spec(*_part("mul_", "a"), _add("c", "a"), outputs=["b", "c"])
+def test_a_change_of_a_part_changes_the_whole(tmp_path: Path) -> None:
+    again = node("aten.select.int", ["again"], self=tensor("a"), dim={"as_int": 0},
+                 index={"as_int": 0})  # fmt: skip
+    more = [_add("c", "a"), again, _add("d", "part", 0.0), _add("e", "again", 0.0)]
+    spec = _spec(*_part("mul_", "a"), *more, outputs=["b", "c", "a", "d", "e"])
+    b, c, a, d, e = run_spec(spec, tmp_path)
+    wanted = _X + 1
+    wanted[0, 1:] *= 2
+    np.testing.assert_allclose(b, wanted[0, 1:], rtol=1e-6)
+    np.testing.assert_allclose(c, wanted + 1, rtol=1e-6)
+    np.testing.assert_allclose(a, wanted, rtol=1e-6)
+    np.testing.assert_allclose(d, wanted[0], rtol=1e-6)
+    np.testing.assert_allclose(e, wanted[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("reader", ["a", "other"])
+def test_a_change_that_cannot_be_followed_is_refused(
+    reader: str, tmp_path: Path
+) -> None:
+    # Whoever reads the memory is refused, even if nobody reads the result.
+    size = {"as_ints": [3, 2]}
+    nodes = [
+        _add("a", "x"),
+        node("aten.view.default", ["other"], self=tensor("a"), size=size),
+        node("aten.t.default", ["turned"], self=tensor("a")),
+        _add("b", "turned", 2.0, "mul_"),
+        _add("c", reader),
+    ]
+    spec = _spec(*nodes, outputs=["c"])
     with pytest.raises(UnsupportedNodesError, match="part of a in place") as caught:
         import_spec(spec, tmp_path)
     assert "run_decompositions" in str(caught.value)
-    spec = _spec(*_part("mul_", "a"), outputs=["b"])
-    (b,) = run_spec(spec, tmp_path)
-    np.testing.assert_allclose(b, (_X[0] + 1) * 2, rtol=1e-6)
+    (b,) = run_spec(_spec(*nodes[:4], outputs=["b"]), tmp_path)
+    np.testing.assert_allclose(b, (_X.T + 1) * 2, rtol=1e-6)
+
+
+def test_an_argument_that_is_written_is_refused(tmp_path: Path) -> None:
+    write = _add("b", "x")
+    write["inputs"].append({"name": "out", "arg": tensor("a"), "kind": 2})
+    spec = _spec(_add("a", "x"), write, _add("c", "a"), outputs=["c"])
+    with pytest.raises(UnsupportedNodesError, match="writes into an argument"):
+        import_spec(spec, tmp_path)
 
 
 def test_a_change_of_a_weight_is_refused(tmp_path: Path) -> None:
