@@ -26,7 +26,7 @@ from mace.python.tools.importers.onnx.tensors import (
 from mace.python.tools.importers.shapes import shape_conflict
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
-from mace.python.tools.ir.shapes import Shape, compatible
+from mace.python.tools.ir.shapes import Shape, compatible, format_shape
 
 
 @dataclass(frozen=True)

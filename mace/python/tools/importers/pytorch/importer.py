@@ -256,7 +256,7 @@ class _Import:
             if meta is None or dtype is None:
                 continue
             shape = tuple(
-                f"{name}:{axis}" if dim is None else dim
+                dim if isinstance(dim, int) else f"{name}:{axis}"
                 for axis, dim in enumerate(meta.sizes)
             )
             free = graph.unique_name(name)

@@ -18,6 +18,7 @@ from mace.python.tools.importers.base import (
     OutputSpec,
     UnsupportedNodesError,
 )
+from mace.python.tools.importers.description import describe_model
 from mace.python.tools.importers.journal import Outcome
 from mace.python.tools.importers.pytorch.importer import import_model
 from mace.python.tools.importers.pytorch.testing import (
@@ -33,6 +34,7 @@ from mace.python.tools.importers.pytorch.testing import (
     tensor,
     write_archive,
 )
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 
 _X = normal(2, 3)
@@ -307,3 +309,18 @@ def test_an_output_of_the_deployment_keeps_its_order(tmp_path: Path) -> None:
     asked = request(path, spec.inputs, spec.outputs)
     graph = import_model(replace(asked, outputs=(OutputSpec("y"),)))
     assert graph.formats["y"] is DataFormat.NCHW
+
+
+def test_a_description_has_what_the_deployment_file_needs(tmp_path: Path) -> None:
+    import_spec(linear(), tmp_path)
+    found = describe_model("pytorch", tmp_path / "net.pt2")
+    assert found.framework == "PyTorch 2.13.0, exported program"
+    assert [(t.name, t.shape, t.dtype) for t in (*found.inputs, *found.outputs)] == [
+        ("x", (2, 3), DataType.FLOAT32),
+        ("scores", (2, 4), DataType.FLOAT32),
+    ]
+    assert found.operators == {"aten.linear": 1, "aten.relu": 1}
+    script = tmp_path / "net.pt"
+    write_archive(script, {"net/data.pkl": b"", "net/code/__torch__.py": b""})
+    with pytest.raises(ImportModelError, match="TorchScript.*deployment file"):
+        describe_model("pytorch", script)

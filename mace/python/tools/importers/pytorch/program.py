@@ -8,8 +8,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 # The major version of the newest format that can be read.
@@ -75,11 +76,11 @@ class TensorMeta:
 
     Attributes:
         number: of its element type.
-        sizes: None for one that depends on the run's inputs.
+        sizes: a text is an expression of lengths that the export left open.
     """
 
     number: int
-    sizes: tuple[int | None, ...]
+    sizes: tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,7 @@ class Program:
         outputs: names of the results.
         states: names of weights and inputs that a run changes.
         keys: names of results by their keys, if the module returns a dictionary.
+        version: of PyTorch, '' if it is not stated.
     """
 
     graph: GraphSpec
@@ -137,6 +139,7 @@ class Program:
     outputs: tuple[str, ...] = ()
     states: tuple[str, ...] = ()
     keys: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
 
 
 def parse_program(text: bytes) -> Program:
@@ -148,7 +151,8 @@ def parse_program(text: bytes) -> Program:
     try:
         root = json.loads(text)
         _check_version(root)
-        return _program(root["graph_module"])
+        version = str(root.get("torch_version", ""))
+        return replace(_program(root["graph_module"]), version=version)
     except BadProgramError:
         raise
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -277,9 +281,12 @@ def _names(outputs: Any) -> Iterator[str | None]:
             yield item.name if isinstance(item, Ref) else None
 
 
-def _size(size: Any) -> int | None:
+def _size(size: Any) -> int | str:
     ((kind, value),) = size.items()
-    return int(value) if kind == "as_int" else None
+    if kind == "as_int":
+        return int(value)
+    # Symbol('s77', positive=True, integer=True)
+    return re.sub(r"Symbol\('(\w+)'[^()]*\)", r"\1", _text(value["expr_str"]))
 
 
 def _argument(entry: Any) -> Argument:

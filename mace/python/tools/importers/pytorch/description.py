@@ -1,0 +1,50 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an exported program says of itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.description import ModelDescription, TensorDescription
+from mace.python.tools.importers.pytorch.functional import base_name, flatten_program
+from mace.python.tools.importers.pytorch.model import ScriptFileError, read_model
+from mace.python.tools.importers.pytorch.program import TensorMeta
+from mace.python.tools.importers.pytorch.tensors import ELEMENT_TYPES
+from mace.python.tools.ir.graph import DataFormat
+
+
+def describe_model(model: Path, weights: Path | None) -> ModelDescription:
+    """See `importers.description.Describer`."""
+    del weights
+    try:
+        found = read_model(model)
+    except ScriptFileError as error:
+        raise ImportModelError(
+            f"{model} is TorchScript, which does not say the shapes of its inputs; "
+            "name inputs and outputs in a deployment file, or save the model by "
+            "torch.export.save as .pt2"
+        ) from error
+    program = found.program
+    nodes = flatten_program(program).nodes
+    tensors = program.graph.tensors
+    keys = {name: key for key, name in found.names.items()}
+    version = f" {program.version}" if program.version else ""
+    return ModelDescription(
+        framework=f"PyTorch{version}, exported program",
+        image_order=DataFormat.NCHW,
+        inputs=tuple(_describe(n, tensors.get(n)) for n in program.inputs),
+        outputs=tuple(
+            _describe(keys.get(n, n), tensors.get(n))
+            for n in dict.fromkeys(program.outputs)
+        ),
+        operators=Counter(base_name(node.target) for node in nodes),
+    )
+
+
+def _describe(name: str, meta: TensorMeta | None) -> TensorDescription:
+    if meta is None:
+        return TensorDescription(name)
+    return TensorDescription(name, meta.sizes, ELEMENT_TYPES.get(meta.number))
