@@ -29,6 +29,7 @@ from mace.python.tools.importers.pytorch.testing import (
     new_entries,
     node,
     normal,
+    program_json,
     request,
     run_spec,
     tensor,
@@ -114,9 +115,8 @@ def test_open_dimensions_take_the_shapes_of_the_deployment(tmp_path: Path) -> No
     )  # fmt: skip
     for entry in spec.nodes[:2]:
         entry["outputs"] = [{"as_sym_int": {"as_name": entry["name"]}}]
-    from mace.python.tools.importers.pytorch import testing
 
-    program = testing.program_json(spec)
+    program = program_json(spec)
     values = program["graph_module"]["graph"]["tensor_values"]
     values["x"]["sizes"][0] = open_x
     spec.more = program
@@ -203,9 +203,8 @@ def test_a_change_of_a_weight_is_refused(tmp_path: Path) -> None:
 
 def test_states_are_refused(tmp_path: Path) -> None:
     spec = _spec(_add("y", "x"), outputs=["y"])
-    from mace.python.tools.importers.pytorch import testing
 
-    program = testing.program_json(spec)
+    program = program_json(spec)
     program["graph_module"]["signature"]["output_specs"].insert(
         0, {"buffer_mutation": {"arg": {"name": "y"}, "buffer_name": "cache"}}
     )
@@ -324,3 +323,18 @@ def test_a_description_has_what_the_deployment_file_needs(tmp_path: Path) -> Non
     write_archive(script, {"net/data.pkl": b"", "net/code/__torch__.py": b""})
     with pytest.raises(ImportModelError, match="TorchScript.*deployment file"):
         describe_model("pytorch", script)
+
+
+def test_open_dimensions_have_names(tmp_path: Path) -> None:
+    program = program_json(_spec(_add("y", "x"), outputs=["y"], y=_X))
+    values = program["graph_module"]["graph"]["tensor_values"]
+    open_x = {"expr_str": "Symbol('s77', positive=True, integer=True)", "hint": None}
+    values["x"]["sizes"][0] = {"as_expr": open_x}
+    values["y"]["sizes"] = [{"as_expr": {"expr_str": "s77"}}] * 2
+    values["y"]["sizes"][1] = {"as_expr": {"expr_str": "2*s77"}}
+    import_spec(_spec(_add("y", "x"), outputs=["y"]), tmp_path)
+    spec = Spec({}, [], [], more=program)
+    write_archive(tmp_path / "net.pt2", new_entries(spec))
+    found = describe_model("pytorch", tmp_path / "net.pt2")
+    assert found.inputs[0].shape == ("s77", 3)
+    assert found.outputs[0].shape == ("s77", None)

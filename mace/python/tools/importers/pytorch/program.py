@@ -76,11 +76,12 @@ class TensorMeta:
 
     Attributes:
         number: of its element type.
-        sizes: a text is an expression of lengths that the export left open.
+        sizes: a text is the name of a length that the export left open, None is one
+            that is computed from others.
     """
 
     number: int
-    sizes: tuple[int | str, ...]
+    sizes: tuple[int | str | None, ...]
 
 
 @dataclass(frozen=True)
@@ -281,12 +282,13 @@ def _names(outputs: Any) -> Iterator[str | None]:
             yield item.name if isinstance(item, Ref) else None
 
 
-def _size(size: Any) -> int | str:
+def _size(size: Any) -> int | str | None:
     ((kind, value),) = size.items()
     if kind == "as_int":
         return int(value)
-    # Symbol('s77', positive=True, integer=True)
-    return re.sub(r"Symbol\('(\w+)'[^()]*\)", r"\1", _text(value["expr_str"]))
+    text = _text(value["expr_str"])
+    symbol = re.fullmatch(r"Symbol\('(\w+)'[^()]*\)|([A-Za-z]\w*)", text)
+    return None if symbol is None else symbol[1] or symbol[2]
 
 
 def _argument(entry: Any) -> Argument:
