@@ -91,7 +91,12 @@ class _Import:
         self._unsupported.raise_if_any()
         graph = self._builder.graph
         for name, output in zip(outputs, self._request.outputs):
-            value = self._value_of(name)
+            try:
+                value = self._value_of(name)
+            except UnsupportedNodeError as error:
+                raise ImportModelError(
+                    f"output_tensors: {output.name!r}: {error.reason}"
+                ) from error
             if not isinstance(value, Value):
                 raise ImportModelError(
                     f"output_tensors: {output.name!r} is {value!r:.40}, not a tensor"
@@ -303,8 +308,15 @@ class _Import:
         return argument
 
     def _value_of(self, name: str) -> Any:
+        """What a name stands for.
+
+        Raises:
+            UnsupportedNodeError: it is not computed, or cannot be read.
+        """
         if name not in self._known:
             self._known[name] = self._weight(name)
+        if self._known[name] is None:
+            raise UnsupportedNodeError(f"it reads {name}, which MACE does not compute")
         return self._known[name]
 
     def _weight(self, name: str) -> Value:

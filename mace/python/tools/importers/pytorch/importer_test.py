@@ -338,3 +338,19 @@ def test_open_dimensions_have_names(tmp_path: Path) -> None:
     found = describe_model("pytorch", tmp_path / "net.pt2")
     assert found.inputs[0].shape == ("s77", 3)
     assert found.outputs[0].shape == ("s77", None)
+
+
+def test_results_that_are_not_computed(tmp_path: Path) -> None:
+    image = normal(1, 1, 4, 4)
+    small = image[:, :, :2, :2]
+    pool = node(
+        "aten.max_pool2d_with_indices.default",
+        ["y", "places"],
+        self=tensor("x"),
+        kernel_size={"as_ints": [2, 2]},
+    )
+    spec = Spec({"x": image}, [pool, _add("z", "places")], ["y"], results={"y": small})
+    import_spec(spec, tmp_path)
+    for name, kind in (("z", UnsupportedNodesError), ("places", ImportModelError)):
+        with pytest.raises(kind, match="places, which MACE does not compute"):
+            import_model(request(tmp_path / "net.pt2", spec.inputs, [name]))

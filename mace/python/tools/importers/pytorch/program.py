@@ -198,7 +198,9 @@ def _program(module: Any) -> Program:
         elif kind == "constant_input":
             ((kind, value),) = spec["value"].items()
             is_float = kind == "as_float"
-            fixed[_text(spec["name"])] = _float(value) if is_float else _plain(value)
+            if kind != "as_none":
+                plain = _float(value) if is_float else _plain(value)
+                fixed[_text(spec["name"])] = plain
     outputs: list[str | None] = []
     states: list[str] = []
     for entry in signature["output_specs"]:
