@@ -24,6 +24,7 @@ from mace.python.tools.ir.builder import narrow
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.validate.frameworks import ReferenceRequest, run_reference
 
 _FOLDER = Path(__file__).parent
 _RECORDED = _FOLDER / "recorded.zip"
@@ -109,3 +110,35 @@ def test_the_installed_pytorch(tmp_path: Path) -> None:
     for name in _families():
         for kind in _KINDS:
             _compare(recorded, name, kind, tmp_path)
+
+
+_SCRIPT = """
+import sys, torch
+from torch import nn
+torch.manual_seed(1)
+net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten())
+net = net.eval()
+example = torch.zeros(1, 3, 6, 6)
+torch.jit.script(net).save(sys.argv[1])
+torch.export.save(torch.export.export(net, (example,)), sys.argv[2])
+"""
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="PyTorch is not installed"
+)
+def test_torchscript_and_validation(tmp_path: Path) -> None:
+    script, program = tmp_path / "net.pt", tmp_path / "net.pt2"
+    command = [sys.executable, "-c", _SCRIPT, str(script), str(program)]
+    subprocess.run(command, check=True, capture_output=True)
+    x = np.random.default_rng(2).standard_normal((1, 3, 6, 6)).astype(np.float32)
+    for path, inner in ((script, ()), (program, ("relu", "unknown"))):
+        inputs = {"input": x}
+        asked = ReferenceRequest("torch", path, inputs, ("flatten",), inner)
+        wanted = run_reference(asked).tensors
+        assert set(wanted) == {"flatten", *inner} - {"unknown"}
+        outputs = tuple(OutputSpec(name, DataFormat.NONE) for name in wanted)
+        graph = import_model(ImportRequest("net", path, (_spec("input", x),), outputs))
+        found = run_graph(graph, inputs)
+        for name, array in wanted.items():
+            np.testing.assert_allclose(found[name], array, _RELATIVE, _ABSOLUTE)
