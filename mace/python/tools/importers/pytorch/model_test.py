@@ -11,12 +11,14 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
 from mace.python.tools.importers.pytorch.importer import import_model
 from mace.python.tools.importers.pytorch.model import ScriptFileError, read_model
+from mace.python.tools.importers.pytorch.tensors import BadTensorError, StoredTensor
 from mace.python.tools.importers.pytorch.testing import (
     Spec,
     linear,
@@ -188,3 +190,33 @@ def test_weights_that_are_missing_or_short(tmp_path: Path) -> None:
     write_archive(path, entries)
     with pytest.raises(ImportModelError, match=r"fc.weight: .* 12 elements, of .* 10"):
         import_model(request(path, spec.inputs, spec.outputs))
+
+
+@pytest.mark.parametrize("number", [6, 7, 8, 13])
+def test_floats_of_all_widths(number: int) -> None:
+    kinds = {6: np.float16, 7: np.float32, 8: np.float64, 13: ml_dtypes.bfloat16}
+    array = np.array([0.5, -3, 1.25], kinds[number])
+    stored = StoredTensor(number, memoryview(array.tobytes()), 1, (2,), (1,))
+    found = stored.constant("w")
+    assert found.numpy().dtype == np.float32
+    np.testing.assert_array_equal(found.numpy(), [-3, 1.25])
+    large = np.arange(5000).astype(kinds[number])
+    stored = StoredTensor(number, memoryview(large.tobytes()), 0, (5000,), (1,))
+    wanted = large.astype(np.float32)
+    np.testing.assert_array_equal(stored.constant("w").numpy(), wanted)
+
+
+def test_tensors_that_do_not_fit_their_bytes() -> None:
+    data = memoryview(bytes(16))
+    for shape, strides, offset in (
+        ((5,), (1,), 0),
+        ((2,), (4,), 0),
+        ((4,), (1,), 1),
+        ((2,), (-1,), 3),
+        ((-1,), (1,), 0),
+        ((2,), (1, 1), 0),
+    ):
+        with pytest.raises(BadTensorError):
+            StoredTensor(7, data, offset, shape, strides).array()
+    with pytest.raises(UnsupportedNodeError, match="complex64"):
+        StoredTensor(10, data, 0, (1,), (1,)).array()
