@@ -291,7 +291,7 @@ def _renamed(x: Tensor, y: Tensor, volume: Tensor) -> Results:
         "addmv": torch.addmv(y[:3], x, y),
         "dropout": aten.alpha_dropout(x, 0.5, False) + 1,
         "feature_dropout": aten.feature_dropout(x, 0.5, False) + 2,
-        "ones_like": torch.ones_like(x) + torch.empty_like(x) * 0,
+        "ones_like": torch.ones_like(x) + torch.zeros_like(torch.empty_like(x)),
         "new_ones": x.new_ones(3, 4) * x,
         "zero": torch.zero_(x + 1),
         "scatter_reduce": x.scatter_reduce(0, b.long(), x * 2, "amax"),
@@ -469,6 +469,9 @@ class _Convolutions(nn.Module):
         self.line = nn.ModuleDict(
             {
                 "conv1d": nn.Conv1d(4, 5, 3, padding=1),
+                "weight_norm": nn.utils.parametrizations.weight_norm(
+                    nn.Conv1d(4, 5, 3), dim=2
+                ),
                 "transposed1d": nn.ConvTranspose1d(4, 5, 4, 2, 1),
                 "norm1d": nn.BatchNorm1d(4),
             }
@@ -605,7 +608,7 @@ class _Open(nn.Module):
             x.numel() // h,
             -n + 9,
         ]
-        sizes = [x.new_empty(2, size) * 0 + length for size in lengths]
+        sizes = [torch.zeros_like(x.new_empty(2, n)) + length for n in lengths]
         flat = (tokens + places).float().view(n * length)
         scaled = flat * torch.sym_float(h) + length / 2
         return [self.linear(y), pooled, flat, scaled, *sizes]

@@ -191,3 +191,13 @@ def _cosine_similarity(c: Context) -> None:
 
     dot = c.op("ReduceSum", c.op("Mul", a, b), axis, keepdims=0)
     c.give(c.op("Div", dot, c.op("Mul", norm(a), norm(b))))
+
+
+@HANDLERS.register("aten._weight_norm")
+def _weight_norm(c: Context) -> None:
+    v, g = c.value("v"), c.value("g")
+    rank = c.rank(v)
+    kept = c.axis(c.integer("dim", 0), rank)
+    axes = [axis for axis in range(rank) if axis != kept]
+    norm = c.op("ReduceL2", v, axes, keepdims=1)
+    c.give(c.op("Mul", v, c.op("Div", g, norm)))
