@@ -95,7 +95,7 @@ _ONE_PROBLEM = [
     (
         "platform: onnx",
         "platform: torch",
-        ["'torch'", "accepted: onnx, tensorflow, tflite, caffe or pytorch"],
+        ["'torch'", "accepted: onnx, tensorflow, tflite, caffe, keras or pytorch"],
     ),
     (
         "platform: onnx",
