@@ -10,6 +10,7 @@
 #include "mace/core/base/divide.h"
 #include "mace/kernels/cpu/resize/resize.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/region_rows.h"
 #include "mace/ops/roi_align/roi_align_schema.h"
 
 namespace mace {
@@ -70,30 +71,13 @@ class RoiAlignOp final : public CpuOp {
   }
 
   MaceStatus Run(RunContext *context) const override {
-    const Tensor *input = context->input(kRoiAlignInputInput);
-    const auto *regions = context->input(kRoiAlignRegionsInput)->As<float>();
-    const Tensor *given = context->input(kRoiAlignImagesInput);
-    const auto *images = given == nullptr ? nullptr : given->As<int32_t>();
-    Tensor *output = context->output(0);
-    const int64_t rows = output->shape[0] * attributes_.height;
-    const int64_t row_elements = attributes_.width * output->shape[3];
+    const Tensor &input = *context->input(kRoiAlignInputInput);
     auto *scratch = static_cast<uint8_t *>(context->scratch());
-    context->thread_pool()->ParallelFor(
-        rows, RowGrain(row_elements * 16),
-        [&](int64_t begin, int64_t end, int thread) {
-          auto *sum =
-              reinterpret_cast<float *>(scratch + thread * SumBytes(*input));
-          for (int64_t i = begin; i < end; ++i) {
-            const int64_t region = i / attributes_.height;
-            float *out = output->MutableAs<float>() + i * row_elements;
-            std::memset(out, 0,
-                        static_cast<size_t>(row_elements) * sizeof(float));
-            const int64_t image = images == nullptr ? 0 : images[region];
-            if (image < 0 || image >= input->shape[0]) continue;
-            Row(*input, image, regions + region * 4, i % attributes_.height,
-                sum, out);
-          }
-        });
+    ForEachRegionRow(context, [&](int64_t image, const float *region, int64_t y,
+                                  int thread, float *out) {
+      auto *sum = reinterpret_cast<float *>(scratch + thread * SumBytes(input));
+      Row(input, image, region, y, sum, out);
+    });
     return MaceStatus();
   }
 

@@ -17,7 +17,8 @@ from mace.python.tools.ir.op_rules.images import (
     image_dims,
     image_shape,
 )
-from mace.python.tools.ir.shapes import Dim, compatible, format_shape, product
+from mace.python.tools.ir.op_rules.regions import count_regions, region_images
+from mace.python.tools.ir.shapes import Dim
 
 _F32 = np.float32
 
@@ -26,7 +27,7 @@ class RoiPool(OpRules):
     layout_inputs = (0,)
 
     def infer(self, op: Op) -> list[OutputType]:
-        x, regions, images = op.input(0), op.input(1), op.get_input(2)
+        x = op.input(0)
         size = (op.attr("height"), op.attr("width"))
         depth: Dim = None
         if x.shape is not None:
@@ -34,41 +35,22 @@ class RoiPool(OpRules):
             depth = _depth(op, channels) if isinstance(channels, int) else None
             if op.attr("mode") == "MAX":
                 depth = channels
-        count: int | None = None
-        if regions.shape is not None:
-            if not regions.shape or not compatible(regions.shape[-1:], (4,)):
-                raise ValueError(
-                    f"regions have the shape {format_shape(regions.shape)}; it must "
-                    "be [..., 4]"
-                )
-            count = product(regions.shape[:-1])
-        if images is not None and images.shape is not None:
-            found = product(images.shape)
-            if None not in (found, count) and found != count:
-                raise ValueError(
-                    f"images have the shape {format_shape(images.shape)}, but there "
-                    f"are {count} regions"
-                )
+        count = count_regions(op)
         return [OutputType(x.dtype, image_shape(op, count, size, depth))]
 
     @evaluate_in_nhwc
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
-        x, regions = np.asarray(inputs[0]), np.reshape(inputs[1], (-1, 4))
-        images = np.zeros(len(regions), np.int64)
-        if len(inputs) > 2 and inputs[2] is not None:
-            images = np.reshape(inputs[2], -1)
+        x, count = np.asarray(inputs[0]), np.size(inputs[1]) // 4
         size = (op.attr("height"), op.attr("width"))
         depth = _depth(op, x.shape[-1])
-        result = np.zeros((len(regions), *size, depth), x.dtype)
-        for index, (region, image) in enumerate(zip(regions, images)):
-            if not 0 <= image < len(x):
-                continue
+        result = np.zeros((count, *size, depth), x.dtype)
+        for index, image, region in region_images(inputs):
             rows, columns = (
                 _windows(op, region[1 - axis], region[3 - axis], size[axis], length)
                 for axis, length in enumerate(x.shape[1:3])
             )
             for i, j in np.ndindex(*size):
-                window = x[image, slice(*rows[i]), slice(*columns[j])]
+                window = image[slice(*rows[i]), slice(*columns[j])]
                 if not window.shape[0] * window.shape[1]:
                     continue
                 if op.attr("mode") == "MAX":
