@@ -17,6 +17,7 @@ _OF_TENSORFLOW = {
     "ABS": "Abs",
     "ADD": "Add",
     "ADD_N": "AddN",
+    "ATAN2": "Atan2",
     "CEIL": "Ceil",
     "COS": "Cos",
     "DIV": "Div",
@@ -57,6 +58,18 @@ _OF_TENSORFLOW = {
 def plain(context: Context) -> None:
     """Operators without attributes."""
     context.apply(_OF_TENSORFLOW[context.operator.type])
+
+
+@HANDLERS.register("BITWISE_XOR", "RIGHT_SHIFT")
+def bits(context: Context) -> None:
+    """Operations on the bits of integers."""
+    x, y = context.input(0), context.input(1)
+    if x.dtype is not DataType.INT32:
+        raise UnsupportedNodeError(
+            f"integers of type {x.dtype.value}; int32 and int64 work"
+        )
+    mode = "XOR" if context.operator.type == "BITWISE_XOR" else "SHIFT_RIGHT"
+    context.emit("Bitwise", [x, y], mode=mode)
 
 
 @HANDLERS.register("RELU_0_TO_1")

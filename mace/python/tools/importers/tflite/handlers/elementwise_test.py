@@ -60,6 +60,17 @@ def test_arithmetic_of_integers(tmp_path: Path) -> None:
     check(tmp_path, every, a, np.array([1, 2, 3, -2], np.int32))
 
 
+def test_bits(tmp_path: Path) -> None:
+    a = np.array([5, -7, 0x7FFFFFFF, -(2**31)], np.int32)
+    b = np.array([3, 1, 30, 31], np.int32)
+    check(tmp_path, tf.bitwise.bitwise_xor, a, b)
+    check(tmp_path, tf.bitwise.right_shift, a, b)
+
+
+def test_angles(tmp_path: Path) -> None:
+    check(tmp_path, tf.atan2, rand(4, 5), rand(4, 5))
+
+
 def test_comparisons_and_logic(tmp_path: Path) -> None:
     def every(a: Any, b: Any) -> list[Any]:
         low, equal = tf.less(a, b), tf.equal(a, b)
