@@ -16,6 +16,7 @@ from mace.python.tools.completion.names import (
 from mace.python.tools.config.problems import Place
 from mace.python.tools.config.vocabulary import Platform
 from mace.python.tools.config.yaml_source import Table, Text
+from mace.python.tools.data_type import Precision
 from mace.python.tools.errors import UsageError
 
 
@@ -61,7 +62,7 @@ def deployment_of(names: Sequence[str]) -> Table:
     if weights:
         _set(section, "weight_file_path", weights[0])
     _set(section, "runtime", "cpu")
-    _set(section, "data_type", "fp32_fp32")
+    _set(section, "data_type", Precision.FP32_FP32.value)
     models_table = Table(root)
     models_table.add(name, section, root)
     tree.add("models", models_table, root)
