@@ -15,15 +15,16 @@ from pydantic import ValidationError
 from mace.python.tools.catalogue import use_operators
 from mace.python.tools.completion.dimensions import Dimensions
 from mace.python.tools.completion.names import platform_of
+from mace.python.tools.completion.tree import add, put
 from mace.python.tools.config.custom_ops import folders_in
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.problems import Place
 from mace.python.tools.config.vocabulary import BORDER_TYPES
-from mace.python.tools.config.yaml_source import Items, Table, Text
+from mace.python.tools.config.yaml_source import Items, Table
 from mace.python.tools.convert.requests import import_request
 from mace.python.tools.convert.source import fetch_sources
 from mace.python.tools.errors import MaceError, UsageError
-from mace.python.tools.importers.base import load_importer
+from mace.python.tools.importers.base import load_importer, user_to_framework
 from mace.python.tools.importers.description import (
     ModelDescription,
     TensorDescription,
@@ -31,7 +32,6 @@ from mace.python.tools.importers.description import (
 )
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
-from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.ir.shapes import is_static, to_ints
 
 _OF_MODEL = ("input_tensors", "input_shapes", "output_tensors", "output_shapes")
@@ -69,7 +69,7 @@ class Completion:
         if model.get("platform") is None:
             platform = platform_of(str(model.get("model_file_path") or "."))
             if platform is not None:
-                _add(model, "platform", platform.value)
+                add(model, "platform", platform.value)
         if all(part.get(key) is not None for key in _OF_MODEL):
             return
         config = _as_config(model, part, context)
@@ -85,7 +85,7 @@ def _only_part(model: Table) -> Table | None:
     place = model.place.key("subgraphs")
     if entries is None:
         entries = Items([None], place)
-        _put(model, "subgraphs", entries)
+        put(model, "subgraphs", entries)
     if not isinstance(entries, Items) or len(entries) != 1:
         return None
     if entries[0] is None:
@@ -104,16 +104,16 @@ def _as_config(
         if key in model:
             whole.add(key, model[key], model.places[key])
     # What else a model needs to be read.
-    _add(whole, "runtime", "cpu")
+    add(whole, "runtime", "cpu")
     known = Table(part.place)
     for side in _SIDES:
         for key in (f"{side}_tensors", f"{side}_shapes", f"{side}_data_formats"):
             if key in part:
                 known.add(key, part[key], part.places[key])
-        _add(known, f"{side}_tensors", side)
+        add(known, f"{side}_tensors", side)
         count = len(_items(known[f"{side}_tensors"]))
-        _add(known, f"{side}_shapes", *["1"] * count)
-    _put(whole, "subgraphs", Items([known], part.place))
+        add(known, f"{side}_shapes", *["1"] * count)
+    put(whole, "subgraphs", Items([known], part.place))
     try:
         return ModelConfig.model_validate(whole, context=dict(context)).named("model")
     except ValidationError:
@@ -150,7 +150,7 @@ class _Part:
         shapes, formats = f"{side}_shapes", f"{side}_data_formats"
         if not tensors and not own:
             raise UsageError(f"{self.name} has no {side}s: name {side}_tensors")
-        _add(self.part, f"{side}_tensors", *(tensor.name for tensor in tensors))
+        add(self.part, f"{side}_tensors", *(tensor.name for tensor in tensors))
         if self.part.get(shapes) is not None:
             return
         unknown = [tensor.name for tensor in tensors if tensor.shape is None]
@@ -166,15 +166,18 @@ class _Part:
             else to_ints(tensor.shape or ())
             for tensor in tensors
         ]
-        _add(
+        add(
             self.part,
             shapes,
-            *(_in_order(d, about, order) for d, order in zip(dims, orders)),
+            *(
+                ",".join(map(str, user_to_framework(d, about.image_order, order)))
+                for d, order in zip(dims, orders)
+            ),
         )
-        _add(self.part, formats, *(order.value for order in orders))
+        add(self.part, formats, *(order.value for order in orders))
         types = [_border_type(tensor.dtype) for tensor in tensors]
         if any(kind is not DataType.FLOAT32 for kind in types):
-            _add(self.part, f"{side}_data_types", *(kind.value for kind in types))
+            add(self.part, f"{side}_data_types", *(kind.value for kind in types))
 
     def _wanted(
         self, side: str, own: Sequence[TensorDescription]
@@ -214,7 +217,7 @@ class _Part:
             is_static(tensor.shape) for tensor in wanted
         ):
             return wanted
-        _add(self.part, "output_tensors", *(tensor.name for tensor in wanted))
+        add(self.part, "output_tensors", *(tensor.name for tensor in wanted))
         config = _as_config(self.model, self.part, self.context)
         if config is None:
             return wanted
@@ -257,26 +260,3 @@ def _items(found: Any) -> list[Any]:
     if found is None:
         return []
     return list(found) if isinstance(found, (list, tuple)) else [found]
-
-
-def _in_order(dims: Sequence[int], about: ModelDescription, order: DataFormat) -> str:
-    """A shape of the framework in the order of the application, as text."""
-    if len(dims) == 4 and order not in (about.image_order, DataFormat.NONE):
-        channels_last = order is DataFormat.NHWC
-        dims = [
-            dims[axis] for axis in (NCHW_TO_NHWC if channels_last else NHWC_TO_NCHW)
-        ]
-    return ",".join(map(str, dims))
-
-
-def _add(table: Table, key: str, *texts: str) -> None:
-    """Adds texts where the key has no value."""
-    place = table.place.key(key)
-    items = [Text(text, place) for text in texts]
-    _put(table, key, items[0] if len(items) == 1 else Items(items, place))
-
-
-def _put(table: Table, key: str, value: Any) -> None:
-    if table.get(key) is None:
-        table.places.pop(key, None)
-        table.add(key, value, table.place.key(key))

@@ -13,9 +13,10 @@ from mace.python.tools.completion.names import (
     known_suffixes,
     platform_of,
 )
+from mace.python.tools.completion.tree import add
 from mace.python.tools.config.problems import Place
 from mace.python.tools.config.vocabulary import Platform
-from mace.python.tools.config.yaml_source import Table, Text
+from mace.python.tools.config.yaml_source import Table
 from mace.python.tools.data_type import Precision
 from mace.python.tools.errors import UsageError
 
@@ -54,21 +55,16 @@ def deployment_of(names: Sequence[str]) -> Table:
     name = re.sub("[^A-Za-z0-9_.+-]", "_", Path(model).resolve().stem) or "model"
     root = Place(model)
     tree = Table(root)
-    _set(tree, "library_name", name)
-    _set(tree, "target_abis", "host")
+    add(tree, "library_name", name)
+    add(tree, "target_abis", "host")
     section = Table(Place(model, 0, ""))
-    _set(section, "platform", platform.value)
-    _set(section, "model_file_path", model)
+    add(section, "platform", platform.value)
+    add(section, "model_file_path", model)
     if weights:
-        _set(section, "weight_file_path", weights[0])
-    _set(section, "runtime", "cpu")
-    _set(section, "data_type", Precision.FP32_FP32.value)
+        add(section, "weight_file_path", weights[0])
+    add(section, "runtime", "cpu")
+    add(section, "data_type", Precision.FP32_FP32.value)
     models_table = Table(root)
     models_table.add(name, section, root)
     tree.add("models", models_table, root)
     return tree
-
-
-def _set(table: Table, key: str, text: str) -> None:
-    place = table.place.key(key)
-    table.add(key, Text(text, place), place)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -16,14 +15,14 @@ from mace.python.tools.validate.frameworks.reference import (
     ReferenceRequest,
     ReferenceResult,
 )
+from mace.python.tools.validate.frameworks.tensorflow_settings import (
+    prepare_tensorflow,
+)
 
 
 def run(request: ReferenceRequest) -> ReferenceResult:
     """Runs a model; inputs and outputs may be inner tensors."""
-    # Hides messages at start; avoids kernels whose rounding differs from run to run.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
-    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+    prepare_tensorflow()
     import tensorflow as tf
 
     with tf.Graph().as_default() as graph, tf.compat.v1.Session(graph=graph) as session:
