@@ -115,7 +115,9 @@ MaceStatus ModelRunner::RunAll() {
   if (options_.input_dir.empty()) MACE_TOOL_RETURN_IF_ERROR(LoadInputs());
   if (options_.check_weights) MACE_TOOL_RETURN_IF_ERROR(CheckWeights());
   RecordMemory("inputs ready");
-  measurements_.capability_ms = CapabilityMs();
+  if (options_.measure_capability) {
+    measurements_.capability_ms = CapabilityMs();
+  }
   if (options_.measure_peak) {
     // Measured again at the end, because the load of the machine changes.
     MACE_TOOL_RETURN_IF_ERROR(MeasurePeak(

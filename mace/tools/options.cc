@@ -248,6 +248,10 @@ void AddReportFlags(CLI::App *app, Options *options) {
   app->add_flag("--measure_peak", options->measure_peak,
                 "measure the processor's peak arithmetic and memory rates")
       ->group("Reports");
+  app->add_flag("--measure_capability", options->measure_capability,
+                "time a loop that tells processors apart, else print 0"
+                " (default true)")
+      ->group("Reports");
   app->add_option("--report_json", options->report_json,
                   "write everything that was measured to this file")
       ->type_name("FILE")

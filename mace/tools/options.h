@@ -75,6 +75,7 @@ struct Options {
   bool benchmark = false;
   double max_seconds = 10.0;
   bool measure_peak = false;
+  bool measure_capability = true;
   std::string report_json;
 };
 

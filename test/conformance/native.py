@@ -121,6 +121,8 @@ class Native:
                 f"--input_file={folder}/in",
                 f"--output_file={folder}/out",
                 "--out_of_range_check=false",
+                # It would take most of the time, above all in qemu.
+                "--measure_capability=false",
                 *_border(
                     "input",
                     graph.inputs,

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import List, Optional, Sequence
+from typing import Generator, List, Optional, Sequence, Union
 
 from rich.console import Console
 from rich.table import Table
@@ -23,6 +24,9 @@ from tools.quality.test_steps import Counts, Step, steps
 ROOT = Path(__file__).resolve().parents[2]
 # Of the log of a failed step; the whole log is kept.
 _SHOWN_LINES = 60
+# Steps beside each other keep this many processors busy.
+CORES = 2
+_POLL_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -45,43 +49,91 @@ class Result:
         return [skip for skip in self.skips if not is_expected(self.step.name, skip)]
 
 
-def run_step(step: Step, log: Path) -> Result:
-    """Runs one step with its output in ``log``, and ends it at its limit."""
-    start = time.monotonic()
-    events = ROOT / step.events if step.events else None
-    if events:
-        events.unlink(missing_ok=True)
-    with log.open("wb") as stream:
-        try:
-            process = subprocess.Popen(
-                step.command,
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except OSError as error:
-            stream.write(f"{step.command[0]}: {error.strerror}\n".encode())
-            return Result(step, Counts(0, 1), 0.0)
-        try:
-            status = process.wait(step.minutes * 60)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait()
-            status = 124
-            stream.write(f"ended after {step.minutes} minutes\n".encode())
-        except BaseException:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait()
-            raise
-    output = log.read_text(encoding="utf-8", errors="replace")
-    seconds = time.monotonic() - start
-    skips = find_skips(output)
-    # Bazel writes none if it can't even start.
-    if events and events.exists():
-        skips += find_native_skips(events)
-    return Result(step, step.count(output, status), seconds, skips)
+class RunningStep:
+    """One step that runs, with its output in ``log``."""
+
+    def __init__(self, step: Step, log: Path) -> None:
+        self.step = step
+        self.log = log
+        self._start = time.monotonic()
+        self._events = ROOT / step.events if step.events else None
+        if self._events:
+            self._events.unlink(missing_ok=True)
+        self._process: Optional[subprocess.Popen[bytes]] = None
+        self._late = False
+        with log.open("wb") as stream:
+            try:
+                self._process = subprocess.Popen(
+                    step.command,
+                    cwd=ROOT,
+                    stdin=subprocess.DEVNULL,
+                    stdout=stream,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                stream.write(f"{step.command[0]}: {error.strerror}\n".encode())
+
+    def end(self) -> None:
+        """Stops it with all that it started."""
+        if self._process and self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGTERM)
+            self._process.wait()
+
+    def poll(self) -> Optional[Result]:
+        """What came of it, None while it runs; ends it at its limit."""
+        if self._process is None:
+            return Result(self.step, Counts(0, 1), 0.0)
+        seconds = time.monotonic() - self._start
+        if self._process.poll() is None:
+            if seconds < self.step.minutes * 60:
+                return None
+            self.end()
+            self._late = True
+            with self.log.open("ab") as stream:
+                stream.write(f"ended after {self.step.minutes} minutes\n".encode())
+        status = 124 if self._late else self._process.returncode
+        output = self.log.read_text(encoding="utf-8", errors="replace")
+        skips = find_skips(output)
+        # Bazel writes none if it can't even start.
+        if self._events and self._events.exists():
+            skips += find_native_skips(self._events)
+        return Result(self.step, self.step.count(output, status), seconds, skips)
+
+
+def fits(step: Step, running: Sequence[RunningStep]) -> bool:
+    """Whether a step may run beside others."""
+    cores = sum(other.step.cores for other in running)
+    written = {other.step.writes for other in running} - {""}
+    return not running or (cores + step.cores <= CORES and step.writes not in written)
+
+
+def run_all(
+    chosen: Sequence[Step], logs: Path
+) -> Generator[Union[RunningStep, Result], None, None]:
+    """Runs steps, as many at a time as fit: each when it starts, and its result.
+
+    Those that fit go before earlier ones that don't. Whoever stops to ask for more
+    ends those that run.
+    """
+    waiting = list(chosen)
+    running: List[RunningStep] = []
+    try:
+        while waiting or running:
+            for step in list(waiting):
+                if fits(step, running):
+                    waiting.remove(step)
+                    running.append(RunningStep(step, logs / f"{step.name}.log"))
+                    yield running[-1]
+            for one in list(running):
+                result = one.poll()
+                if result:
+                    running.remove(one)
+                    yield result
+            time.sleep(_POLL_S)
+    finally:
+        for one in running:
+            one.end()
 
 
 def show_log(log: Path) -> None:
@@ -90,6 +142,19 @@ def show_log(log: Path) -> None:
     for line in lines[-_SHOWN_LINES:]:
         print(f"    {line}")
     print(f"    (whole log: {log.relative_to(ROOT)})", flush=True)
+
+
+def show_result(result: Result, log: Path) -> None:
+    """Prints what came of a step, and why."""
+    counts = result.counts
+    if counts.failed:
+        show_log(log)
+    for skip in result.gaps:
+        print(f"    skipped: {skip}")
+    print(
+        f"    {result.step.name}: {counts.passed} passed, {counts.failed} failed, "
+        f"{result.skipped} skipped ({result.seconds:.0f} s)"
+    )
 
 
 def table_of(results: Sequence[Result]) -> Table:
@@ -121,21 +186,18 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     logs = ROOT / "build" / "test"
     logs.mkdir(parents=True, exist_ok=True)
     results: List[Result] = []
-    for number, step in enumerate(flags.steps, 1):
-        print(f"[{number}/{len(flags.steps)}] {step.name}: {step.summary}", flush=True)
-        log = logs / f"{step.name}.log"
-        result = run_step(step, log)
-        results.append(result)
-        counts = result.counts
-        if counts.failed:
-            show_log(log)
-        for skip in result.gaps:
-            print(f"    skipped: {skip}")
-        print(
-            f"    {counts.passed} passed, {counts.failed} failed, "
-            f"{result.skipped} skipped ({result.seconds:.0f} s)",
-            flush=True,
-        )
+    started = 0
+    with contextlib.closing(run_all(flags.steps, logs)) as events:
+        for event in events:
+            if isinstance(event, RunningStep):
+                started += 1
+                step = event.step
+                print(f"[{started}/{len(flags.steps)}] {step.name}: {step.summary}")
+            else:
+                results.append(event)
+                show_result(event, logs / f"{event.step.name}.log")
+            sys.stdout.flush()
+    results.sort(key=lambda result: flags.steps.index(result.step))
     Console(soft_wrap=True).print(table_of(results))
     total = sum((result.counts for result in results), Counts(0, 0))
     gaps = sum(skip.count for result in results for skip in result.gaps)

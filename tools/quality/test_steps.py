@@ -161,6 +161,9 @@ class Step:
         minutes: after which it is ended; several times what it takes.
         events: where in the checkout the command has Bazel say what came of
             each test; empty if it isn't Bazel.
+        cores: how many processors keep it busy; steps run side by side as long
+            as there are enough (run_steps.CORES).
+        writes: what no two steps may have at the same time, by any name.
     """
 
     name: str
@@ -169,6 +172,8 @@ class Step:
     count: Callable[[str, int], Counts]
     minutes: int
     events: str = ""
+    cores: int = 2
+    writes: str = ""
 
 
 def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
@@ -258,6 +263,8 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             ("bash", "test/standalone/link_test.sh"),
             count_one,
             15,
+            cores=1,
+            writes="build",
         ),
         Step(
             "linked",
@@ -265,6 +272,8 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             ("bash", "test/standalone/linked_model_test.sh"),
             count_one,
             15,
+            cores=1,
+            writes="build",
         ),
         Step(
             "baseline",
@@ -272,6 +281,8 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             ("bash", "test/standalone/baseline_test.sh"),
             count_one,
             10,
+            cores=1,
+            writes="build",
         ),
         Step(
             "android",
@@ -279,6 +290,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             (*pytest, _ANDROID),
             count_pytest,
             40,
+            cores=1,
         ),
         Step(
             "gpu-arm64",
@@ -286,6 +298,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             (*pytest, _OPENCL_ARM64),
             count_pytest,
             15,
+            cores=1,
         ),
         Step(
             "fuzz",
@@ -293,6 +306,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             ("bash", "test/fuzz/run_fuzzers.sh", "--seconds", "60"),
             count_one,
             10,
+            cores=1,
         ),
         Step(
             "python",
@@ -323,6 +337,8 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             (*pytest, "--durations=20", _COMMANDS),
             count_pytest,
             30,
+            cores=1,
+            writes="build",
         ),
         Step(
             "docs",
@@ -330,5 +346,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             ("bash", "tools/build_docs.sh"),
             count_one,
             5,
+            cores=1,
+            writes="build",
         ),
     )

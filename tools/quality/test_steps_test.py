@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
@@ -78,18 +79,24 @@ def make_step(*command: str) -> Step:
     return Step("step", "a step", command, count_one, 1)
 
 
+def results_of(folder: Path, *chosen: Step) -> List[run_steps.Result]:
+    """Runs steps; their logs are in the folder."""
+    events = run_steps.run_all(chosen, folder)
+    return [event for event in events if isinstance(event, run_steps.Result)]
+
+
 def test_step_is_judged_by_its_status(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    good = run_steps.run_step(make_step("sh", "-c", "echo hello"), log)
+    log = tmp_path / "step.log"
+    (good,) = results_of(tmp_path, make_step("sh", "-c", "echo hello"))
     assert good.counts == Counts(1, 0)
     assert log.read_text(encoding="utf-8") == "hello\n"
-    bad = run_steps.run_step(make_step("sh", "-c", "exit 3"), log)
+    (bad,) = results_of(tmp_path, make_step("sh", "-c", "exit 3"))
     assert bad.counts == Counts(0, 1)
 
 
 def test_step_without_its_program_fails(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    result = run_steps.run_step(make_step("/nonexistent/program"), log)
+    log = tmp_path / "step.log"
+    (result,) = results_of(tmp_path, make_step("/nonexistent/program"))
     assert result.counts == Counts(0, 1)
     assert "/nonexistent/program" in log.read_text(encoding="utf-8")
 
@@ -234,11 +241,47 @@ def test_native_skips_are_counted(
     events = write_events(tmp_path, TEST_XML).name
     copy = ("cp", str(tmp_path / events), str(tmp_path / "old.json"))
     step = Step("host", "a step", copy, count_one, 1, "old.json")
-    result = run_steps.run_step(step, tmp_path / "log")
+    (result,) = results_of(tmp_path, step)
     assert result.skipped == 1
     assert result.gaps == [Skip("//mace:isa_test Isa.amx", "this CPU has no amx")]
     broken = Step("host", "a step", ("false",), count_one, 1, "old.json")
-    assert run_steps.run_step(broken, tmp_path / "log").skipped == 0
+    assert results_of(tmp_path, broken)[0].skipped == 0
+
+
+def partner(folder: Path, mine: str, other: str, writes: str = "") -> Step:
+    """A step of one core that fails unless the other one begins before it ends."""
+    script = (
+        f"touch {folder / mine}; for i in $(seq 20); do "
+        f"test -e {folder / other} && exit 0; sleep 0.05; done; exit 1"
+    )
+    return Step(mine, "", ("sh", "-c", script), count_one, 1, cores=1, writes=writes)
+
+
+def test_steps_of_one_core_run_side_by_side(tmp_path: Path) -> None:
+    wide = Step("wide", "", ("test", "-e", str(tmp_path / "a")), count_one, 1)
+    pair = partner(tmp_path, "a", "b"), partner(tmp_path, "b", "a")
+    results = results_of(tmp_path, pair[0], wide, pair[1])
+    assert [result.counts for result in results] == [Counts(1, 0)] * 3
+    # The one that needs all cores came last.
+    assert results[-1].step is wide
+
+
+def test_steps_that_write_the_same_run_one_by_one(tmp_path: Path) -> None:
+    pair = partner(tmp_path, "a", "b", "it"), partner(tmp_path, "b", "a", "it")
+    results = results_of(tmp_path, *pair)
+    # The second one finds what the first one left.
+    assert [result.counts for result in results] == [Counts(0, 1), Counts(1, 0)]
+
+
+def test_steps_that_run_are_ended_with_the_run(tmp_path: Path) -> None:
+    marks = tmp_path / "began", tmp_path / "ended"
+    script = f"trap 'touch {marks[1]}; exit' TERM; touch {marks[0]}; sleep 9 & wait"
+    events = run_steps.run_all([make_step("sh", "-c", script)], tmp_path)
+    next(events)
+    while not marks[0].exists():
+        time.sleep(0.01)
+    events.close()
+    assert marks[1].exists()
 
 
 def source_of(place: str) -> Optional[Path]:
