@@ -326,7 +326,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "the tools on phones and boards of the device farm",
             (
                 *pytest,
-                *("--numprocesses=2", "--dist=loadfile", "--durations=20", _DEVICES),
+                *("--numprocesses=4", "--dist=loadfile", "--durations=20", _DEVICES),
             ),
             count_pytest,
             40,

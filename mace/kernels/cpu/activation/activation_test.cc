@@ -56,7 +56,7 @@ std::vector<Function> Functions() {
       {"leaky_relu", P(Kind::kLeakyRelu, 0, 0.25f),
        [](double x) { return x < 0 ? 0.25 * x : x; }, 0.5, 0},
       {"sigmoid", P(Kind::kSigmoid), sigmoid, 4, 0},
-      {"tanh", P(Kind::kTanh), [](double x) { return std::tanh(x); }, 3, 0},
+      {"tanh", P(Kind::kTanh), [](double x) { return std::tanh(x); }, 4, 0},
       {"elu", P(Kind::kElu, 0, 1),
        [](double x) { return x < 0 ? std::expm1(x) : x; }, 4, 0},
       // alpha * x + beta may be rounded twice; the values are up to 1.
