@@ -169,8 +169,8 @@ MACE_SIMD_INLINE V Exp2Neg(V x) {
   return Exp2Scale(p, shifted);
 }
 
-// -m / (2 + m) with m = exp(-2 |x|) - 1 = 2^n (2^r - 1) + (2^n - 1), which loses
-// nothing where m is small; 2^r - 1 = r P(r), fit error 1e-8 of it.
+// -m / (2 + m) with m = exp(-2 |x|) - 1 = 2^n (2^r - 1) + (2^n - 1), which
+// loses nothing where m is small; 2^r - 1 = r P(r), fit error 1e-8 of it.
 MACE_SIMD_INLINE V Tanh(V x) {
   V shifted;
   const V r = Exp2Rest(Min(Abs(x), Set(10.0f)) * -2.88539008f, &shifted);
