@@ -16,7 +16,7 @@ load(
     "tool_path",
     "with_feature_set",
 )
-load("@mace_clang//:paths.bzl", "CLANG_BUILTIN_INCLUDES", "CLANG_TOOLS")
+load("@mace_clang//:paths.bzl", "CLANG_BUILTIN_INCLUDES", "CLANG_TOOLS", "PLAIN_LLD")
 
 _CXX = [
     ACTION_NAMES.cpp_compile,
@@ -78,6 +78,18 @@ _LTO_LINKOPTS = [
     "-Wl,-mllvm,-enable-machine-outliner=never",
     "-Wl,-mllvm,-inline-threshold=25",
 ]
+
+# For a processor without an operating system: no C library, no C++ runtime.
+_FREESTANDING_COPTS = [
+    "-ffreestanding",
+    "-nostdlibinc",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-threadsafe-statics",
+    "-fno-stack-protector",
+]
+
+_FREESTANDING_LINKOPTS = ["-nostdlib", "-static"]
 
 _DBG = [with_feature_set(features = ["dbg"])]
 
@@ -160,7 +172,7 @@ def _impl(ctx):
     base = feature(name = "default_flags", enabled = True, flag_sets = [
         _flags(_COMPILE, target + [
             "-U_FORTIFY_SOURCE",
-            "-fstack-protector",
+        ] + (_FREESTANDING_COPTS if ctx.attr.freestanding else ["-fstack-protector"]) + [
             "-fno-omit-frame-pointer",
             "-fcolor-diagnostics",
             "-no-canonical-prefixes",
@@ -180,12 +192,12 @@ def _impl(ctx):
         _flags(_COMPILE, ["-O0", "-g"], _DBG),
         _flags(_CXX, ["-std=c++17"]),
         _flags(_LINK, target + [
-            "-fuse-ld=" + tools["ld.lld"],
+            "-fuse-ld=" + (PLAIN_LLD if ctx.attr.freestanding else tools["ld.lld"]),
             "-no-canonical-prefixes",
-            "-pthread",
-        ] + ctx.attr.cxx_runtime + [
+        ] + (_FREESTANDING_LINKOPTS if ctx.attr.freestanding else ["-pthread"] + ctx.attr.cxx_runtime + [
             "-lm",
             "-Wl,-z,relro,-z,now",
+        ]) + [
             "-Wl,--build-id=sha1",
         ] + ctx.attr.linkopts),
         _flags(_LINK, ["-Wl,--gc-sections"], _OPT),
@@ -287,6 +299,9 @@ cc_toolchain_config = rule(
         "copts": attr.string_list(),
         "cpu": attr.string(mandatory = True),
         "cxx_runtime": attr.string_list(default = ["-lstdc++"]),
+        "freestanding": attr.bool(
+            doc = "Whether there is no C library and no C++ runtime.",
+        ),
         "later_copts": attr.string_list(
             doc = "Compile flags after those of the target.",
         ),

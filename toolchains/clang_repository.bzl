@@ -28,12 +28,21 @@ def _clang_repository_impl(ctx):
         "/usr/lib/clang/" + version,
         "/usr/lib/llvm-%s/lib/clang/%s" % (version, version),
     ]
+
+    # The driver for Hexagon knows lld by the name alone that it has in LLVM's folder.
+    plain_lld = ctx.path(resource).dirname.dirname.dirname.get_child("bin").get_child("ld.lld")
     ctx.file("BUILD.bazel", "")
     ctx.file("paths.bzl", """\
 CLANG_VERSION = %r
 CLANG_TOOLS = %r
 CLANG_BUILTIN_INCLUDES = %r
-""" % (version, paths, includes))
+PLAIN_LLD = %r
+""" % (
+        version,
+        paths,
+        includes,
+        str(plain_lld) if plain_lld.exists else paths["ld.lld"],
+    ))
 
 clang_repository = repository_rule(
     implementation = _clang_repository_impl,

@@ -99,6 +99,17 @@ _EXTENSION_FLAGS = {
         "-DMACE_ISA_NEON=1",
     ),
 }
+# What runs on the DSP.
+_DSP = re.compile(r"^mace/(runtimes/hexagon/dsp|kernels/hexagon)/")
+_DSP_FLAGS = (
+    "--target=hexagon-unknown-none-elf",
+    "-mcpu=hexagonv67",
+    "-mhvx=v67",
+    "-mhvx-length=128B",
+    "-ffreestanding",
+    "-nostdlibinc",
+    "-fno-exceptions",
+)
 _KERNEL = re.compile(r"\bMACE_ISA\b")
 # The source that registers an arithmetic is compiled once for each; one of them.
 _ARITHMETIC = re.compile(r"\bMACE_ARITHMETIC_KIND\b")
@@ -124,6 +135,8 @@ def flags_of(file: Path, text: str) -> List[str]:
 
     A source in namespace MACE_ISA is compiled once per instruction set.
     """
+    if _DSP.match(file.as_posix()):
+        return [*_FLAGS, *_DSP_FLAGS]
     if _ARITHMETIC.search(text):
         return [*_FLAGS, *_ARITHMETIC_FLAGS]
     if not _KERNEL.search(text):

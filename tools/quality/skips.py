@@ -120,6 +120,12 @@ EXPECTED = (
         "step host runs the test",
     ),
     Expected(
+        ("host", "arm64", "armhf", "sanitize", "tsan"),
+        "//mace/*/hexagon/*",
+        "",
+        "runs on the DSP, in the step hexagon",
+    ),
+    Expected(
         ("android",),
         "test/android_ndk/ndk_test.py",
         "64-bit ARM has one way",

@@ -245,6 +245,11 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         ),
         native("armhf", "native tests, 32-bit ARM in qemu", *_NATIVE),
         native(
+            "hexagon",
+            "what runs on the DSP, in qemu",
+            *("//mace/kernels/hexagon/...", "//mace/runtimes/hexagon/..."),
+        ),
+        native(
             "sanitize",
             "native tests, addresses and undefined behaviour",
             *_NATIVE,

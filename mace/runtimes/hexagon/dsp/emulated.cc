@@ -1,0 +1,84 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/runtimes/hexagon/dsp/emulated.h"
+
+namespace mace::hexagon::emulated {
+namespace {
+
+// Numbers of calls, of Linux for processors without their own list.
+enum Call : long {
+  kOpenAt = 56,
+  kWrite = 64,
+  kExitGroup = 94,
+  kFutex = 98,
+  kMap = 222,
+};
+constexpr long kHere = -100;  // AT_FDCWD
+constexpr long kReadWrite = 2;
+constexpr long kMapReadWrite = 3;
+constexpr long kMapShared = 1;
+constexpr long kFutexWait = 0;
+constexpr long kFutexWake = 1;
+constexpr long kAll = 0x7fffffff;
+
+long CallKernel(Call number,
+                long a = 0,
+                long b = 0,
+                long c = 0,
+                long d = 0,
+                long e = 0,
+                long f = 0) {
+  register long r6 __asm__("r6") = number;
+  register long r0 __asm__("r0") = a;
+  register long r1 __asm__("r1") = b;
+  register long r2 __asm__("r2") = c;
+  register long r3 __asm__("r3") = d;
+  register long r4 __asm__("r4") = e;
+  register long r5 __asm__("r5") = f;
+  __asm__ volatile("trap0(#1)"
+                   : "+r"(r0)
+                   : "r"(r6), "r"(r1), "r"(r2), "r"(r3), "r"(r4), "r"(r5)
+                   : "memory");
+  return r0;
+}
+
+long Address(const void *pointer) { return reinterpret_cast<long>(pointer); }
+
+}  // namespace
+
+long Write(int file, const void *data, size_t size) {
+  return CallKernel(kWrite, file, Address(data), static_cast<long>(size));
+}
+
+long Open(const char *path) {
+  return CallKernel(kOpenAt, kHere, Address(path), kReadWrite);
+}
+
+void *MapShared(int file, size_t size) {
+  const long address = CallKernel(kMap, 0, static_cast<long>(size),
+                                  kMapReadWrite, kMapShared, file, 0);
+  const bool failed = static_cast<unsigned long>(address) > -4096UL;
+  return failed ? nullptr : reinterpret_cast<void *>(address);
+}
+
+long WaitForChange(const uint32_t *word, uint32_t value) {
+  return CallKernel(kFutex, Address(word), kFutexWait,
+                    static_cast<long>(value));
+}
+
+long Wake(const uint32_t *word) {
+  return CallKernel(kFutex, Address(word), kFutexWake, kAll);
+}
+
+void Exit(int status) {
+  for (;;) CallKernel(kExitGroup, status);
+}
+
+}  // namespace mace::hexagon::emulated
+
+extern "C" [[noreturn]] void mace_hexagon_main(long *stack) {
+  const int count = static_cast<int>(stack[0]);
+  mace::hexagon::emulated::Exit(
+      main(count, reinterpret_cast<char **>(stack + 1)));
+}

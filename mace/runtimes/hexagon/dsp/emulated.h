@@ -1,0 +1,35 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernel that qemu-hexagon shows to a program: that of Linux. Only programs
+// that run in the emulator use it; what runs on a DSP is a library inside of a
+// process of its own system.
+
+#ifndef MACE_RUNTIMES_HEXAGON_DSP_EMULATED_H_
+#define MACE_RUNTIMES_HEXAGON_DSP_EMULATED_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace mace::hexagon::emulated {
+
+// Calls return what Linux does: a number below 0, -4095 or above, is an error.
+
+// Writes to a file descriptor.
+long Write(int file, const void *data, size_t size);
+// Opens a file for reading and writing.
+long Open(const char *path);
+// Maps a file, for this process and those that map it as well.
+void *MapShared(int file, size_t size);
+// Waits until another process wakes it, unless *word is not `value`.
+long WaitForChange(const uint32_t *word, uint32_t value);
+// Wakes the processes that wait.
+long Wake(const uint32_t *word);
+[[noreturn]] void Exit(int status);
+
+}  // namespace mace::hexagon::emulated
+
+// What the program does; its result is the status of the process.
+int main(int count, char **arguments);
+
+#endif  // MACE_RUNTIMES_HEXAGON_DSP_EMULATED_H_
