@@ -89,7 +89,8 @@ _FREESTANDING_COPTS = [
     "-fno-stack-protector",
 ]
 
-_FREESTANDING_LINKOPTS = ["-nostdlib", "-static"]
+# Nobody relocates a program.
+_FREESTANDING_LINKOPTS = ["-nostdlib", "-static", "-Wl,--no-pie"]
 
 _DBG = [with_feature_set(features = ["dbg"])]
 

@@ -1,0 +1,110 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums of products of signed bytes x, which lie in memory as an image has them, and
+// weights of 32 output channels. `vrmpy` multiplies the four bytes of each word of a
+// vector by four bytes of a scalar register: two of them in a packet are all that the
+// processor can do. It takes bytes of the vector as unsigned and those of the register as
+// signed, so that the vector has the weights, with 128 added:
+//
+//   sum of x * (w + 128) = sum of x * w + 128 * (sum of x)
+//
+// The second term is the same for all channels, and where sums begin, it is subtracted.
+
+#ifndef MACE_KERNELS_HEXAGON_PRODUCTS_H_
+#define MACE_KERNELS_HEXAGON_PRODUCTS_H_
+
+#include "mace/kernels/hexagon/hvx.h"
+
+namespace mace::hexagon {
+
+// A tile has at most 4 pixels and 4 vectors of channels: 16 sums are half of the
+// registers, and no loop has more loads than packets.
+constexpr int kTilePixels = 4;
+constexpr int kTileGroups = 4;
+// Bytes that a step of the loop reads of each pixel.
+constexpr int kStepBytes = 8;
+constexpr int kWeightOffset = 128;
+
+// What of an image a pixel of the result reads: runs of bytes, of which each is a row of
+// the filter.
+struct Window {
+  int runs;
+  int run_stride;  // bytes from one run to the next, a multiple of 8
+  int run_steps;   // steps of 8 bytes; behind the last byte, weights are 0
+};
+
+// Weights of a tile lie in the order in which they are read:
+// [runs][steps][2][groups][32 channels][4 bytes of x].
+inline int64_t WeightVectors(const Window &window, int groups) {
+  return int64_t{2} * window.runs * window.run_steps * groups;
+}
+
+// Adds the products to `sums`, [pixels][groups]. `x` are the first bytes of the pixels'
+// windows, multiples of 8.
+template <int kPixels, int kGroups>
+inline void AddProducts(const int8_t *const *x,
+                        const Window &window,
+                        const Vector *weights,
+                        Vector *sums) {
+  Vector acc[kPixels][kGroups];
+  for (int p = 0; p < kPixels; ++p) {
+    for (int g = 0; g < kGroups; ++g) acc[p][g] = sums[p * kGroups + g];
+  }
+  for (int run = 0; run < window.runs; ++run) {
+    const int8_t *bytes[kPixels];
+    for (int p = 0; p < kPixels; ++p) {
+      bytes[p] = x[p] + run * window.run_stride;
+    }
+    for (int step = 0; step < window.run_steps; ++step) {
+      int64_t eight[kPixels];
+      for (int p = 0; p < kPixels; ++p) {
+        eight[p] = *reinterpret_cast<const int64_t *>(bytes[p]);
+        bytes[p] += kStepBytes;
+      }
+      Vector low[kGroups];
+      Vector high[kGroups];
+      for (int g = 0; g < kGroups; ++g) {
+        low[g] = weights[g];
+        high[g] = weights[kGroups + g];
+      }
+      weights += 2 * kGroups;
+      for (int g = 0; g < kGroups; ++g) {
+        for (int p = 0; p < kPixels; ++p) {
+          acc[p][g] = Q6_Vw_vrmpyacc_VwVubRb(acc[p][g], low[g],
+                                             static_cast<int32_t>(eight[p]));
+        }
+      }
+      for (int g = 0; g < kGroups; ++g) {
+        for (int p = 0; p < kPixels; ++p) {
+          acc[p][g] = Q6_Vw_vrmpyacc_VwVubRb(
+              acc[p][g], high[g], static_cast<int32_t>(eight[p] >> 32));
+        }
+      }
+    }
+  }
+  for (int p = 0; p < kPixels; ++p) {
+    for (int g = 0; g < kGroups; ++g) sums[p * kGroups + g] = acc[p][g];
+  }
+}
+
+// The same for any number of pixels and groups up to those of a tile.
+void AddTile(int pixels,
+             int groups,
+             const int8_t *const *x,
+             const Window &window,
+             const Vector *weights,
+             Vector *sums);
+
+// Packs filters [channels][runs][run_bytes] of a tile as AddTile reads them; missing
+// channels become 0.
+void PackWeights(const int8_t *filters,
+                 int channels,
+                 int groups,
+                 int run_bytes,
+                 const Window &window,
+                 uint8_t *packed);
+
+}  // namespace mace::hexagon
+
+#endif  // MACE_KERNELS_HEXAGON_PRODUCTS_H_
