@@ -1,15 +1,17 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums of products of signed bytes x, which lie in memory as an image has them, and
-// weights of 32 output channels. `vrmpy` multiplies the four bytes of each word of a
-// vector by four bytes of a scalar register: two of them in a packet are all that the
-// processor can do. It takes bytes of the vector as unsigned and those of the register as
-// signed, so that the vector has the weights, with 128 added:
+// Sums of products of signed bytes x, which lie in memory as an image has them,
+// and weights of 32 output channels. `vrmpy` multiplies the four bytes of each
+// word of a vector by four bytes of a scalar register: two of them in a packet
+// are all that the processor can do. It takes bytes of the vector as unsigned
+// and those of the register as signed, so that the vector has the weights, with
+// 128 added:
 //
 //   sum of x * (w + 128) = sum of x * w + 128 * (sum of x)
 //
-// The second term is the same for all channels, and where sums begin, it is subtracted.
+// The second term is the same for all channels, and where sums begin, it is
+// subtracted.
 
 #ifndef MACE_KERNELS_HEXAGON_PRODUCTS_H_
 #define MACE_KERNELS_HEXAGON_PRODUCTS_H_
@@ -18,16 +20,16 @@
 
 namespace mace::hexagon {
 
-// A tile has at most 4 pixels and 4 vectors of channels: 16 sums are half of the
-// registers, and no loop has more loads than packets.
+// A tile has at most 4 pixels and 4 vectors of channels: 16 sums are half of
+// the registers, and no loop has more loads than packets.
 constexpr int kTilePixels = 4;
 constexpr int kTileGroups = 4;
 // Bytes that a step of the loop reads of each pixel.
 constexpr int kStepBytes = 8;
 constexpr int kWeightOffset = 128;
 
-// What of an image a pixel of the result reads: runs of bytes, of which each is a row of
-// the filter.
+// What of an image a pixel of the result reads: runs of bytes, of which each is
+// a row of the filter.
 struct Window {
   int runs;
   int run_stride;  // bytes from one run to the next, a multiple of 8
@@ -40,8 +42,8 @@ inline int64_t WeightVectors(const Window &window, int groups) {
   return int64_t{2} * window.runs * window.run_steps * groups;
 }
 
-// Adds the products to `sums`, [pixels][groups]. `x` are the first bytes of the pixels'
-// windows, multiples of 8.
+// Adds the products to `sums`, [pixels][groups]. `x` are the first bytes of the
+// pixels' windows, multiples of 8.
 template <int kPixels, int kGroups>
 inline void AddProducts(const int8_t *const *x,
                         const Window &window,
@@ -96,8 +98,8 @@ void AddTile(int pixels,
              const Vector *weights,
              Vector *sums);
 
-// Packs filters [channels][runs][run_bytes] of a tile as AddTile reads them; missing
-// channels become 0.
+// Packs filters [channels][runs][run_bytes] of a tile as AddTile reads them;
+// missing channels become 0.
 void PackWeights(const int8_t *filters,
                  int channels,
                  int groups,

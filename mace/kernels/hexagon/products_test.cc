@@ -51,8 +51,7 @@ void Test(int pixels, int groups, int runs, int run_bytes) {
       b.sums[p * groups * kVectorWords + c] = c - kWeightOffset * total;
     }
   }
-  AddTile(pixels, groups, x, window,
-          reinterpret_cast<const Vector *>(b.packed),
+  AddTile(pixels, groups, x, window, reinterpret_cast<const Vector *>(b.packed),
           reinterpret_cast<Vector *>(b.sums));
   for (int p = 0; p < pixels; ++p) {
     for (int c = 0; c < channels; ++c) {

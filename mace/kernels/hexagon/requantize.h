@@ -97,6 +97,54 @@ inline Vector RoundedProduct(Vector a, const Multipliers &m, bool is_float) {
                        Q6_Vw_vsub_VwVw(Q6_V_vzero(), result), result);
 }
 
+// Most results are not close to a half, and need less: the product with 16 bits
+// of fraction. Sums are shifted to the left so far that no bit of a multiplier
+// is lost.
+//
+//   t = floor((a * 2^left) * factor / 2^31) + 2^15,   factor = floor(m * 2^(47
+//   - left))
+//
+// is less than 2 below a * m * 2^16 + 2^15, and floats move the product by at
+// most 3, where the result is less than 512. So round(float32(a) * m) is t >>
+// 16, unless the lower half of t is within 5 of 0: doubtful.
+constexpr int kDoubt = 5;
+
+// The factor of a channel whose sums are at most `most`; false if t would not
+// fit.
+inline bool FastFactor(float m, uint32_t most, int left, int32_t *factor) {
+  int32_t mantissa = 0;
+  int32_t shift = 0;
+  if (!SplitMultiplier(m, &mantissa, &shift)) return false;
+  // m * 2^(47 - left) = mantissa * 2^right.
+  const int right = 47 - left - kSpareBits - shift;
+  if (right > 0 || (most >> (30 - left)) != 0) return false;
+  *factor = right < -31 ? 0 : mantissa >> -right;
+  const int64_t largest = (static_cast<int64_t>(most) << left) * *factor;
+  return (largest >> 31) < INT32_MAX - (1 << 16);
+}
+
+// Halfwords round(float32(a) * m) of the sums of two vectors, the first ones
+// those of `a0`. `doubtful` gains the halfwords that have to be computed
+// exactly.
+inline Vector FastProducts(Vector a0,
+                           Vector a1,
+                           Vector factor0,
+                           Vector factor1,
+                           int left,
+                           Mask *doubtful) {
+  const Vector s0 = Q6_Vw_vasl_VwR(a0, left);
+  const Vector s1 = Q6_Vw_vasl_VwR(a1, left);
+  Vector t0 = Q6_Vw_vmpye_VwVuh(s0, factor0);
+  Vector t1 = Q6_Vw_vmpye_VwVuh(s1, factor1);
+  t0 = Q6_Vw_vmpyoacc_VwVwVh_s1_sat_shift(t0, s0, factor0);
+  t1 = Q6_Vw_vmpyoacc_VwVwVh_s1_sat_shift(t1, s1, factor1);
+  t0 = Q6_Vw_vadd_VwVw(t0, Words(1 << 15));
+  t1 = Q6_Vw_vadd_VwVw(t1, Words(1 << 15));
+  const Vector rest = Q6_Vh_vabs_Vh_sat(Q6_Vh_vpacke_VwVw(t1, t0));
+  *doubtful = Q6_Q_vcmp_gtor_QVhVh(*doubtful, Q6_Vh_vsplat_R(kDoubt + 1), rest);
+  return Q6_Vh_vpacko_VwVw(t1, t0);
+}
+
 }  // namespace mace::hexagon
 
 #endif  // MACE_KERNELS_HEXAGON_REQUANTIZE_H_

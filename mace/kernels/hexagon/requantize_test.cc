@@ -119,6 +119,50 @@ void TestLimits() {
   }
 }
 
+// All that is not doubtful is right, and little is doubtful.
+void TestFast() {
+  constexpr int kPair = 2 * kVectorWords;
+  alignas(kVectorBytes) int32_t a[kPair];
+  alignas(kVectorBytes) int32_t factors[kPair];
+  alignas(kVectorBytes) int16_t y[kPair];
+  alignas(kVectorBytes) int16_t unsure[kPair];
+  float scales[kPair];
+  Random random;
+  int doubts = 0;
+  int total = 0;
+  for (int left = 3; left < 14; ++left) {
+    for (int round = 0; round < 400; ++round) {
+      const uint32_t most = (1u << (30 - left)) - 1;
+      for (int i = 0; i < kPair; ++i) {
+        scales[i] =
+            Scale(&random, left - 18 - static_cast<int>(random.Next() % 9));
+        MACE_EXPECT_EQ(FastFactor(scales[i], most, left, &factors[i]), true);
+        a[i] = static_cast<int32_t>(random.Next() & most);
+        // Also results that fit into 8 bits.
+        a[i] >>= random.Next() % 8;
+        if (random.Next() % 2 == 0) a[i] = -a[i];
+      }
+      Mask doubtful = Q6_Q_vcmp_gt_VwVw(Q6_V_vzero(), Q6_V_vzero());
+      Store(FastProducts(Load(a), Load(a + kVectorWords), Load(factors),
+                         Load(factors + kVectorWords), left, &doubtful),
+            y);
+      Store(Q6_V_vand_QR(doubtful, 0x01010101), unsure);
+      for (int i = 0; i < kPair; ++i) {
+        ++total;
+        doubts += unsure[i] != 0 ? 1 : 0;
+        if (unsure[i] != 0) continue;
+        MACE_EXPECT_EQ(Limited(y[i]), Limited(Wanted(a[i], scales[i])));
+      }
+    }
+  }
+  MACE_EXPECT_EQ(doubts * 3000 < total, true);
+  MACE_EXPECT_EQ(doubts > 0, true);
+  int32_t factor = 0;
+  MACE_EXPECT_EQ(FastFactor(1.0f, 1 << 20, 8, &factor), false);
+  MACE_EXPECT_EQ(FastFactor(0.001f, 1 << 30, 8, &factor), false);
+  MACE_EXPECT_EQ(FastFactor(0.0f, 1, 8, &factor), false);
+}
+
 }  // namespace
 }  // namespace mace::hexagon
 
@@ -126,5 +170,6 @@ int main(int, char **) {
   mace::hexagon::TestRandom();
   mace::hexagon::TestHalves();
   mace::hexagon::TestLimits();
+  mace::hexagon::TestFast();
   return mace::hexagon::Finish();
 }
