@@ -44,13 +44,11 @@ void PackWeights(const int8_t *filters,
       for (int channel = 0; channel < groups * kVectorWords; ++channel) {
         for (int i = 0; i < kWordBytes; ++i) {
           const int byte = word * kWordBytes + i;
-          uint8_t weight = 0;
+          int weight = 0;
           if (channel < channels && byte < run_bytes) {
-            const int8_t w =
-                filters[(channel * window.runs + run) * run_bytes + byte];
-            weight = static_cast<uint8_t>(w + kWeightOffset);
+            weight = filters[(channel * window.runs + run) * run_bytes + byte];
           }
-          *packed++ = weight;
+          *packed++ = static_cast<uint8_t>(weight + kWeightOffset);
         }
       }
     }

@@ -33,7 +33,7 @@ constexpr int kWeightOffset = 128;
 struct Window {
   int runs;
   int run_stride;  // bytes from one run to the next, a multiple of 8
-  int run_steps;   // steps of 8 bytes; behind the last byte, weights are 0
+  int run_steps;   // steps of 8 bytes
 };
 
 // Weights of a tile lie in the order in which they are read:

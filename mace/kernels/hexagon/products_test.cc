@@ -45,7 +45,9 @@ void Test(int pixels, int groups, int runs, int run_bytes) {
     x[p] = b.image + p * kPixelStride;
     int32_t total = 0;
     for (int run = 0; run < runs; ++run) {
-      for (int i = 0; i < run_bytes; ++i) total += x[p][run * kRunStride + i];
+      for (int i = 0; i < window.run_steps * kStepBytes; ++i) {
+        total += x[p][run * kRunStride + i];
+      }
     }
     for (int c = 0; c < groups * kVectorWords; ++c) {
       b.sums[p * groups * kVectorWords + c] = c - kWeightOffset * total;
