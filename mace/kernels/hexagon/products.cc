@@ -44,11 +44,13 @@ void PackWeights(const int8_t *filters,
       for (int channel = 0; channel < groups * kVectorWords; ++channel) {
         for (int i = 0; i < kWordBytes; ++i) {
           const int byte = word * kWordBytes + i;
-          int weight = 0;
+          uint8_t weight = kWeightOffset;
           if (channel < channels && byte < run_bytes) {
-            weight = filters[(channel * window.runs + run) * run_bytes + byte];
+            const int8_t w =
+                filters[(channel * window.runs + run) * run_bytes + byte];
+            weight = static_cast<uint8_t>(w + kWeightOffset);
           }
-          *packed++ = static_cast<uint8_t>(weight + kWeightOffset);
+          *packed++ = weight;
         }
       }
     }
