@@ -79,15 +79,14 @@ void Test(const Case &t) {
                    true);
     MACE_EXPECT_EQ(FastFactor(b.scale[c], 1u << 21, left, &b.factor[c]), true);
   }
-  const Convolution convolution = {window,
-                                   t.step_bytes,
-                                   groups,
-                                   t.pixel_bytes,
-                                   -7,
-                                   -100,
-                                   90,
-                                   {b.packed, b.bias, b.mantissa, b.shift,
-                                    t.fast ? b.factor : nullptr, left, true}};
+  const Convolution convolution = {
+      window,
+      t.step_bytes,
+      groups,
+      t.pixel_bytes,
+      b.packed,
+      {b.bias, b.mantissa, b.shift, t.fast ? b.factor : nullptr, left, true, -7,
+       -100, 90}};
   int8_t *result = b.result + t.offset;
   ConvolveRow(convolution, b.image, t.pixels, result);
   for (int p = 0; p < t.pixels; ++p) {
