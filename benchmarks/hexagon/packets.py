@@ -1,0 +1,132 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Packets that the layers of MobileNet v1 take on a Hexagon DSP, counted in qemu.
+
+Usage: python -m benchmarks.hexagon.packets
+
+A packet is one step of the processor, unless it waits for memory. Two vrmpy of 128
+multiply-adds fit into one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from mace.python.tools.bazel_command import bazel_command
+
+_HERE = Path(__file__).resolve().parent
+_ROOT = _HERE.parents[1]
+_TARGET = "//mace/kernels/hexagon:layers_benchmark"
+_COUNTS = re.compile(r"^packets (\d+) one (\d+) two (\d+)$", re.MULTILINE)
+_MACS_OF_PACKET = 256
+# Name, and millions of multiply-adds, of the layers of layers_benchmark.cc.
+LAYERS = (
+    ("3x3 by 2, 3 to 32", 10.84),
+    ("depthwise 112, 32", 3.61),
+    ("1x1 112, 32 to 64", 25.69),
+    ("depthwise 112 by 2, 64", 1.81),
+    ("1x1 56, 64 to 128", 25.69),
+    ("depthwise 56, 128", 3.61),
+    ("1x1 56, 128 to 128", 51.38),
+    ("depthwise 56 by 2, 128", 0.90),
+    ("1x1 28, 128 to 256", 25.69),
+    ("depthwise 28, 256", 1.81),
+    ("1x1 28, 256 to 256", 51.38),
+    ("depthwise 28 by 2, 256", 0.45),
+    ("1x1 14, 256 to 512", 25.69),
+    ("depthwise 14, 512", 0.90),
+    ("1x1 14, 512 to 512", 51.38),
+    ("depthwise 14 by 2, 512", 0.23),
+    ("1x1 7, 512 to 1024", 25.69),
+    ("depthwise 7, 1024", 0.45),
+    ("1x1 7, 1024 to 1024", 51.38),
+    ("fully connected, 1024 to 1024", 1.05),
+)
+# How often a layer comes.
+_TIMES = {13: 5, 14: 5}
+
+
+@dataclass(frozen=True)
+class Packets:
+    """Executed packets: all, and those with one and with two vrmpy."""
+
+    packets: int
+    one: int
+    two: int
+
+
+def _run(program: Path, plugin: Path, layer: int, rounds: int) -> Packets:
+    done = subprocess.run(
+        ["qemu-hexagon", "-plugin", plugin, program, str(layer), str(rounds)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = _COUNTS.search(done.stderr)
+    if done.returncode or found is None:
+        sys.exit(f"layer {layer}: status {done.returncode}: {done.stderr[-200:]}")
+    return Packets(*map(int, found.groups()))
+
+
+def measure(program: Path, plugin: Path, layer: int) -> Packets:
+    """What one round of a layer takes."""
+    without, with_one = (_run(program, plugin, layer, rounds) for rounds in (0, 1))
+    return Packets(
+        with_one.packets - without.packets,
+        with_one.one - without.one,
+        with_one.two - without.two,
+    )
+
+
+def main() -> None:
+    """Builds what is needed, and prints a table."""
+    argparse.ArgumentParser(
+        description=(__doc__ or "").split("\n\n", maxsplit=1)[0]
+    ).parse_args()
+    bazel = bazel_command()
+    for words in (
+        bazel.words("build", "--config=hexagon", _TARGET),
+        # Where the program is.
+        bazel.words("info", "--config=hexagon", "bazel-bin"),
+    ):
+        done = subprocess.run(
+            words, cwd=_ROOT, check=True, stdout=subprocess.PIPE, text=True
+        )
+    program = Path(done.stdout.strip()) / _TARGET[2:].replace(":", "/")
+    table = Table("layer", "Mmacs", "packets", "of the least", "with vrmpy")
+    total = macs = 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        plugin = Path(folder) / "packets.so"
+        source = _HERE / "packets.c"
+        subprocess.run(
+            ["cc", "-O2", "-shared", "-fPIC", "-o", plugin, source], check=True
+        )
+        for index, (name, millions) in enumerate(LAYERS):
+            found = measure(program, plugin, index)
+            least = millions * 1e6 / _MACS_OF_PACKET
+            busy = (found.one + found.two) / found.packets
+            times = _TIMES.get(index, 1)
+            total += times * found.packets
+            macs += times * millions
+            table.add_row(
+                f"{name}{f', {times} times' if times > 1 else ''}",
+                f"{millions:.2f}",
+                str(found.packets),
+                f"{found.packets / least:.2f}",
+                f"{busy:.0%}",
+            )
+    Console().print(table)
+    print(f"MobileNet v1: {total / 1e6:.2f} million packets, {macs:.0f} Mmacs")
+
+
+if __name__ == "__main__":
+    main()
