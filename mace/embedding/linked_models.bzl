@@ -1,39 +1,54 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Models of a deployment as an archive, and a mace_run that contains them."""
+"""A mace_run that contains the models of a deployment."""
 
 load("//mace:mace.bzl", "mace_cc_binary", "mace_cc_library")
-load("//mace:standalone.bzl", "merged_object", "object_archive")
 
-def linked_models(name, srcs, bytes):
-    """The targets `<name>.a`, for applications, and `mace_run`.
+def linked_models(name, srcs, hdrs, bytes, prefix):
+    """The target `mace_run`.
 
     Args:
         name: of the library of models.
-        srcs: the generated table and the assembler file that includes the bytes.
-        bytes: the files that it includes.
+        srcs: the source that includes the headers.
+        hdrs: the headers of the models.
+        bytes: the files of the models that are linked in.
+        prefix: of their symbols, as the headers have it.
     """
+
     # Not part of //...: what a user converted is nothing to test here.
     tags = ["manual"]
+    writer = "//mace/python/tools:linkable"
+    native.genrule(
+        name = name + "_archive",
+        tags = tags,
+        srcs = bytes,
+        outs = [name + "_bytes.a"],
+        cmd = "$(location %s) --prefix %s --machine " % (writer, prefix) +
+              select({
+                  "//toolchains:arm64": "aarch64",
+                  "//toolchains:arm32": "arm",
+                  "//conditions:default": "x86_64",
+              }) + " --out $@ $(SRCS)",
+        message = "Writing models as objects",
+        tools = [writer],
+    )
+    native.cc_import(
+        name = name + "_bytes",
+        tags = tags,
+        static_library = name + "_bytes.a",
+    )
     mace_cc_library(
         name = name,
         tags = tags,
         srcs = srcs,
-        textual_hdrs = bytes,
-        deps = ["//mace/embedding"],
-    )
-
-    # Without libmace, which the application links itself.
-    merged_object(
-        name = name + "_object",
-        tags = tags,
-        deps = [":" + name],
-    )
-    object_archive(
-        name = name + ".a",
-        tags = tags,
-        object = ":" + name + "_object",
+        hdrs = hdrs,
+        # Nothing but the program's start calls what makes the models known.
+        alwayslink = True,
+        deps = [
+            ":%s_bytes" % name,
+            "//mace/embedding",
+        ],
     )
     mace_cc_binary(
         name = "mace_run",

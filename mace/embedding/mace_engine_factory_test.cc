@@ -13,14 +13,12 @@
 
 #include "gtest/gtest.h"
 #include "mace/core/testing/model_builder.h"
-#include "mace/embedding/linked_models.h"
 
 namespace mace {
 namespace {
 
 using embedding::Bytes;
 using embedding::LinkedModel;
-using embedding::LinkedModels;
 
 // y = x + constant; the constant distinguishes the models.
 struct Model {
@@ -59,26 +57,24 @@ Bytes View(const std::string &text) {
   return {begin, begin + text.size()};
 }
 
-}  // namespace
-
-namespace embedding {
-
-LinkedModels GetLinkedModels() {
-  static Aligned aligned;
-  const std::string &weights = First().weights;
-  std::memcpy(aligned.bytes, weights.data(), weights.size());
-  static const LinkedModel models[] = {
-      {"first",
-       View(First().graph),
-       {aligned.bytes, aligned.bytes + weights.size()}},
-      {"second", View(Second().graph), {}},
-  };
-  return {models, 2};
+const Aligned &FirstWeights() {
+  static const Aligned aligned = [] {
+    Aligned copy;
+    std::memcpy(copy.bytes, First().weights.data(), First().weights.size());
+    return copy;
+  }();
+  return aligned;
 }
 
-}  // namespace embedding
-
-namespace {
+// What generated headers do.
+const LinkedModel first("first",
+                        View(First().graph),
+                        {FirstWeights().bytes,
+                         FirstWeights().bytes + First().weights.size()});
+const LinkedModel second("second", View(Second().graph), {});
+// Of two libraries.
+const LinkedModel twin("twin", View(Second().graph), {});
+const LinkedModel other_twin("twin", View(Second().graph), {});
 
 float RunOnce(MaceEngine *engine) {
   const auto input = std::shared_ptr<float>(new float[4]{1, 1, 1, 1},
@@ -113,7 +109,8 @@ class EngineFactoryTest : public testing::Test {
 };
 
 TEST_F(EngineFactoryTest, NamesWhatIsLinked) {
-  EXPECT_EQ(LinkedModelNames(), std::vector<std::string>({"first", "second"}));
+  EXPECT_EQ(LinkedModelNames(),
+            std::vector<std::string>({"first", "second", "twin", "twin"}));
 }
 
 TEST_F(EngineFactoryTest, RunsLinkedWeights) {
@@ -166,7 +163,15 @@ void ExpectInvalid(const MaceStatus &status, const std::string &part) {
 TEST_F(EngineFactoryTest, RefusesUnknownModelsAndListsTheLinked) {
   ExpectInvalid(CreateMaceEngineFromCode("third", "", kInputs, kOutputs,
                                          DeviceType::CPU, &engine_),
-                "no model 'third' is linked in; there are: first, second");
+                "no model 'third' is linked in; there are: first, second, "
+                "twin, twin");
+  EXPECT_EQ(engine_, nullptr);
+}
+
+TEST_F(EngineFactoryTest, RefusesANameOfTwo) {
+  ExpectInvalid(CreateMaceEngineFromCode("twin", path_, kInputs, kOutputs,
+                                         DeviceType::CPU, &engine_),
+                "two linked libraries have a model 'twin'; rename one of them");
   EXPECT_EQ(engine_, nullptr);
 }
 

@@ -121,7 +121,7 @@ _ARITHMETIC_FLAGS = (
 
 
 # It includes a header that a converted model comes with; step `linked` compiles it.
-_WITHOUT_HEADER = Path("test/standalone/linked_model.cc")
+_WITHOUT_HEADER = Path("test/standalone/linked_models.cc")
 # Of Bazel's, with the label of the build.
 _VERSION_HEADER = Path("mace/core/engine/version.h")
 # "error: " and "fatal error: ".

@@ -274,7 +274,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         Step(
             "linked",
             "models as code outside of Bazel, three ABIs",
-            ("bash", "test/standalone/linked_model_test.sh"),
+            ("bash", "test/standalone/linked_models_test.sh"),
             count_one,
             15,
             cores=1,

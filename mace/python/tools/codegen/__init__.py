@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mace.python.tools.codegen.archive import build_archives
+from mace.python.tools.codegen.archive import write_archives
 from mace.python.tools.codegen.binary_code import write_binary_code
 from mace.python.tools.codegen.places import (
     CODEGEN_DIR,
@@ -22,10 +22,10 @@ __all__ = [
     "CODEGEN_DIR",
     "LinkedModel",
     "ModelPlaces",
-    "build_archives",
     "check_names",
     "linked_package",
     "model_places",
+    "write_archives",
     "write_binary_code",
     "write_sources",
 ]

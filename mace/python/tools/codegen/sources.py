@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from mace.python.tools.codegen.linkable import library_prefix, symbol_prefix
 from mace.python.tools.codegen.places import ModelPlaces
 from mace.python.tools.errors import UsageError
 
@@ -18,6 +20,8 @@ from mace.python.tools.errors import UsageError
 _TAKEN = ("mace", "mace_c", "mace_engine_factory")
 _ROOT = Path(__file__).resolve().parents[4]
 _FACTORY = _ROOT / "mace" / "public" / "mace_engine_factory.h"
+# Where the header of a deployment includes those of its models.
+_INCLUDES = "// Headers of models.\n"
 
 
 @dataclass(frozen=True)
@@ -25,12 +29,16 @@ class LinkedModel:
     """A model that is delivered as code.
 
     Attributes:
+        places: where its files will be.
         message: `mace.Model` of it.
+        graph, data: where its files are now.
     """
 
     name: str
     places: ModelPlaces
     message: Any
+    graph: Path
+    data: Path
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -48,36 +56,43 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def write_sources(
+    library: str,
     package: Path,
     headers: Path,
     models: Sequence[LinkedModel],
     stage: Callable[[Path], Path],
 ) -> None:
-    """Writes what the archive is built from, and the headers.
+    """Writes the headers of the application, and what mace_run is built from.
 
     Args:
+        library: the deployment's name.
         package: the folder of the Bazel package, which holds the models' files.
         headers: the folder mace/public of the application's headers.
         stage: where to write what shall become a file.
     """
     environment = _environment()
-    entries = [_entry(model) for model in models]
-    for name in ("BUILD.bazel", "models.cc", "models.S"):
+    entries = [_entry(library, model) for model in models]
+    for name in ("BUILD.bazel", "models.cc"):
         template = environment.get_template(f"{name}.jinja2")
-        # The path at which the assembler finds the bytes when Bazel calls it.
-        folder = f"mace/codegen/libraries/{package.name}"
-        _write(stage(package / name), template.render(models=entries, folder=folder))
+        text = template.render(
+            models=entries, prefix=library_prefix(library), package=package.name
+        )
+        _write(stage(package / name), text)
     template = environment.get_template("model.h.jinja2")
     for entry in entries:
-        _write(stage(headers / f"{entry['name']}.h"), template.render(model=entry))
-    _write(stage(headers / _FACTORY.name), _FACTORY.read_text(encoding="utf-8"))
+        text = template.render(model=entry)
+        for folder in (headers, package):
+            _write(stage(folder / f"{entry['name']}.h"), text)
+    includes = "".join(f'#include "mace/public/{e["name"]}.h"\n' for e in entries)
+    factory = _FACTORY.read_text(encoding="utf-8")
+    _write(stage(headers / _FACTORY.name), factory.replace(_INCLUDES, includes))
 
 
 def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _entry(model: LinkedModel) -> dict[str, Any]:
+def _entry(library: str, model: LinkedModel) -> dict[str, Any]:
     def ports(values: Any) -> list[dict[str, Any]]:
         return [{"name": v.alias or v.name, "shape": list(v.shape)} for v in values]
 
@@ -86,6 +101,9 @@ def _entry(model: LinkedModel) -> dict[str, Any]:
     inputs = [v for v in model.message.inputs if v.name not in states]
     return {
         "name": model.name,
+        "prefix": symbol_prefix(library, model.name),
+        # Tells headers of one name from each other.
+        "key": f"0x{zlib.crc32(library.encode('utf-8')):08x}",
         "data_linked": model.places.data_linked,
         "inputs": ports(inputs),
         "outputs": ports(model.message.outputs),

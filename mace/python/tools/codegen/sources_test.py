@@ -5,13 +5,16 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mace.python.tools.codegen.archive import write_archives
 from mace.python.tools.codegen.places import ModelPlaces
 from mace.python.tools.codegen.sources import (
     LinkedModel,
@@ -20,6 +23,8 @@ from mace.python.tools.codegen.sources import (
     write_sources,
 )
 from mace.python.tools.config.cpp_names import cpp_name_problem
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.errors import UsageError
 from mace.python.tools.proto import load_proto
 
@@ -41,70 +46,111 @@ def _message() -> Any:
     return message
 
 
+def _library(root: Path, library: str, names: dict[str, bool]) -> Path:
+    """Writes the sources and the archive of models as code; returns the headers' root.
+
+    Args:
+        names: of the models, and whether their weights are linked in.
+    """
+    package = root / "mace" / "codegen" / "libraries" / library
+    headers = root / library / "include" / "mace" / "public"
+    package.mkdir(parents=True)
+    headers.mkdir(parents=True)
+    models = []
+    for name, linked in names.items():
+        graph, data = package / f"{name}.pb", package / f"{name}.data"
+        places = ModelPlaces(graph, data, True, linked)
+        graph.write_bytes(f"{library}'s graph of {name}".encode())
+        data.write_bytes(b"\x01\x02\x03")
+        models.append(LinkedModel(name, places, _message(), graph, data))
+    write_sources(library, package, headers, models, lambda path: path)
+    shutil.copy(_ROOT / "mace" / "public" / "mace.h", headers)
+    deployment = Deployment.model_construct(
+        library_name=library, target_abis=(Abi.HOST,)
+    )
+    write_archives(deployment, root / library, models, lambda path: _made(path))
+    return headers.parents[1]
+
+
+def _made(path: Path) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    return path
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A folder with the files of two models as code."""
-    package = tmp_path / "mace" / "codegen" / "libraries" / "lib"
-    package.mkdir(parents=True)
-    models = []
-    for name, linked in (("both", True), ("graph_only", False)):
-        places = ModelPlaces(
-            package / f"{name}.pb", package / f"{name}.data", True, linked
-        )
-        places.graph.write_bytes(b"graph of " + name.encode())
-        places.data.write_bytes(b"\x01\x02\x03")
-        models.append(LinkedModel(name, places, _message()))
-    headers = tmp_path / "include" / "mace" / "public"
-    headers.mkdir(parents=True)
-    write_sources(package, headers, models, lambda path: path)
-    shutil.copy(_ROOT / "mace" / "public" / "mace.h", headers)
+    """A folder with two libraries of models as code."""
+    _library(tmp_path, "lib", {"both": True, "graph_only": False})
+    _library(tmp_path, "other-lib", {"third": True})
     return tmp_path
 
 
-def _run(root: Path, program: str) -> str:
-    """Compiles a program with the generated files and runs it."""
+def _run(root: Path, program: str, libraries: Sequence[str] = ("lib",)) -> list[str]:
+    """Compiles a program with libraries and runs it, linked with them in every order.
+
+    Returns what it prints, each time the same.
+    """
     (root / "main.cc").write_text(program)
-    package = "mace/codegen/libraries/lib"
-    command = [
-        str(_CLANG),
-        "-std=c++17",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        f"-I{root}/include",
-        f"-I{_ROOT}",
-        "main.cc",
-        f"{package}/models.cc",
-        f"{package}/models.S",
-        "-o",
-        "program",
-    ]
+    flags = ("-std=c++17", "-Wall", "-Wextra", "-Werror", "-c")
+    includes = [f"-I{root / library}/include" for library in libraries]
+    command = [str(_CLANG), *flags, *includes, "main.cc"]
     subprocess.run(command, cwd=root, check=True)
-    done = subprocess.run([root / "program"], check=True, capture_output=True)
-    return done.stdout.decode("utf-8")
+    printed = []
+    for order in itertools.permutations(libraries):
+        archives = [f"{library}/host/{library}.a" for library in order]
+        command = [str(_CLANG), "main.o", *archives, "-lstdc++", "-o", "program"]
+        subprocess.run(command, cwd=root, check=True)
+        done = subprocess.run([root / "program"], check=True, capture_output=True)
+        printed.append(done.stdout.decode("utf-8"))
+    assert printed[1:] == printed[:-1]
+    return sorted(printed[0].splitlines())
+
+
+_PRINT_ALL = """
+#include <cstdint>
+#include <cstdio>
+#include "mace/public/mace_engine_factory.h"
+int main() {
+  const auto *m = mace::embedding::NewestModel().load();
+  for (; m != nullptr; m = m->next) {
+    std::printf("%s|%.*s|%d|%d|%d\\n", m->name, (int)m->graph.size(),
+                (const char *)m->graph.begin, (int)m->weights.size(),
+                m->weights.begin ? m->weights.begin[2] : -1,
+                (int)((uintptr_t)m->weights.begin % 64));
+  }
+}
+"""
+_ALL_OF_LIB = [
+    "both|lib's graph of both|3|3|0",
+    "graph_only|lib's graph of graph_only|0|-1|0",
+]
 
 
 @needs_clang
-def test_the_table_has_the_bytes_of_the_files(root: Path) -> None:
-    found = _run(
-        root,
-        """
-#include <cstdint>
-#include <cstdio>
-#include "mace/embedding/linked_models.h"
-int main() {
-  const auto linked = mace::embedding::GetLinkedModels();
-  for (size_t i = 0; i < linked.count; ++i) {
-    const auto &m = linked.models[i];
-    std::printf("%s|%.*s|%d|%d|%d\\n", m.name, (int)m.graph.size(),
-                (const char *)m.graph.begin, (int)m.weights.size(),
-                m.weights.begin ? m.weights.begin[2] : -1,
-                (int)((uintptr_t)m.weights.begin % 64));
-  }
-}
-""",
+def test_a_program_has_the_bytes_of_the_files(root: Path) -> None:
+    # The header of the deployment names all its models, as older sources expect.
+    assert _run(root, _PRINT_ALL) == _ALL_OF_LIB
+
+
+@needs_clang
+def test_a_program_may_have_two_libraries(root: Path) -> None:
+    text = '#include "mace/public/third.h"\n' + _PRINT_ALL
+    third = "third|other-lib's graph of third|3|3|0"
+    assert _run(root, text, ("lib", "other-lib")) == [*_ALL_OF_LIB, third]
+
+
+@needs_clang
+def test_two_models_of_one_name_are_refused(root: Path) -> None:
+    _library(root, "twin", {"both": True})
+    source = root / "main.cc"
+    source.write_text(
+        f'#include "{root}/lib/include/mace/public/both.h"\n'
+        f'#include "{root}/twin/include/mace/public/both.h"\n'
     )
-    assert found == "both|graph of both|3|3|0\ngraph_only|graph of graph_only|0|-1|0\n"
+    command = [str(_CLANG), f"-I{root}/lib/include", "-fsyntax-only", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "two libraries have a model both; rename one of them" in done.stderr
+    assert done.returncode != 0
 
 
 @needs_clang
@@ -115,7 +161,6 @@ def test_the_header_has_names_and_shapes(root: Path) -> None:
 #include <cstdio>
 #include "mace/public/both.h"
 #include "mace/public/graph_only.h"
-#include "mace/public/mace_engine_factory.h"
 int main() {
   namespace m = mace::models::both;
   static_assert(m::kWeightsLinked);
@@ -129,7 +174,7 @@ int main() {
 }
 """,
     )
-    assert found == f"both|{_ODD_NAME}|outer|y|1,-1,3,|0|2"
+    assert found == sorted(f"both|{_ODD_NAME}|outer|y|1,-1,3,|0|2".splitlines())
 
 
 def test_the_package_names_the_files_that_are_linked(root: Path) -> None:
@@ -147,16 +192,11 @@ def test_names_that_mace_has_a_header_of_are_refused() -> None:
 
 
 @needs_clang
-@pytest.mark.parametrize("name", ["int64_t", "string", "vector", "mace", "models"])
-def test_a_header_may_be_named_after_what_it_uses(name: str, tmp_path: Path) -> None:
-    package = tmp_path / "mace" / "codegen" / "libraries" / "lib"
-    headers = tmp_path / "include" / "mace" / "public"
-    package.mkdir(parents=True)
-    headers.mkdir(parents=True)
-    places = ModelPlaces(package / "m.pb", package / "m.data", True, True)
-    model = LinkedModel(name, places, _message())
-    write_sources(package, headers, [model], lambda path: path)
-    _compile(headers / f"{name}.h", "-fsyntax-only", "-xc++")
+def test_a_header_may_be_named_after_what_it_uses(tmp_path: Path) -> None:
+    names = ("int64_t", "string", "vector", "models", "embedding")
+    include = _library(tmp_path, "lib", dict.fromkeys(names, True))
+    header = include / "mace" / "public" / "mace_engine_factory.h"
+    _compile(header, "-fsyntax-only", "-xc++", f"-I{include}", "-std=c++17")
 
 
 @needs_clang
@@ -174,12 +214,12 @@ def test_no_model_is_named_like_a_macro(root: Path, flags: tuple[str, ...]) -> N
     include = "" if flags else '#include "mace/public/both.h"\n'
     source.write_text(include)
     text = _compile(
-        source, "-dM", "-E", "-std=gnu++17", "-I", str(root / "include"), *flags
+        source, "-dM", "-E", "-std=gnu++17", f"-I{root}/lib/include", *flags
     )
     macros = [line.split()[1] for line in text.splitlines()]
-    # Function-like ones do no harm without parentheses; the guard is the header's.
-    guard = "MACE_PUBLIC_MODEL_both_H_"
-    names = [macro for macro in macros if "(" not in macro and macro != guard]
+    # Function-like ones do no harm without parentheses; guards are the headers'.
+    guards = [f"MACE_PUBLIC_MODEL_{name}_H_" for name in ("both", "graph_only")]
+    names = [macro for macro in macros if "(" not in macro and macro not in guards]
     assert "linux" in names
     assert [name for name in names if not cpp_name_problem(name)] == []
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mace.python.tools.command_line import flags
-from mace.python.tools.config.effect import Asked, Command, Effect, Rule, no_effect
-from mace.python.tools.config.vocabulary import ModelFormat, Runtime
+from mace.python.tools.config.effect import Command, Effect, Rule, no_effect
+from mace.python.tools.config.vocabulary import Runtime
 
 # The default folder of converted models, libraries and reports.
 DEFAULT_BUILD_DIR = Path("build")
@@ -110,14 +110,7 @@ def same_flag(options: type[CommandOptions], name: str) -> Any:
     return field(default=item.default, metadata={"flag": declared})
 
 
-def _builds_nothing(asked: Asked) -> str:
-    as_code = asked.deployment.model_graph_format is ModelFormat.CODE
-    return "" if as_code else "convert builds no program"
-
-
-_PROGRAM = no_effect(
-    _builds_nothing, "unless `model_graph_format` is `code`", Command.CONVERT
-)
+_PROGRAM = no_effect("convert builds no program", "", Command.CONVERT)
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ _KEYWORDS = frozenset(_KEYWORD_TEXT.split())
 # Macros with small letters, of compilers and of the headers that generated code
 # includes. A test asks the compilers for more.
 _MACRO_TEXT = """
-    L_ctermid L_cuserid L_tmpnam P_tmpdir errno i386 linux stderr stdin stdout
-    unix
+    L_ctermid L_cuserid L_tmpnam P_tmpdir errno i386 linux sched_priority stderr
+    stdin stdout unix
 """
 _MACROS = frozenset(_MACRO_TEXT.split())
 

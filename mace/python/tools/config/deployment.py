@@ -780,15 +780,15 @@ class Deployment(Section):
         replaceable=True,
     )
     model_graph_format: Annotated[words.ModelFormat, v.Words(words.ModelFormat)] = key(
-        "`file`: graph as a `.pb` file; `code`: as C++ code.",
+        "`file`: graph as a `.pb` file; `code`: as a part of the program.",
         "the form of the graph",
         default=words.ModelFormat.FILE,
         was={"build_type": {"proto": "file"}},
         replaceable=True,
     )
     model_data_format: Annotated[words.ModelFormat, v.Words(words.ModelFormat)] = key(
-        "`file`: weights as a `.data` file; `code`: as C++ code, only together with "
-        "`model_graph_format: code`.",
+        "`file`: weights as a `.data` file; `code`: as a part of the program, only "
+        "together with `model_graph_format: code`.",
         "the form of the weights",
         default=words.ModelFormat.FILE,
         was={

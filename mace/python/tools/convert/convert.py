@@ -13,15 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mace.python.tools.bazel_command import find_bazel
 from mace.python.tools.codegen import (
     CODEGEN_DIR,
     LinkedModel,
     ModelPlaces,
-    build_archives,
     check_names,
     linked_package,
     model_places,
+    write_archives,
     write_binary_code,
     write_sources,
 )
@@ -79,7 +78,6 @@ def convert_deployment(
     package = linked_package(deployment, codegen_dir)
     as_code = deployment.model_graph_format is ModelFormat.CODE
     if as_code:
-        find_bazel("building models as code")
         check_names([model.name for model in deployment.models.values()])
     archives: list[Path] = []
     with Staging() as outputs:
@@ -98,15 +96,10 @@ def convert_deployment(
         if as_code:
             headers = library_dir / "include" / "mace" / "public"
             linked = [item.linked for item in converted]
-            write_sources(package, headers, linked, outputs.path)
-            # Bazel builds from it.
-            outputs.publish(package)
-            archives = build_archives(
-                deployment,
-                library_dir / "model",
-                outputs.path,
-                options.debug_mode,
-                options.address_sanitizer,
+            library = deployment.library_name
+            write_sources(library, package, headers, linked, outputs.path)
+            archives = write_archives(
+                deployment, library_dir / "model", linked, outputs.path
             )
     _link_old_name(options.build_dir)
     for item in converted:
@@ -222,7 +215,8 @@ def _convert(
         eight_bit=exported.eight_bit,
         dynamic=dynamic,
     )
-    return _Converted(result, LinkedModel(model.name, places.model, message))
+    linked = LinkedModel(model.name, places.model, message, graph_path, data_path)
+    return _Converted(result, linked)
 
 
 def _integer_type(abis: Sequence[Abi]) -> DataType:

@@ -17,14 +17,13 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from mace.python.tools.atomic import OutputError
-from mace.python.tools.bazel import BuildError
-from mace.python.tools.codegen import ModelPlaces
+from mace.python.tools.codegen import ModelPlaces, linkable
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.convert import convert
 from mace.python.tools.convert.convert import convert_deployment
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.convert.result import ConvertResult
-from mace.python.tools.errors import MaceError, MissingToolError, UnsupportedError
+from mace.python.tools.errors import MaceError, UnsupportedError
 from mace.python.tools.export.model_file import read_model_file
 from mace.python.tools.export.testing import read_model
 from mace.python.tools.importers.base import ImportModelError, UnsupportedNodesError
@@ -439,32 +438,18 @@ def test_opencl_binaries_of_earlier_runs_become_code(
     assert "0x01, 0x02," in binary.with_name(f"{binary.name}.cc").read_text()
 
 
-def test_code_needs_bazel_before_any_work(
-    place: _Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_code_needs_no_compiler(place: _Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(place.root))
     monkeypatch.delenv("BAZEL", raising=False)
-    with pytest.raises(MissingToolError, match=r"bazel.*models as code"):
-        place.convert(_model("net", "m.onnx"), graph_format="code")
-    assert place.files() == []
-
-
-def test_a_build_that_fails_keeps_the_earlier_outputs(
-    place: _Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    built: list[Path] = []
-
-    def build(_: Any, folder: Path, stage: Any, *__: Any) -> list[Path]:
-        if built:
-            raise BuildError("no")
-        built.append(folder / "host" / "lib.a")
-        stage(built[0]).write_bytes(b"archive")
-        return built
-
-    monkeypatch.setattr(convert, "find_bazel", lambda _: "bazel")
-    monkeypatch.setattr(convert, "build_archives", build)
     result = place.convert(_model("net", "m.onnx"), graph_format="code")
     assert result.archives == (place.build / "lib/model/host/lib.a",)
+    assert result.archives[0].read_bytes().startswith(b"!<arch>\n")
+
+
+def test_an_archive_that_fails_keeps_the_earlier_outputs(
+    place: _Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.convert(_model("net", "m.onnx"), graph_format="code")
     outputs = [
         "build/lib/include/mace/public/mace_engine_factory.h",
         "build/lib/include/mace/public/net.h",
@@ -475,7 +460,10 @@ def test_a_build_that_fails_keeps_the_earlier_outputs(
     ]
     assert [name for name in place.files() if name.startswith("build")] == outputs
     before = {name: (place.root / name).read_bytes() for name in outputs}
-    with pytest.raises(BuildError):
+    monkeypatch.setattr(linkable, "MAX_BYTES", 100)
+    with pytest.raises(
+        UnsupportedError, match="lib: too large.*model_data_format: file"
+    ):
         place.convert(
             _model("net", "m.onnx", data_type="fp16_fp32"), graph_format="code"
         )
