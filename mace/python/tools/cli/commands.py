@@ -149,8 +149,8 @@ def check(args: argparse.Namespace) -> int:
 
 
 def build(args: argparse.Namespace) -> int:
-    """Builds the library and converts the models, as a command of the first versions
-    did.
+    """Builds the library, converts the models and packs both, as a command of the
+    first versions did.
     """
     _LOG.info(
         "build is now two commands: converter.py convert %s, then "
@@ -163,9 +163,14 @@ def build(args: argparse.Namespace) -> int:
     # If the library cannot be built, the conversion must still succeed.
     _build_library(deployment, args, "-check")
     from mace.python.tools.convert.convert import convert_deployment
+    from mace.python.tools.convert.package import write_package
 
     convert_deployment(deployment, options)
     _build_library(deployment, args)
+    built = _BUILD_SCRIPT.parents[1] / "build"
+    runtimes = _runtimes(deployment).replace(",", "_")
+    package = write_package(deployment, options.build_dir, built, runtimes)
+    _LOG.info("package: %s", package)
     return 0
 
 
@@ -205,6 +210,13 @@ def _load(args: argparse.Namespace, keep_open: bool = False) -> Deployment:
     return deployment
 
 
+def _runtimes(deployment: Deployment) -> str:
+    """Those of the deployment's models."""
+    parts = [part for m in deployment.models.values() for part in m.subgraphs]
+    gpu = any(Runtime.GPU in part.runtime.devices for part in parts)
+    return "cpu,gpu" if gpu else "cpu"
+
+
 def _build_library(
     deployment: Deployment, args: argparse.Namespace, *more: str
 ) -> None:
@@ -213,12 +225,9 @@ def _build_library(
     if bash is None:
         raise MissingToolError("bash", "building the library", "apt install bash")
     abis = ",".join(abi.value for abi in deployment.target_abis)
-    parts = [part for m in deployment.models.values() for part in m.subgraphs]
-    gpu = any(Runtime.GPU in part.runtime.devices for part in parts)
-    runtimes = "cpu,gpu" if gpu else "cpu"
-    command = [
-        *(bash, os.fspath(_BUILD_SCRIPT), "-abi", abis, "-runtimes", runtimes, *more),
-    ]
+    script = os.fspath(_BUILD_SCRIPT)
+    runtimes = _runtimes(deployment)
+    command = [bash, script, "-abi", abis, "-runtimes", runtimes, *more]
     if args.debug_mode:
         command.append("-debug")
     if args.address_sanitizer:

@@ -41,6 +41,12 @@ class _Rooms:
     def convert_deployment(self, deployment: Deployment, options: object) -> None:
         self.calls.append(("convert", deployment, options))
 
+    def write_package(
+        self, deployment: Deployment, folder: Path, built: Path, runtimes: str
+    ) -> Path:
+        self.calls.append(("package", deployment, (folder, built, runtimes)))
+        return folder / "package"
+
     def run_deployment(
         self, deployment: Deployment, options: object
     ) -> SimpleNamespace:
@@ -53,6 +59,8 @@ def rooms(monkeypatch: pytest.MonkeyPatch) -> _Rooms:
     result = _Rooms()
     convert = importlib.import_module("mace.python.tools.convert.convert")
     monkeypatch.setattr(convert, "convert_deployment", result.convert_deployment)
+    package = importlib.import_module("mace.python.tools.convert.package")
+    monkeypatch.setattr(package, "write_package", result.write_package)
     run = importlib.import_module("mace.python.tools.run.deployment_run")
     monkeypatch.setattr(run, "run_deployment", result.run_deployment)
     return result
@@ -163,8 +171,10 @@ def test_build_converts_then_builds_the_library(
     path.write_text(_DEPLOYMENT.replace("cpu+gpu", runtime))
     flags = ["--tuning", "--debug_mode", "--target_abis=host"]
     assert main(["build", config, *flags]) == 0
-    ((name, _, options),) = rooms.calls
+    (name, _, options), package = rooms.calls
     assert (name, options.debug_mode) == ("convert", True)
+    built = library.root / "build"
+    assert package[0::2] == ("package", (options.build_dir, built, folder))
     assert library.built() == [
         "include/mace/public/mace.h",
         f"lib/host/{folder}/libmace.a",
