@@ -11,7 +11,7 @@ usage() {
 Usage: bash tools/build-standalone-lib.sh [FLAG...]
 
 Writes build/lib/ABI/RUNTIMES/libmace.{so,a} and
-build/include/mace/public/*.h.
+build/include/mace/public/*.h; with -install, also to a prefix.
 
   -abi ABI[,ABI...]   host; arm64 (or aarch64-linux-gnu), armhf (or
                       arm-linux-gnueabihf) for boards; arm64-v8a,
@@ -32,6 +32,9 @@ build/include/mace/public/*.h.
                       -models and -ops; without -models and -ops it has all of MACE's
                       and these, and is written to build/lib/ABI/RUNTIMES-custom. See
                       docs/development/adding_an_op.md
+  -install PREFIX     also copy the library of the one ABI that -abi names to
+                      PREFIX/lib and PREFIX/include, with the files by which CMake
+                      (find_package) and pkg-config find it
   -static             libmace.a only
   -debug              not optimised, with debug information
   -asan               with the address sanitizer (libmace.so only)
@@ -58,6 +61,7 @@ runtimes=
 models=
 ops=
 custom_ops=
+install=
 static_only=false
 check_only=false
 bazel_flags=()
@@ -67,7 +71,7 @@ while [[ $# -gt 0 ]]; do
   flag=${1%%=*}
   flag=${flag/#--/-}
   case $flag in
-    -abi | -runtimes | -models | -ops | -custom_ops)
+    -abi | -runtimes | -models | -ops | -custom_ops | -install)
       if [[ $1 == *=* ]]; then
         value=${1#*=}
       else
@@ -80,6 +84,7 @@ while [[ $# -gt 0 ]]; do
         -runtimes) runtimes=$value ;;
         -models) models=${models:+$models,}$value ;;
         -ops) ops=${ops:+$ops,}$value ;;
+        -install) install=$value ;;
         -custom_ops) custom_ops=${custom_ops:+$custom_ops,}$value ;;
       esac
       [[ -n ${value//[,+]/} ]] || fail "$flag needs a value; see -help"
@@ -173,6 +178,14 @@ done
   fail "-abi: unknown: ${unknown[*]}; accepted: host, arm64, armhf," \
     "arm64-v8a, armeabi-v7a"
 [[ ${#targets[@]} -gt 0 ]] || fail "-abi: names no ABI"
+if [[ -n $install ]]; then
+  [[ ${#targets[@]} -eq 1 ]] ||
+    fail "-install: a prefix holds the library of one ABI; name one by -abi," \
+      "such as -abi=host"
+  mkdir -p "$install/lib" 2>/dev/null && [[ -w $install/lib ]] ||
+    fail "-install: cannot write to $install/lib; choose another prefix"
+  install=$(cd "$install" && pwd)
+fi
 
 # shellcheck source=tools/run_bazel.sh
 source "$root/tools/run_bazel.sh"
@@ -283,6 +296,57 @@ for abi in "${targets[@]}"; do
   done
 done
 
+# Places a file of an installation when it is whole; others of the folder stay.
+place() {
+  local source=$1 target=$2
+  if ! { mkdir -p "$(dirname "$target")" && cp "$source" "$target.new.$$" &&
+    mv "$target.new.$$" "$target"; }; then
+    rm -f "$target.new.$$"
+    fail "-install: cannot write $target; choose another prefix or free this one"
+  fi
+}
+
+# A template with its names replaced.
+fill_in() {
+  local abi=$1 number needed="-lstdc++ -lm -ldl -pthread" bytes=8
+  number=${version:-$(sed -n 's/^MACE_VERSION = "\(.*\)"/\1/p' mace/version.bzl)}
+  number=$(sed -E 's/^v?([0-9]+(\.[0-9]+)*).*/\1/' <<<"$number")
+  case $abi in
+    arm64-v8a | armeabi-v7a) needed="-lm -ldl -llog" ;;
+  esac
+  case $abi in
+    armhf | armeabi-v7a) bytes=4 ;;
+  esac
+  sed -e "s/@VERSION@/$number/" -e "s/@POINTER_BYTES@/$bytes/" \
+    -e "s/@ABI@/$abi/" -e "s/@NEEDED@/$needed/" "$2"
+}
+
+install_library() {
+  local abi=$1 source=$2 file name
+  for file in mace/public/*.h; do
+    place "$file" "$install/include/$file"
+  done
+  for file in "$source"/libmace.*; do
+    place "$file" "$install/lib/${file##*/}"
+  done
+  # What an earlier installation had and this library has not.
+  for name in libmace.so libmace.a; do
+    [[ -e $source/$name ]] || rm -f "$install/lib/$name"
+  done
+  place mace/libmace.lds "$install/share/mace/libmace.lds"
+  place tools/install/maceConfig.cmake "$install/lib/cmake/mace/maceConfig.cmake"
+  for name in cmake/mace/maceConfigVersion.cmake pkgconfig/mace.pc \
+    pkgconfig/mace-static.pc; do
+    fill_in "$abi" "tools/install/${name##*/}.in" >"$stage/filled"
+    place "$stage/filled" "$install/lib/$name"
+  done
+  for name in so:mace a:mace-static; do
+    [[ -e $source/libmace.${name%%:*} ]] ||
+      rm -f "$install/lib/pkgconfig/${name#*:}.pc"
+  done
+  chmod 755 "$install"/lib/libmace.so 2>/dev/null || true
+}
+
 # From here on files are only moved, which nothing shall cut in half.
 trap '' HUP INT TERM
 mkdir -p "$stage/public"
@@ -300,3 +364,7 @@ for abi in "${targets[@]}"; do
   done
 done
 echo "headers: build/include/mace/public"
+if [[ -n $install ]]; then
+  install_library "${targets[0]}" "build/lib/$(folder_of "${targets[0]}")"
+  echo "installed: $install"
+fi

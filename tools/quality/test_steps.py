@@ -281,6 +281,13 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             writes="build",
         ),
         Step(
+            "install",
+            "an installed libmace: CMake, pkg-config, encrypted models",
+            ("bash", "test/standalone/install_test.sh"),
+            count_one,
+            10,
+        ),
+        Step(
             "baseline",
             "the oldest Linux that libmace runs on",
             ("bash", "test/standalone/baseline_test.sh"),

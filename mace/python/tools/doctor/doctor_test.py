@@ -34,6 +34,8 @@ PROGRAMS = {
     "llvm-ar-19": "LLVM (http://llvm.org/):\n  Debian LLVM version 19.1.7",
     "llvm-strip-19": "llvm-strip, compatible with GNU strip\nLLVM version 19.1.7",
     "git": "git version 2.39.5",
+    "cmake": "cmake version 3.25.1\n\nCMake suite maintained and supported by Kitware",
+    "pkg-config": "1.8.1",
     "make": "GNU Make 4.3",
     "gdb-multiarch": "GNU gdb (Debian 13.1-3) 13.1",
     "gdbserver": "GNU gdbserver (Debian 13.1-3) 13.1",
@@ -63,6 +65,8 @@ FILES = (
     "/usr/include/CL/cl.h",
     "/etc/OpenCL/vendors/pocl.icd",
     "/usr/sbin/sshd",
+    "/usr/include/sodium.h",
+    "/usr/include/zlib.h",
 )
 
 
@@ -163,7 +167,7 @@ def test_complete_computer_is_ready(computer: FakeComputer, task: str) -> None:
         ("qemu-arm", {"cross", "farm", "test", "all"}),
         ("adb", {"phone", "devices", "farm", "test", "all"}),
         ("rsync", {"board", "devices", "farm", "test", "all"}),
-        ("make", {"farm", "test", "all"}),
+        ("make", {"protect", "farm", "test", "all"}),
         ("gdb-multiarch", {"test", "all"}),
         ("docker", set()),
     ],

@@ -155,6 +155,14 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
         _qemu("qemu-aarch64-static", _DEVICES),
         _qemu("qemu-arm-static", _DEVICES),
     ),
+    "cmake": (
+        _Piece(
+            "cmake", _BUILD, program("cmake", (3, 13), pattern="version "), ">= 3.13"
+        ),
+    ),
+    "pkg-config": (_Piece("pkg-config", _BUILD, program("pkg-config")),),
+    "libsodium-dev": (_file("libsodium", _BUILD, "/usr/include/sodium.h"),),
+    "zlib1g-dev": (_file("zlib", _BUILD, "/usr/include/zlib.h"),),
     "make": (_Piece("make", _DEVICES, program("make")),),
     "gdb-multiarch": (
         _Piece("gdb-multiarch", _DEVICES, program("gdb-multiarch", pattern=r"\) ")),
