@@ -53,9 +53,10 @@ MACE_OF_THIS_MODULE inline std::atomic<const LinkedModel *> &NewestModel() {
 // A model, which is in the list from its construction on, for ever.
 class MACE_OF_THIS_MODULE LinkedModel {
  public:
-  // `weights`: none if the application brings them; else at a multiple of 64.
-  LinkedModel(const char *name, const Bytes &graph, const Bytes &weights)
-      : name(name), graph(graph), weights(weights) {
+  LinkedModel(const char *its_name,
+              const Bytes &its_graph,
+              const Bytes &its_weights)
+      : name(its_name), graph(its_graph), weights(its_weights) {
     next = NewestModel().load();
     while (!NewestModel().compare_exchange_weak(next, this)) {
     }
@@ -65,6 +66,7 @@ class MACE_OF_THIS_MODULE LinkedModel {
 
   const char *const name;
   const Bytes graph;
+  // None if the application brings them; else at a multiple of 64.
   const Bytes weights;
   const LinkedModel *next = nullptr;
 };

@@ -40,6 +40,16 @@ compile() {
     -Ibuild/include test/standalone/linked_models.cc -o "$work/$abi.o"
 }
 
+# As in applications with strict flags, and without exceptions.
+strict() {
+  local library
+  for library in digits-code-test numerals-file-test; do
+    aarch64-linux-gnu-g++ -std=c++17 -fsyntax-only -Wall -Wextra -Wshadow -Wpedantic -Wconversion \
+      -Werror "$@" "-I$work/build/$library/include" -Ibuild/include -x c++ \
+      "$work/build/$library/include/mace/public/mace_engine_factory.h" || return 1
+  done
+}
+
 link() {
   local abi=$1 name=$2
   shift 2
@@ -82,6 +92,8 @@ for model in digits numerals; do
   done
 done
 
+expect "headers compile with all warnings of gcc" strict
+expect "headers compile without exceptions" strict -fno-exceptions -fno-rtti
 for data in code file; do
   digits=digits-code-test numerals=numerals-$data-test
   for abi in $abis; do
