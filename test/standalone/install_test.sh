@@ -59,7 +59,7 @@ run_example() {
 # All programs of the example.
 builds_and_runs() {
   local abi=$1 title=$2 program
-  expect "$title: builds" cmake --build "$work/cmake" -j2
+  expect "$title: builds" cmake --build "$work/cmake"
   for program in example example_c; do
     expect "$title: $program runs" run_example "$abi" "$work/cmake/$program"
   done
@@ -126,7 +126,7 @@ seal_large() {
 
 compile_sealed() {
   cmake -S "$sealing" -B "$work/sealed" -DCMAKE_PREFIX_PATH="$work/host" \
-    -DCMAKE_BUILD_TYPE=Release && cmake --build "$work/sealed" -j2
+    -DCMAKE_BUILD_TYPE=Release && cmake --build "$work/sealed"
 }
 
 libmace_has_no_cryptography() {

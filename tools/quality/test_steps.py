@@ -285,7 +285,9 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "an installed libmace: CMake, pkg-config, encrypted models",
             ("bash", "test/standalone/install_test.sh"),
             count_one,
-            10,
+            15,
+            cores=1,
+            writes="build",
         ),
         Step(
             "baseline",
