@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
   mace::MaceStatus status =
       sealed::CreateEngine(argv[1], key, {"image"}, {"probability"},
                            mace::MaceEngineConfig(), &model, &engine);
-  std::fill(std::begin(key), std::end(key), static_cast<unsigned char>(0));
+  sealed::Forget(key);
   std::map<std::string, mace::MaceTensor> inputs, outputs;
   inputs["image"] = Zeros({1, 8, 8, 1});
   outputs["probability"] = Zeros({1, 10});

@@ -29,12 +29,17 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO, Iterator
 
-from nacl.bindings import (
-    crypto_aead_xchacha20poly1305_ietf_encrypt as encrypt,
-)
-from nacl.bindings import (
-    crypto_aead_xchacha20poly1305_ietf_KEYBYTES as KEY_BYTES,
-)
+try:
+    from nacl.bindings import (
+        crypto_aead_xchacha20poly1305_ietf_encrypt as encrypt,
+    )
+    from nacl.bindings import (
+        crypto_aead_xchacha20poly1305_ietf_KEYBYTES as KEY_BYTES,
+    )
+except ImportError:
+    sys.exit(
+        "seal.py: PyNaCl is missing: bash tools/setup.sh --for protect installs it"
+    )
 
 _MAGIC = b"MACESEAL"
 _VERSION = 1

@@ -223,6 +223,8 @@ void Pages::Free() {
   size_ = 0;
 }
 
+void Forget(unsigned char (&key)[kKeyBytes]) { sodium_memzero(key, kKeyBytes); }
+
 mace::MaceStatus Open(const std::string &path,
                       const unsigned char (&key)[kKeyBytes],
                       Model *model) {

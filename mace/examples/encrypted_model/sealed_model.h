@@ -52,6 +52,9 @@ struct Model {
   Pages weights;
 };
 
+// Overwrites a key that is no longer needed.
+void Forget(unsigned char (&key)[kKeyBytes]);
+
 // Decrypts a file. On any error `model` is empty.
 mace::MaceStatus Open(const std::string &path,
                       const unsigned char (&key)[kKeyBytes],

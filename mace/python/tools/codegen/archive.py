@@ -65,8 +65,8 @@ def write_archives(
                 write_archive(out, _machine_of(abi), members)
             except TooLargeError as error:
                 raise UnsupportedError(
-                    f"{library}: too large to be part of a program: {error}; set "
-                    "model_data_format: file"
+                    f"{library}: too large to be a part of programs for {abi.value}: "
+                    f"{error}; set model_data_format: file"
                 ) from error
         archives.append(path)
     return archives

@@ -22,8 +22,6 @@ from typing import IO, Optional
 
 # As the model file promises for weights: a cache line, and any vector.
 ALIGNMENT = 64
-# Code reaches what is linked in by 32-bit offsets; the program itself takes some.
-MAX_BYTES = 1792 << 20
 _COPY_BYTES = 1 << 20
 
 # From the ELF specification and those of the processors.
@@ -41,11 +39,14 @@ class Machine:
     Attributes:
         number: e_machine.
         wide: files of the 64-bit kind.
+        most_bytes: that can be linked in, so that code reaches across them and the
+            program itself.
         flags: e_flags.
     """
 
     number: int
     wide: bool
+    most_bytes: int
     flags: int = 0
 
     @property
@@ -69,11 +70,12 @@ class Machine:
         )
 
 
-# Version 5 of the ABI of ARM, whose objects do not mix with others.
+# x86 reaches 2 GiB, and ARM's tables for exceptions reach 1 GiB with 32 bits. Version 5
+# of ARM's ABI, whose objects do not mix with others.
 MACHINES = {
-    "x86_64": Machine(62, True),
-    "aarch64": Machine(183, True),
-    "arm": Machine(40, False, 5 << 24),
+    "x86_64": Machine(62, True, 1792 << 20),
+    "aarch64": Machine(183, True, 1792 << 20),
+    "arm": Machine(40, False, 960 << 20, 5 << 24),
 }
 
 
@@ -135,8 +137,8 @@ def write_archive(out: IO[bytes], machine: Machine, members: Sequence[Member]) -
     """
     objects = [_Object(member, machine) for member in members]
     total = sum(item.size for item in objects)
-    if total > MAX_BYTES:
-        raise TooLargeError(f"{total} bytes; at most {MAX_BYTES} can be linked in")
+    if total > machine.most_bytes:
+        raise TooLargeError(f"{total} bytes; at most {machine.most_bytes} can be")
     names = "".join(f"{member.name}.o/\n" for member in members).encode("ascii")
     symbols = [name for member in members for name in member.symbols]
     table = "".join(f"{name}\0" for name in symbols).encode("ascii")

@@ -16,7 +16,6 @@ import pytest
 
 from mace.python.tools.codegen.linkable import (
     MACHINES,
-    MAX_BYTES,
     Member,
     TooLargeError,
     library_prefix,
@@ -155,13 +154,15 @@ def test_memory_does_not_grow_with_the_weights(tmp_path: Path) -> None:
     assert peak < 4 << 20
 
 
-def test_what_no_program_can_reach_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", sorted(MACHINES))
+def test_what_no_program_can_reach_is_refused(name: str, tmp_path: Path) -> None:
+    machine = MACHINES[name]
     data = tmp_path / "m.data"
     with data.open("wb") as out:
-        os.truncate(out.fileno(), MAX_BYTES)
+        os.truncate(out.fileno(), machine.most_bytes // 2)
     out_bytes = io.BytesIO()
-    with pytest.raises(TooLargeError, match=f"at most {MAX_BYTES}"):
-        write_archive(out_bytes, MACHINES["x86_64"], [Member("m", "m", data, data)])
+    with pytest.raises(TooLargeError, match=f"at most {machine.most_bytes} can be"):
+        write_archive(out_bytes, machine, [Member("m", "m", data, data)])
     assert not out_bytes.getvalue()
 
 
