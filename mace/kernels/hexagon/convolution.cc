@@ -6,27 +6,98 @@
 namespace mace::hexagon {
 namespace {
 
-// The sum of the bytes of a window, in every word.
-Vector SumOfWindow(const int8_t *x, const Window &window) {
+constexpr int kOffsetBits = 7;  // kWeightOffset is 2^7
+
+// The sums of the bytes of the windows of 4 pixels, in words 0 to 3.
+Vector SumsOfWindows(const int8_t *const *x, const Window &window) {
   const Vector ones = Words(kEachByte);
-  Vector sum = Q6_V_vzero();
+  Vector sums[kTilePixels];
+  for (Vector &sum : sums) sum = Q6_V_vzero();
   const int bytes = window.run_steps * kStepBytes;
+  const int rest = bytes % kVectorBytes;
+  const Mask last = Q6_Q_vsetq_R(rest);
   for (int run = 0; run < window.runs; ++run) {
-    const int8_t *first = x + run * window.run_stride;
-    int i = 0;
-    for (; i + kVectorBytes <= bytes; i += kVectorBytes) {
-      sum = Q6_Vw_vrmpyacc_VwVbVb(sum, LoadUnaligned(first + i), ones);
-    }
-    if (i < bytes) {
-      const Vector rest =
-          Q6_V_vand_QV(Q6_Q_vsetq_R(bytes - i), LoadUnaligned(first + i));
-      sum = Q6_Vw_vrmpyacc_VwVbVb(sum, rest, ones);
+    for (int p = 0; p < kTilePixels; ++p) {
+      const int8_t *first = x[p] + run * window.run_stride;
+      int i = 0;
+      for (; i + kVectorBytes <= bytes; i += kVectorBytes) {
+        sums[p] =
+            Q6_Vw_vrmpyacc_VwVbVb(sums[p], LoadUnaligned(first + i), ones);
+      }
+      if (rest != 0) {
+        sums[p] = Q6_Vw_vrmpyacc_VwVbVb(
+            sums[p], Q6_V_vand_QV(last, LoadUnaligned(first + i)), ones);
+      }
     }
   }
-  return SumOfWords(sum);
+  // Words of pixels alternate: 16 of each of two, then 8 of each of four.
+  const Pair a = Q6_W_vshuff_VVR(sums[1], sums[0], -4);
+  const Pair b = Q6_W_vshuff_VVR(sums[3], sums[2], -4);
+  const Pair all =
+      Q6_W_vshuff_VVR(Q6_Vw_vadd_VwVw(Q6_V_hi_W(b), Q6_V_lo_W(b)),
+                      Q6_Vw_vadd_VwVw(Q6_V_hi_W(a), Q6_V_lo_W(a)), -8);
+  Vector sum = Q6_Vw_vadd_VwVw(Q6_V_hi_W(all), Q6_V_lo_W(all));
+  for (int shift = kVectorBytes / 2; shift >= 16; shift /= 2) {
+    sum = Q6_Vw_vadd_VwVw(sum, Q6_V_vror_VR(sum, shift));
+  }
+  return sum;
 }
 
-constexpr int kMostBlocks = 32;  // 4096 channels
+// What the offset of the weights adds to all sums of a pixel.
+void FindOffsets(const Convolution &c,
+                 const int8_t *image,
+                 int pixels,
+                 Vector *offsets) {
+  for (int first = 0; first < pixels; first += kTilePixels) {
+    const int8_t *x[kTilePixels];
+    for (int p = 0; p < kTilePixels; ++p) {
+      const int pixel = first + p < pixels ? first + p : pixels - 1;
+      x[p] = image + pixel * c.step_bytes;
+    }
+    *offsets++ = Q6_Vw_vasl_VwR(SumsOfWindows(x, c.window), kOffsetBits);
+  }
+}
+
+// A row of a block of kGroups groups, the first of them `group`.
+template <int kGroups>
+void ConvolveBlock(const Convolution &c,
+                   int group,
+                   const Vector *weights,
+                   const int8_t *image,
+                   int pixels,
+                   const int32_t *offsets,
+                   int8_t *result) {
+  using Block = BlockResults<kGroups>;
+  const Block block(c.results, group);
+  const Vector *bias = reinterpret_cast<const Vector *>(c.results.bias) + group;
+  const int first_byte = group * kVectorWords;
+  int size = c.pixel_bytes - first_byte;
+  if (size > kGroups * kVectorWords) size = kGroups * kVectorWords;
+  int8_t *to = result + first_byte;
+  for (int first = 0; first < pixels; first += kTilePixels) {
+    const int8_t *x[kTilePixels];
+    for (int p = 0; p < kTilePixels; ++p) {
+      const int pixel = first + p < pixels ? first + p : pixels - 1;
+      x[p] = image + pixel * c.step_bytes;
+    }
+    Vector sums[kTilePixels][kGroups];
+    for (int p = 0; p < kTilePixels; ++p) {
+      const Vector offset = Words(offsets[p]);
+      for (int g = 0; g < kGroups; ++g) {
+        sums[p][g] = Q6_Vw_vsub_VwVw(bias[g], offset);
+      }
+    }
+    offsets += kVectorWords;
+    AddProducts<kGroups>(x, c.window, weights, sums);
+    Vector bytes[Block::kVectors];
+    block.ToBytes(sums, bytes);
+    for (int v = 0; v < Block::kVectors; ++v) {
+      const int p = first + v * Block::kPixels;
+      StorePixels<Block::kPixels>(bytes[v], pixels - p, size,
+                                  to + p * c.pixel_bytes, c.pixel_bytes);
+    }
+  }
+}
 
 }  // namespace
 
@@ -34,47 +105,32 @@ void ConvolveRow(const Convolution &c,
                  const int8_t *image,
                  int pixels,
                  int8_t *result) {
-  const int blocks = (c.groups + kBlockGroups - 1) / kBlockGroups;
-  const auto *bias = reinterpret_cast<const Vector *>(c.results.bias);
-  Vector bytes[kTilePixels * kMostBlocks];
-  Vector sums[kTilePixels * kTileGroups];
-  Vector offsets[kTilePixels];
-  const int8_t *end = result + static_cast<int64_t>(pixels) * c.pixel_bytes;
-  for (int first = 0; first < pixels; first += kTilePixels) {
-    const int count =
-        pixels - first < kTilePixels ? pixels - first : kTilePixels;
-    const int8_t *x[kTilePixels];
-    for (int p = 0; p < count; ++p) {
-      x[p] = image + (first + p) * c.step_bytes;
-      offsets[p] =
-          Q6_Vw_vasl_VwR(SumOfWindow(x[p], c.window), 7);  // * kWeightOffset
-    }
-    const auto *packed = reinterpret_cast<const Vector *>(c.weights);
-    for (int b = 0; b < blocks; ++b) {
-      const int group = b * kBlockGroups;
+  constexpr int kPart = 256;  // pixels whose offsets are kept
+  Vector offsets[kPart / kTilePixels];
+  for (int first = 0; first < pixels; first += kPart) {
+    const int count = pixels - first < kPart ? pixels - first : kPart;
+    const int8_t *x = image + static_cast<int64_t>(first) * c.step_bytes;
+    int8_t *y = result + static_cast<int64_t>(first) * c.pixel_bytes;
+    FindOffsets(c, x, count, offsets);
+    const auto *words = reinterpret_cast<const int32_t *>(offsets);
+    const auto *weights = reinterpret_cast<const Vector *>(c.weights);
+    for (int group = 0; group < c.groups; group += kBlockGroups) {
       const int rest = c.groups - group;
       const int groups = rest < kBlockGroups ? rest : kBlockGroups;
-      for (int p = 0; p < count; ++p) {
-        for (int g = 0; g < groups; ++g) {
-          sums[p * groups + g] = Q6_Vw_vsub_VwVw(bias[group + g], offsets[p]);
-        }
+      switch (groups) {
+        case 1:
+          ConvolveBlock<1>(c, group, weights, x, count, words, y);
+          break;
+        case 2:
+          ConvolveBlock<2>(c, group, weights, x, count, words, y);
+          break;
+        case 3:
+          ConvolveBlock<3>(c, group, weights, x, count, words, y);
+          break;
+        default:
+          ConvolveBlock<4>(c, group, weights, x, count, words, y);
       }
-      AddTile(count, groups, x, c.window, packed, sums);
-      packed += WeightVectors(c.window, groups);
-      ToBytes(c.results, group, groups, count, sums, blocks, bytes + b);
-    }
-    // A vector may reach over the end of its pixel: the next one overwrites
-    // that.
-    for (int p = 0; p < count; ++p) {
-      int8_t *to = result + static_cast<int64_t>(first + p) * c.pixel_bytes;
-      for (int b = 0; b < blocks; ++b) {
-        int8_t *part = to + b * kBlockChannels;
-        if (part + kVectorBytes <= end) {
-          StoreUnaligned(bytes[p * blocks + b], part);
-        } else if (part < end) {
-          StoreFirst(bytes[p * blocks + b], part, static_cast<int>(end - part));
-        }
-      }
+      weights += WeightVectors(c.window, groups);
     }
   }
 }

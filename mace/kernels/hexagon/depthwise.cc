@@ -26,10 +26,10 @@ Quad Interleaved(const Vector (&rows)[kRows]) {
 int Quads(int height) { return (height + kRows - 1) / kRows; }
 
 // Adds the products of a column of the filter. `weights`: [quads][groups].
+template <int kGroups>
 void AddColumn(const int8_t *x,
                int height,
                int row_bytes,
-               int groups,
                const Vector *weights,
                Vector *sums) {
   for (int first = 0; first < height; first += kRows) {
@@ -39,10 +39,47 @@ void AddColumn(const int8_t *x,
                                    : Q6_V_vzero();
     }
     const Quad quad = Interleaved(rows);
-    for (int g = 0; g < groups; ++g) {
+    for (int g = 0; g < kGroups; ++g) {
       sums[g] = Q6_Vw_vrmpyacc_VwVbVb(sums[g], quad.words[g], weights[g]);
     }
-    weights += groups;
+    weights += kGroups;
+  }
+}
+
+// A row of a block of kGroups groups, the first of them `group`.
+template <int kGroups>
+void DepthwiseBlock(const Depthwise &d,
+                    int group,
+                    const Vector *weights,
+                    const int8_t *image,
+                    int pixels,
+                    int8_t *result) {
+  using Block = BlockResults<kGroups>;
+  const Block block(d.results, group);
+  const Vector *bias = reinterpret_cast<const Vector *>(d.results.bias) + group;
+  const int first_byte = group * kVectorWords;
+  int size = d.pixel_bytes - first_byte;
+  if (size > kGroups * kVectorWords) size = kGroups * kVectorWords;
+  int8_t *to = result + first_byte;
+  const int quads = Quads(d.height);
+  for (int first = 0; first < pixels; first += kPixels) {
+    Vector sums[kPixels][kGroups];
+    for (int p = 0; p < kPixels; ++p) {
+      const int pixel = first + p < pixels ? first + p : pixels - 1;
+      const int8_t *x = image + first_byte + pixel * d.step_bytes;
+      for (int g = 0; g < kGroups; ++g) sums[p][g] = bias[g];
+      for (int column = 0; column < d.width; ++column) {
+        AddColumn<kGroups>(x + column * d.column_bytes, d.height, d.row_bytes,
+                           weights + column * quads * kGroups, sums[p]);
+      }
+    }
+    Vector bytes[Block::kVectors];
+    block.ToBytes(sums, bytes);
+    for (int v = 0; v < Block::kVectors; ++v) {
+      const int p = first + v * Block::kPixels;
+      StorePixels<Block::kPixels>(bytes[v], pixels - p, size,
+                                  to + p * d.pixel_bytes, d.pixel_bytes);
+    }
   }
 }
 
@@ -81,38 +118,24 @@ void DepthwiseRow(const Depthwise &d,
                   int pixels,
                   int8_t *result) {
   const auto *weights = reinterpret_cast<const Vector *>(d.weights);
-  const auto *bias = reinterpret_cast<const Vector *>(d.results.bias);
-  const int quads = Quads(d.height);
-  Vector sums[kPixels * kBlockGroups];
-  Vector bytes[kPixels];
-  for (int block = 0; block < d.groups; block += kBlockGroups) {
-    const int rest = d.groups - block;
+  const int steps = Quads(d.height) * d.width;
+  for (int group = 0; group < d.groups; group += kBlockGroups) {
+    const int rest = d.groups - group;
     const int groups = rest < kBlockGroups ? rest : kBlockGroups;
-    const int first_byte = block * kVectorWords;
-    const int left = d.pixel_bytes - first_byte;
-    for (int first = 0; first < pixels; first += kPixels) {
-      const int count = pixels - first < kPixels ? pixels - first : kPixels;
-      for (int p = 0; p < count; ++p) {
-        const int8_t *x = image + first_byte + (first + p) * d.step_bytes;
-        Vector *of_pixel = sums + p * groups;
-        for (int g = 0; g < groups; ++g) of_pixel[g] = bias[block + g];
-        for (int column = 0; column < d.width; ++column) {
-          AddColumn(x + column * d.column_bytes, d.height, d.row_bytes, groups,
-                    weights + column * quads * groups, of_pixel);
-        }
-      }
-      ToBytes(d.results, block, groups, count, sums, 1, bytes);
-      for (int p = 0; p < count; ++p) {
-        int8_t *to = result + first_byte +
-                     static_cast<int64_t>(first + p) * d.pixel_bytes;
-        if (left >= kVectorBytes) {
-          StoreUnaligned(bytes[p], to);
-        } else {
-          StoreFirst(bytes[p], to, left);
-        }
-      }
+    switch (groups) {
+      case 1:
+        DepthwiseBlock<1>(d, group, weights, image, pixels, result);
+        break;
+      case 2:
+        DepthwiseBlock<2>(d, group, weights, image, pixels, result);
+        break;
+      case 3:
+        DepthwiseBlock<3>(d, group, weights, image, pixels, result);
+        break;
+      default:
+        DepthwiseBlock<4>(d, group, weights, image, pixels, result);
     }
-    weights += int64_t{quads} * d.width * groups;
+    weights += int64_t{groups} * steps;
   }
 }
 

@@ -6,32 +6,9 @@
 namespace mace::hexagon {
 namespace {
 
-using Function = void (*)(const int8_t *const *x,
-                          const Window &window,
-                          const Vector *weights,
-                          Vector *sums);
-
-template <int kPixels>
-constexpr Function kOfGroups[] = {
-    AddProducts<kPixels, 1>, AddProducts<kPixels, 2>, AddProducts<kPixels, 3>,
-    AddProducts<kPixels, 4>};
-
-// By the number of pixels, less one.
-constexpr const Function *kFunctions[] = {kOfGroups<1>, kOfGroups<2>,
-                                          kOfGroups<3>, kOfGroups<4>};
-
 constexpr int kWordBytes = 4;
 
 }  // namespace
-
-void AddTile(int pixels,
-             int groups,
-             const int8_t *const *x,
-             const Window &window,
-             const Vector *weights,
-             Vector *sums) {
-  kFunctions[pixels - 1][groups - 1](x, window, weights, sums);
-}
 
 void PackWeights(const int8_t *filters,
                  int channels,

@@ -44,23 +44,25 @@ inline int64_t WeightVectors(const Window &window, int groups) {
 
 // Adds the products to `sums`, [pixels][groups]. `x` are the first bytes of the
 // pixels' windows, multiples of 8.
-template <int kPixels, int kGroups>
-inline void AddProducts(const int8_t *const *x,
-                        const Window &window,
-                        const Vector *weights,
-                        Vector *sums) {
-  Vector acc[kPixels][kGroups];
-  for (int p = 0; p < kPixels; ++p) {
-    for (int g = 0; g < kGroups; ++g) acc[p][g] = sums[p * kGroups + g];
+template <int kGroups>
+__attribute__((always_inline)) inline void AddProducts(
+    const int8_t *const *x,
+    const Window &window,
+    const Vector *weights,
+    Vector (*sums)[kGroups]) {
+  // Of which no address is known, so that they stay in registers.
+  Vector acc[kTilePixels][kGroups];
+  for (int p = 0; p < kTilePixels; ++p) {
+    for (int g = 0; g < kGroups; ++g) acc[p][g] = sums[p][g];
   }
   for (int run = 0; run < window.runs; ++run) {
-    const int8_t *bytes[kPixels];
-    for (int p = 0; p < kPixels; ++p) {
+    const int8_t *bytes[kTilePixels];
+    for (int p = 0; p < kTilePixels; ++p) {
       bytes[p] = x[p] + run * window.run_stride;
     }
     for (int step = 0; step < window.run_steps; ++step) {
-      int64_t eight[kPixels];
-      for (int p = 0; p < kPixels; ++p) {
+      int64_t eight[kTilePixels];
+      for (int p = 0; p < kTilePixels; ++p) {
         eight[p] = *reinterpret_cast<const int64_t *>(bytes[p]);
         bytes[p] += kStepBytes;
       }
@@ -72,31 +74,23 @@ inline void AddProducts(const int8_t *const *x,
       }
       weights += 2 * kGroups;
       for (int g = 0; g < kGroups; ++g) {
-        for (int p = 0; p < kPixels; ++p) {
+        for (int p = 0; p < kTilePixels; ++p) {
           acc[p][g] = Q6_Vw_vrmpyacc_VwVubRb(acc[p][g], low[g],
                                              static_cast<int32_t>(eight[p]));
         }
       }
       for (int g = 0; g < kGroups; ++g) {
-        for (int p = 0; p < kPixels; ++p) {
+        for (int p = 0; p < kTilePixels; ++p) {
           acc[p][g] = Q6_Vw_vrmpyacc_VwVubRb(
               acc[p][g], high[g], static_cast<int32_t>(eight[p] >> 32));
         }
       }
     }
   }
-  for (int p = 0; p < kPixels; ++p) {
-    for (int g = 0; g < kGroups; ++g) sums[p * kGroups + g] = acc[p][g];
+  for (int p = 0; p < kTilePixels; ++p) {
+    for (int g = 0; g < kGroups; ++g) sums[p][g] = acc[p][g];
   }
 }
-
-// The same for any number of pixels and groups up to those of a tile.
-void AddTile(int pixels,
-             int groups,
-             const int8_t *const *x,
-             const Window &window,
-             const Vector *weights,
-             Vector *sums);
 
 // Packs filters [channels][runs][run_bytes] of a tile as AddTile reads them;
 // missing channels become 0.

@@ -31,17 +31,18 @@ uint32_t Next() {
   return static_cast<uint32_t>(state >> 33);
 }
 
-void Test(int pixels, int groups, int runs, int run_bytes) {
+template <int kGroups>
+void Test(int runs, int run_bytes) {
   Buffers &b = g_buffers;
   const Window window = {runs, kRunStride,
                          (run_bytes + kStepBytes - 1) / kStepBytes};
   // The last group is not full.
-  const int channels = groups * kVectorWords - 5;
+  const int channels = kGroups * kVectorWords - 5;
   for (int8_t &x : b.image) x = static_cast<int8_t>(Next());
   for (int8_t &w : b.filters) w = static_cast<int8_t>(Next());
-  PackWeights(b.filters, channels, groups, run_bytes, window, b.packed);
+  PackWeights(b.filters, channels, kGroups, run_bytes, window, b.packed);
   const int8_t *x[kTilePixels];
-  for (int p = 0; p < pixels; ++p) {
+  for (int p = 0; p < kTilePixels; ++p) {
     x[p] = b.image + p * kPixelStride;
     int32_t total = 0;
     for (int run = 0; run < runs; ++run) {
@@ -49,13 +50,13 @@ void Test(int pixels, int groups, int runs, int run_bytes) {
         total += x[p][run * kRunStride + i];
       }
     }
-    for (int c = 0; c < groups * kVectorWords; ++c) {
-      b.sums[p * groups * kVectorWords + c] = c - kWeightOffset * total;
+    for (int c = 0; c < kGroups * kVectorWords; ++c) {
+      b.sums[p * kGroups * kVectorWords + c] = c - kWeightOffset * total;
     }
   }
-  AddTile(pixels, groups, x, window, reinterpret_cast<const Vector *>(b.packed),
-          reinterpret_cast<Vector *>(b.sums));
-  for (int p = 0; p < pixels; ++p) {
+  AddProducts<kGroups>(x, window, reinterpret_cast<const Vector *>(b.packed),
+                       reinterpret_cast<Vector(*)[kGroups]>(b.sums));
+  for (int p = 0; p < kTilePixels; ++p) {
     for (int c = 0; c < channels; ++c) {
       int32_t wanted = c;
       for (int run = 0; run < runs; ++run) {
@@ -64,7 +65,7 @@ void Test(int pixels, int groups, int runs, int run_bytes) {
                     b.filters[(c * runs + run) * run_bytes + i];
         }
       }
-      MACE_EXPECT_EQ(b.sums[p * groups * kVectorWords + c], wanted);
+      MACE_EXPECT_EQ(b.sums[p * kGroups * kVectorWords + c], wanted);
     }
   }
 }
@@ -74,13 +75,12 @@ void Test(int pixels, int groups, int runs, int run_bytes) {
 
 int main(int, char **) {
   constexpr int kBytes[] = {1, 8, 12, 40};
-  for (int pixels = 1; pixels <= mace::hexagon::kTilePixels; ++pixels) {
-    for (int groups = 1; groups <= mace::hexagon::kTileGroups; ++groups) {
-      for (int runs = 1; runs <= mace::hexagon::kMostRuns; ++runs) {
-        for (const int bytes : kBytes) {
-          mace::hexagon::Test(pixels, groups, runs, bytes);
-        }
-      }
+  for (int runs = 1; runs <= mace::hexagon::kMostRuns; ++runs) {
+    for (const int bytes : kBytes) {
+      mace::hexagon::Test<1>(runs, bytes);
+      mace::hexagon::Test<2>(runs, bytes);
+      mace::hexagon::Test<3>(runs, bytes);
+      mace::hexagon::Test<4>(runs, bytes);
     }
   }
   return mace::hexagon::Finish();
