@@ -25,29 +25,55 @@ Quad Interleaved(const Vector (&rows)[kRows]) {
 
 int Quads(int height) { return (height + kRows - 1) / kRows; }
 
-// Adds the products of a column of the filter. `weights`: [quads][groups].
-template <int kGroups>
-void AddColumn(const int8_t *x,
-               int height,
-               int row_bytes,
-               const Vector *weights,
-               Vector *sums) {
-  for (int first = 0; first < height; first += kRows) {
-    Vector rows[kRows];
-    for (int i = 0; i < kRows; ++i) {
-      rows[i] = first + i < height ? LoadUnaligned(x + (first + i) * row_bytes)
-                                   : Q6_V_vzero();
+// The bytes of rows `first` to `first` + 3 of a column; 0 for those below the
+// filter.
+__attribute__((always_inline)) inline Quad LoadQuad(const int8_t *x,
+                                                    int first,
+                                                    int height,
+                                                    int row_bytes) {
+  Vector rows[kRows];
+  for (int i = 0; i < kRows; ++i) {
+    rows[i] = first + i < height ? LoadUnaligned(x + (first + i) * row_bytes)
+                                 : Q6_V_vzero();
+  }
+  return Interleaved(rows);
+}
+
+// Adds the products of 4 pixels, of which a vector has the bytes of 4 / kGroups
+// if their channels and windows lie side by side (kJoined). kHeight: of the
+// filter; 0: any.
+template <int kGroups, int kHeight, bool kJoined>
+__attribute__((always_inline)) inline void AddWindows(const Depthwise &d,
+                                                      const int8_t *const *x,
+                                                      const Vector *weights,
+                                                      Vector (*sums)[kGroups]) {
+  constexpr int kTogether = kJoined ? kBlockGroups / kGroups : 1;
+  const int height = kHeight != 0 ? kHeight : d.height;
+  Vector acc[kPixels][kGroups];
+  for (int p = 0; p < kPixels; ++p) {
+    for (int g = 0; g < kGroups; ++g) acc[p][g] = sums[p][g];
+  }
+  for (int column = 0; column < d.width; ++column) {
+    const int offset = column * d.column_bytes;
+    for (int first = 0; first < height; first += kRows) {
+      Vector w[kGroups];
+      for (int g = 0; g < kGroups; ++g) w[g] = *weights++;
+      for (int p = 0; p < kPixels; p += kTogether) {
+        const Quad quad = LoadQuad(x[p] + offset, first, height, d.row_bytes);
+        for (int i = 0; i < kTogether * kGroups; ++i) {
+          Vector &sum = acc[p + i / kGroups][i % kGroups];
+          sum = Q6_Vw_vrmpyacc_VwVbVb(sum, quad.words[i], w[i % kGroups]);
+        }
+      }
     }
-    const Quad quad = Interleaved(rows);
-    for (int g = 0; g < kGroups; ++g) {
-      sums[g] = Q6_Vw_vrmpyacc_VwVbVb(sums[g], quad.words[g], weights[g]);
-    }
-    weights += kGroups;
+  }
+  for (int p = 0; p < kPixels; ++p) {
+    for (int g = 0; g < kGroups; ++g) sums[p][g] = acc[p][g];
   }
 }
 
 // A row of a block of kGroups groups, the first of them `group`.
-template <int kGroups>
+template <int kGroups, int kHeight, bool kJoined>
 void DepthwiseBlock(const Depthwise &d,
                     int group,
                     const Vector *weights,
@@ -61,18 +87,15 @@ void DepthwiseBlock(const Depthwise &d,
   int size = d.pixel_bytes - first_byte;
   if (size > kGroups * kVectorWords) size = kGroups * kVectorWords;
   int8_t *to = result + first_byte;
-  const int quads = Quads(d.height);
   for (int first = 0; first < pixels; first += kPixels) {
     Vector sums[kPixels][kGroups];
+    const int8_t *x[kPixels];
     for (int p = 0; p < kPixels; ++p) {
       const int pixel = first + p < pixels ? first + p : pixels - 1;
-      const int8_t *x = image + first_byte + pixel * d.step_bytes;
+      x[p] = image + first_byte + pixel * d.step_bytes;
       for (int g = 0; g < kGroups; ++g) sums[p][g] = bias[g];
-      for (int column = 0; column < d.width; ++column) {
-        AddColumn<kGroups>(x + column * d.column_bytes, d.height, d.row_bytes,
-                           weights + column * quads * kGroups, sums[p]);
-      }
     }
+    AddWindows<kGroups, kHeight, kJoined>(d, x, weights, sums);
     Vector bytes[Block::kVectors];
     block.ToBytes(sums, bytes);
     for (int v = 0; v < Block::kVectors; ++v) {
@@ -80,6 +103,37 @@ void DepthwiseBlock(const Depthwise &d,
       StorePixels<Block::kPixels>(bytes[v], pixels - p, size,
                                   to + p * d.pixel_bytes, d.pixel_bytes);
     }
+  }
+}
+
+using Function = void (*)(const Depthwise &d,
+                          int group,
+                          const Vector *weights,
+                          const int8_t *image,
+                          int pixels,
+                          int8_t *result);
+
+template <int kGroups, bool kJoined>
+Function OfHeight(int height) {
+  return height == 3   ? DepthwiseBlock<kGroups, 3, kJoined>
+         : height == 5 ? DepthwiseBlock<kGroups, 5, kJoined>
+                       : DepthwiseBlock<kGroups, 0, kJoined>;
+}
+
+Function FunctionOf(const Depthwise &d, int groups) {
+  // Windows side by side; the last pixels read what lies behind the row.
+  const bool joined = d.step_bytes == groups * kVectorWords;
+  switch (groups) {
+    case 1:
+      return joined ? OfHeight<1, true>(d.height)
+                    : OfHeight<1, false>(d.height);
+    case 2:
+      return joined ? OfHeight<2, true>(d.height)
+                    : OfHeight<2, false>(d.height);
+    case 3:
+      return OfHeight<3, false>(d.height);
+    default:
+      return OfHeight<4, false>(d.height);
   }
 }
 
@@ -122,19 +176,7 @@ void DepthwiseRow(const Depthwise &d,
   for (int group = 0; group < d.groups; group += kBlockGroups) {
     const int rest = d.groups - group;
     const int groups = rest < kBlockGroups ? rest : kBlockGroups;
-    switch (groups) {
-      case 1:
-        DepthwiseBlock<1>(d, group, weights, image, pixels, result);
-        break;
-      case 2:
-        DepthwiseBlock<2>(d, group, weights, image, pixels, result);
-        break;
-      case 3:
-        DepthwiseBlock<3>(d, group, weights, image, pixels, result);
-        break;
-      default:
-        DepthwiseBlock<4>(d, group, weights, image, pixels, result);
-    }
+    FunctionOf(d, groups)(d, group, weights, image, pixels, result);
     weights += int64_t{groups} * steps;
   }
 }
