@@ -25,7 +25,7 @@ struct Layer {
 };
 
 constexpr Layer kLayers[] = {
-    {false, 112, 3, 2, 8, 32},    {true, 112, 3, 1, 32, 32},
+    {false, 112, 3, 2, 4, 32},    {true, 112, 3, 1, 32, 32},
     {false, 112, 1, 1, 32, 64},   {true, 56, 3, 2, 64, 64},
     {false, 56, 1, 1, 64, 128},   {true, 56, 3, 1, 128, 128},
     {false, 56, 1, 1, 128, 128},  {true, 28, 3, 2, 128, 128},
@@ -84,10 +84,12 @@ bool Fill(const Layer &layer, Results *results) {
   return true;
 }
 
+int Steps(int bytes) { return (bytes + kStepBytes - 1) / kStepBytes; }
+
 void Run(const Layer &layer, const Results &results) {
   Buffers &b = g_buffers;
   const int side = (layer.side - 1) * layer.stride + layer.filter;
-  const int row = side * layer.channels;
+  const int row = Steps(side * layer.channels) * kStepBytes;
   const int groups = layer.outputs / kVectorWords;
   for (int y = 0; y < layer.side; ++y) {
     const int8_t *image = b.image + y * layer.stride * row;
@@ -103,7 +105,7 @@ void Run(const Layer &layer, const Results &results) {
       DepthwiseRow(depthwise, image, layer.side, result);
     } else {
       const Window window = {layer.filter, row,
-                             layer.filter * layer.channels / kStepBytes};
+                             Steps(layer.filter * layer.channels)};
       const Convolution convolution = {window,        step,      groups,
                                        layer.outputs, b.weights, results};
       ConvolveRow(convolution, image, layer.side, result);

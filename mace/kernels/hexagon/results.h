@@ -33,9 +33,9 @@ struct Results {
 
 // Whether any bit of a mask is set.
 inline bool IsAny(Mask mask) {
-  const Vector bytes = Q6_V_vand_QR(mask, kEachByte);
-  const Vector sum = SumOfWords(Q6_Vw_vrmpy_VbVb(bytes, Words(kEachByte)));
-  return Q6_R_vextract_VR(sum, 0) != 0;
+  // The last word is the number of all bits.
+  const Vector counts = Q6_Vw_prefixsum_Q(mask);
+  return Q6_R_vextract_VR(counts, kVectorBytes - 4) != 0;
 }
 
 // Bytes of a pixel of a block, of the halfwords of its channels.
