@@ -7,17 +7,18 @@ namespace mace::hexagon {
 namespace {
 
 constexpr int kOffsetBits = 7;  // kWeightOffset is 2^7
+constexpr int kPart = 4;        // pixels whose offsets are in one vector
 
 // The sums of the bytes of the windows of 4 pixels, in words 0 to 3.
 Vector SumsOfWindows(const int8_t *const *x, const Window &window) {
   const Vector ones = Words(kEachByte);
-  Vector sums[kTilePixels];
+  Vector sums[kPart];
   for (Vector &sum : sums) sum = Q6_V_vzero();
   const int bytes = window.run_steps * kStepBytes;
   const int rest = bytes % kVectorBytes;
   const Mask last = Q6_Q_vsetq_R(rest);
   for (int run = 0; run < window.runs; ++run) {
-    for (int p = 0; p < kTilePixels; ++p) {
+    for (int p = 0; p < kPart; ++p) {
       const int8_t *first = x[p] + run * window.run_stride;
       int i = 0;
       for (; i + kVectorBytes <= bytes; i += kVectorBytes) {
@@ -48,9 +49,9 @@ void FindOffsets(const Convolution &c,
                  const int8_t *image,
                  int pixels,
                  Vector *offsets) {
-  for (int first = 0; first < pixels; first += kTilePixels) {
-    const int8_t *x[kTilePixels];
-    for (int p = 0; p < kTilePixels; ++p) {
+  for (int first = 0; first < pixels; first += kPart) {
+    const int8_t *x[kPart];
+    for (int p = 0; p < kPart; ++p) {
       const int pixel = first + p < pixels ? first + p : pixels - 1;
       x[p] = image + pixel * c.step_bytes;
     }
@@ -67,6 +68,7 @@ void ConvolveBlock(const Convolution &c,
                    int pixels,
                    const int32_t *offsets,
                    int8_t *result) {
+  constexpr int kTile = TilePixels(kGroups);
   using Block = BlockResults<kGroups>;
   const Block block(c.results, group);
   const Vector *bias = reinterpret_cast<const Vector *>(c.results.bias) + group;
@@ -74,27 +76,29 @@ void ConvolveBlock(const Convolution &c,
   int size = c.pixel_bytes - first_byte;
   if (size > kGroups * kVectorWords) size = kGroups * kVectorWords;
   int8_t *to = result + first_byte;
-  for (int first = 0; first < pixels; first += kTilePixels) {
-    const int8_t *x[kTilePixels];
-    for (int p = 0; p < kTilePixels; ++p) {
+  for (int first = 0; first < pixels; first += kTile) {
+    const int8_t *x[kTile];
+    for (int p = 0; p < kTile; ++p) {
       const int pixel = first + p < pixels ? first + p : pixels - 1;
       x[p] = image + pixel * c.step_bytes;
     }
-    Vector sums[kTilePixels][kGroups];
-    for (int p = 0; p < kTilePixels; ++p) {
-      const Vector offset = Words(offsets[p]);
+    Vector sums[kTile][kGroups];
+    for (int p = 0; p < kTile; ++p) {
+      const int32_t offset = offsets[p % kPart + p / kPart * kVectorWords];
       for (int g = 0; g < kGroups; ++g) {
-        sums[p][g] = Q6_Vw_vsub_VwVw(bias[g], offset);
+        sums[p][g] = Q6_Vw_vsub_VwVw(bias[g], Words(offset));
       }
     }
-    offsets += kVectorWords;
-    AddProducts<kGroups>(x, c.window, weights, sums);
-    Vector bytes[Block::kVectors];
-    block.ToBytes(sums, bytes);
-    for (int v = 0; v < Block::kVectors; ++v) {
-      const int p = first + v * Block::kPixels;
-      StorePixels<Block::kPixels>(bytes[v], pixels - p, size,
-                                  to + p * c.pixel_bytes, c.pixel_bytes);
+    offsets += kTile / kPart * kVectorWords;
+    AddProducts<kTile, kGroups>(x, c.window, weights, sums);
+    for (int part = 0; part < kTile; part += kPart) {
+      Vector bytes[Block::kVectors];
+      block.ToBytes(sums + part, bytes);
+      for (int v = 0; v < Block::kVectors; ++v) {
+        const int p = first + part + v * Block::kPixels;
+        StorePixels<Block::kPixels>(bytes[v], pixels - p, size,
+                                    to + p * c.pixel_bytes, c.pixel_bytes);
+      }
     }
   }
 }
@@ -105,10 +109,10 @@ void ConvolveRow(const Convolution &c,
                  const int8_t *image,
                  int pixels,
                  int8_t *result) {
-  constexpr int kPart = 256;  // pixels whose offsets are kept
-  Vector offsets[kPart / kTilePixels];
-  for (int first = 0; first < pixels; first += kPart) {
-    const int count = pixels - first < kPart ? pixels - first : kPart;
+  constexpr int kMost = 256;  // pixels whose offsets are kept
+  Vector offsets[kMost / kPart];
+  for (int first = 0; first < pixels; first += kMost) {
+    const int count = pixels - first < kMost ? pixels - first : kMost;
     const int8_t *x = image + static_cast<int64_t>(first) * c.step_bytes;
     int8_t *y = result + static_cast<int64_t>(first) * c.pixel_bytes;
     FindOffsets(c, x, count, offsets);

@@ -20,9 +20,10 @@
 
 namespace mace::hexagon {
 
-// A tile has at most 4 pixels and 4 vectors of channels: 16 sums are half of
-// the registers, and no loop has more loads than packets.
-constexpr int kTilePixels = 4;
+// A tile has 4 pixels and up to 4 vectors of channels, or 8 pixels and up to 2:
+// 16 sums are half of the registers, and no loop has more loads than packets.
+constexpr int TilePixels(int groups) { return groups > 2 ? 4 : 8; }
+constexpr int kMostTilePixels = 8;
 constexpr int kTileGroups = 4;
 // Bytes that a step of the loop reads of each pixel.
 constexpr int kStepBytes = 8;
@@ -44,25 +45,25 @@ inline int64_t WeightVectors(const Window &window, int groups) {
 
 // Adds the products to `sums`, [pixels][groups]. `x` are the first bytes of the
 // pixels' windows, multiples of 8.
-template <int kGroups>
+template <int kPixels, int kGroups>
 __attribute__((always_inline)) inline void AddProducts(
     const int8_t *const *x,
     const Window &window,
     const Vector *weights,
     Vector (*sums)[kGroups]) {
   // Of which no address is known, so that they stay in registers.
-  Vector acc[kTilePixels][kGroups];
-  for (int p = 0; p < kTilePixels; ++p) {
+  Vector acc[kPixels][kGroups];
+  for (int p = 0; p < kPixels; ++p) {
     for (int g = 0; g < kGroups; ++g) acc[p][g] = sums[p][g];
   }
   for (int run = 0; run < window.runs; ++run) {
-    const int8_t *bytes[kTilePixels];
-    for (int p = 0; p < kTilePixels; ++p) {
+    const int8_t *bytes[kPixels];
+    for (int p = 0; p < kPixels; ++p) {
       bytes[p] = x[p] + run * window.run_stride;
     }
     for (int step = 0; step < window.run_steps; ++step) {
-      int64_t eight[kTilePixels];
-      for (int p = 0; p < kTilePixels; ++p) {
+      int64_t eight[kPixels];
+      for (int p = 0; p < kPixels; ++p) {
         eight[p] = *reinterpret_cast<const int64_t *>(bytes[p]);
         bytes[p] += kStepBytes;
       }
@@ -74,20 +75,20 @@ __attribute__((always_inline)) inline void AddProducts(
       }
       weights += 2 * kGroups;
       for (int g = 0; g < kGroups; ++g) {
-        for (int p = 0; p < kTilePixels; ++p) {
+        for (int p = 0; p < kPixels; ++p) {
           acc[p][g] = Q6_Vw_vrmpyacc_VwVubRb(acc[p][g], low[g],
                                              static_cast<int32_t>(eight[p]));
         }
       }
       for (int g = 0; g < kGroups; ++g) {
-        for (int p = 0; p < kTilePixels; ++p) {
+        for (int p = 0; p < kPixels; ++p) {
           acc[p][g] = Q6_Vw_vrmpyacc_VwVubRb(
               acc[p][g], high[g], static_cast<int32_t>(eight[p] >> 32));
         }
       }
     }
   }
-  for (int p = 0; p < kTilePixels; ++p) {
+  for (int p = 0; p < kPixels; ++p) {
     for (int g = 0; g < kGroups; ++g) sums[p][g] = acc[p][g];
   }
 }

@@ -20,7 +20,7 @@ struct Buffers {
   alignas(kVectorBytes) int8_t image[2048];
   int8_t filters[kChannels * kMostRuns * kMostBytes];
   alignas(kVectorBytes) uint8_t packed[kChannels * kMostRuns * kMostBytes];
-  alignas(kVectorBytes) int32_t sums[kTilePixels * kChannels];
+  alignas(kVectorBytes) int32_t sums[kMostTilePixels * kChannels];
 };
 
 Buffers g_buffers;
@@ -33,6 +33,7 @@ uint32_t Next() {
 
 template <int kGroups>
 void Test(int runs, int run_bytes) {
+  constexpr int kPixels = TilePixels(kGroups);
   Buffers &b = g_buffers;
   const Window window = {runs, kRunStride,
                          (run_bytes + kStepBytes - 1) / kStepBytes};
@@ -41,8 +42,8 @@ void Test(int runs, int run_bytes) {
   for (int8_t &x : b.image) x = static_cast<int8_t>(Next());
   for (int8_t &w : b.filters) w = static_cast<int8_t>(Next());
   PackWeights(b.filters, channels, kGroups, run_bytes, window, b.packed);
-  const int8_t *x[kTilePixels];
-  for (int p = 0; p < kTilePixels; ++p) {
+  const int8_t *x[kPixels];
+  for (int p = 0; p < kPixels; ++p) {
     x[p] = b.image + p * kPixelStride;
     int32_t total = 0;
     for (int run = 0; run < runs; ++run) {
@@ -54,9 +55,10 @@ void Test(int runs, int run_bytes) {
       b.sums[p * kGroups * kVectorWords + c] = c - kWeightOffset * total;
     }
   }
-  AddProducts<kGroups>(x, window, reinterpret_cast<const Vector *>(b.packed),
-                       reinterpret_cast<Vector(*)[kGroups]>(b.sums));
-  for (int p = 0; p < kTilePixels; ++p) {
+  AddProducts<kPixels, kGroups>(x, window,
+                                reinterpret_cast<const Vector *>(b.packed),
+                                reinterpret_cast<Vector(*)[kGroups]>(b.sums));
+  for (int p = 0; p < kPixels; ++p) {
     for (int c = 0; c < channels; ++c) {
       int32_t wanted = c;
       for (int run = 0; run < runs; ++run) {
