@@ -4,14 +4,16 @@
 
     bash benchmarks/torch_exports/setup.sh
     bash tools/setup.sh --for validate
-    python -m benchmarks.families [--families NAME ...]
+    python -m benchmarks.families [--families NAME ...] [--dynamic]
 
 `torch_exports/families.py` writes a file of each family with both of PyTorch's ONNX
 exporters. Then this program does what a user does: it writes a deployment file with the
 inputs and outputs of the ONNX file, and runs `converter.py convert` and
 `converter.py run --validate`, which compares MACE's engine with ONNX Runtime. An output
 passes with a cosine similarity of 0.99999; integers must be equal. Where ONNX Runtime
-lacks an operator, PyTorch's own outputs are compared. The table shows the first message
+lacks an operator, PyTorch's own outputs are compared. With `--dynamic`, this is done
+with open dimensions, for the families that name lengths: one conversion, three runs.
+ The table shows the first message
 of what does not work. A network that PyTorch cannot export, or for which it writes a
 file that ONNX Runtime takes for invalid, does not count. Exports are kept in
 `build/benchmarks/families`; the exit status is 1 if the share of the others that pass
@@ -26,6 +28,7 @@ import io
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +55,7 @@ _INTEGERS = {
 }
 _LINE = re.compile(r": (?P<name>\S+): cosine similarity (\S+), .*max abs error (\S+),")
 _LEAST = 0.99999
+_PLACES = (0, 1, 2)
 
 
 @dataclass
@@ -88,37 +92,44 @@ def _type(elem_type: int) -> str:
     return "int32" if elem_type in _INTEGERS else "float32"
 
 
-def _reference(path: Path) -> str:
+def _input_file(path: Path, name: str, place: int) -> Path:
+    """An input of an export, for one of its lengths."""
+    return path.with_suffix(f".{name}.{place}.npy" if place else f".{name}.npy")
+
+
+def _reference(path: Path, places: Sequence[int]) -> str:
     """Why ONNX Runtime cannot run an export; empty if it can."""
     session = None
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     try:
         session = onnxruntime.InferenceSession(str(path), options)
-        session.run(
-            None,
-            {
-                port.name: np.load(path.with_suffix(f".{port.name}.npy"))
-                for port in session.get_inputs()
-            },
-        )
+        for place in places:
+            names = [port.name for port in session.get_inputs()]
+            files = {name: _input_file(path, name, place) for name in names}
+            session.run(None, {name: np.load(file) for name, file in files.items()})
     except Exception as error:  # its errors have no common type
         return " ".join(str(error).split())
     return ""
 
 
-def deployment(path: Path, own: bool = False) -> dict[str, Any]:
+def deployment(
+    path: Path, own: bool = False, place: int | None = None
+) -> dict[str, Any]:
     """A deployment file for an export and its inputs.
 
     Args:
         path: of the ONNX file.
         own: compare with PyTorch's outputs.
+        place: of the inputs for one of several lengths; the dimensions that the export
+            leaves open are open.
     """
     graph = onnx.load(str(path), load_external_data=False).graph
     outputs, output_shapes = _ports(graph.output)
-    inputs = [value.name for value in graph.input]
-    files = [path.with_suffix(f".{name}.npy") for name in inputs]
-    shapes = [list(np.load(file).shape) for file in files]
+    inputs, shapes = _ports(graph.input)
+    files = [_input_file(path, name, place or 0) for name in inputs]
+    if place is None:
+        shapes = [list(np.load(file).shape) for file in files]
     subgraph = {
         "input_tensors": inputs,
         "input_shapes": shapes,
@@ -199,28 +210,36 @@ def _differing_integers(path: Path, log: str) -> str:
     return ""
 
 
-def examine(path: Path, folder: Path) -> tuple[str, str]:
+def examine(path: Path, folder: Path, dynamic: bool) -> tuple[str, str]:
     """How far an export comes, and the message that ends it."""
-    trouble = _reference(path)
+    places = _PLACES if dynamic else (0,)
+    trouble = _reference(path, places)
     own = "NOT_IMPLEMENTED" in trouble
     if trouble and not own:
         return "not exported", f"ONNX Runtime: {trouble}"
     settings = folder / f"{path.stem}.yml"
-    settings.write_text(yaml.safe_dump(deployment(path, own)), encoding="utf-8")
     common = [f"--config={settings}", f"--build_dir={folder / 'build'}"]
-    status, log = _call("convert", *common)
-    if status != 0:
-        return "not converted", _first_error(log)
-    status, log = _call("run", "--validate", *common)
-    (folder / f"{path.stem}.log").write_text(log, encoding="utf-8")
-    if status != 0:
-        step = "wrong" if "cosine similarity" in log or "shape" in log else "not run"
-        return step, _first_error(log)
-    different = _differing_integers(path, log)
-    return ("wrong", different) if different else ("passed", "")
+    for place in places:
+        content = deployment(path, own, place if dynamic else None)
+        settings.write_text(yaml.safe_dump(content), encoding="utf-8")
+        if place == 0:
+            status, log = _call("convert", *common)
+            if status != 0:
+                return "not converted", _first_error(log)
+        status, log = _call("run", "--validate", *common)
+        (folder / f"{path.stem}.log").write_text(log, encoding="utf-8")
+        if status != 0:
+            wrong = "cosine similarity" in log or "shape" in log
+            return "wrong" if wrong else "not run", _first_error(log)
+        different = _differing_integers(path, log)
+        if different:
+            return "wrong", different
+    return "passed", ""
 
 
-def _export(folder: Path, names: list[str], exporters: list[str]) -> None:
+def _export(
+    folder: Path, names: list[str], exporters: list[str], dynamic: bool
+) -> None:
     """Exports what is missing."""
     missing = [
         name
@@ -234,7 +253,7 @@ def _export(folder: Path, names: list[str], exporters: list[str]) -> None:
     if missing:
         require_exporter()
         command = [VENV / "bin/python", _PROGRAM, folder, *dict.fromkeys(missing)]
-        command += ["--exporters", *exporters]
+        command += ["--exporters", *exporters, *(["--dynamic"] if dynamic else [])]
         subprocess.run(list(map(str, command)), check=True)
 
 
@@ -248,11 +267,14 @@ def _cause(trace: str) -> str:
     return (causes or errors or lines)[-1]
 
 
-def _names() -> list[str]:
-    """The families, from their sources: PyTorch takes seconds to be imported."""
+def _names() -> dict[str, bool]:
+    """The families, and whether they name lengths, from their sources: PyTorch takes
+    seconds to be imported.
+    """
     sources = sorted((ROOT / "benchmarks/torch_exports/kinds").glob("*.py"))
     text = "\n".join(source.read_text(encoding="utf-8") for source in sources)
-    return re.findall(r"^@family\ndef (\w+)", text, re.MULTILINE)
+    found = re.findall(r"^@(open_)?family\ndef (\w+)", text, re.MULTILINE)
+    return {name: bool(is_open) for is_open, name in found}
 
 
 def tables(data: Any) -> list[Table]:
@@ -272,24 +294,27 @@ def tables(data: Any) -> list[Table]:
 def main() -> int:
     names = _names()
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--families", nargs="+", choices=list(names), metavar="NAME")
     parser.add_argument(
-        "--families", nargs="+", choices=names, default=names, metavar="NAME"
+        "--dynamic", action="store_true", help="leave dimensions open, run three sizes"
     )
     parser.add_argument(
         "--exporters", nargs="+", choices=_EXPORTERS, default=list(_EXPORTERS)
     )
-    parser.add_argument("--folder", type=Path, default=DIRECTORY / "families")
+    parser.add_argument("--folder", type=Path)
     parser.add_argument("--require", type=float, default=0.0, metavar="0..1")
     add_arguments(parser)
     args = parser.parse_args()
     output = recorder("benchmarks.families", args)
-    _export(args.folder, args.families, args.exporters)
+    folder = args.folder or DIRECTORY / ("dynamic" if args.dynamic else "families")
+    families = args.families or [n for n in names if names[n] or not args.dynamic]
+    _export(folder, families, args.exporters, args.dynamic)
     results: list[Result] = []
-    for name in args.families:
+    for name in families:
         for exporter in args.exporters:
-            path = args.folder / f"{name}.{exporter}.onnx"
+            path = folder / f"{name}.{exporter}.onnx"
             if path.exists():
-                result = Result(name, exporter, *examine(path, args.folder))
+                result = Result(name, exporter, *examine(path, folder, args.dynamic))
             else:
                 text = path.with_suffix(".failed").read_text(encoding="utf-8")
                 result = Result(name, exporter, "not exported", _cause(text))

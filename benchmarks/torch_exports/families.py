@@ -6,9 +6,12 @@
 
 For each family and exporter it writes `NAME.EXPORTER.onnx`, and the inputs and outputs
 of PyTorch as `NAME.EXPORTER.inputN.npy` and `.outputN.npy`, or `NAME.EXPORTER.failed`
-with the reason why PyTorch could not export the network. Weights are random from a
-fixed seed. The program runs in the environment that setup.sh creates, and imports
-nothing from MACE; `--list` prints the names.
+with the reason why PyTorch could not export the network. With `--dynamic`, it does so
+for the families that have lengths to compare, with open dimensions, and writes inputs
+for each of the lengths as `NAME.EXPORTER.inputN.npy`, `.inputN.1.npy` and
+`.inputN.2.npy`. Weights are random from a fixed seed. The program runs in the
+environment that setup.sh creates, and imports nothing from MACE; `--list` prints the
+names.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import sys
 import time
 import traceback
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +46,18 @@ def load_families() -> dict[str, Any]:
     return FAMILIES
 
 
-def _export(make: Any, exporter: str, path: Path) -> None:
+def _of_length(example: Any, place: int) -> list[torch.Tensor]:
+    """The inputs for one of the lengths, made of those of the example."""
+    results = []
+    for value, axes in zip(example.inputs, example.open):
+        for axis, name in axes.items():
+            wanted = torch.arange(example.lengths[name][place])
+            value = value.index_select(axis, wanted % value.shape[axis])
+        results.append(value)
+    return results
+
+
+def _export(make: Any, exporter: str, path: Path, dynamic: bool) -> None:
     from export import spread
 
     torch.manual_seed(0)
@@ -50,6 +65,9 @@ def _export(make: Any, exporter: str, path: Path) -> None:
     network = example.network.eval()
     spread(network)
     inputs = tuple(example.inputs)
+    if dynamic:
+        example = replace(example, open=example.open or example.dynamic)
+        inputs = tuple(_of_length(example, 0))
     names = [f"input{index}" for index in range(len(inputs))]
     options: dict[str, Any] = {"input_names": names}
     if exporter == "torchscript":
@@ -71,6 +89,11 @@ def _export(make: Any, exporter: str, path: Path) -> None:
         results = torch.utils._pytree.tree_leaves(network(*inputs))
         torch.onnx.export(network, inputs, str(path), **options)
     named = [*zip(names, inputs)]
+    for place in (1, 2) if dynamic else ():
+        named += [
+            (f"{name}.{place}", value)
+            for name, value in zip(names, _of_length(example, place))
+        ]
     named += [(f"output{index}", value) for index, value in enumerate(results)]
     for name, value in named:
         np.save(path.with_suffix(f".{name}.npy"), value.numpy())
@@ -80,6 +103,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--dynamic", action="store_true", help="of several lengths")
     parser.add_argument("--list", action="store_true", help="print the names")
     parser.add_argument("--exporters", nargs="+", choices=EXPORTERS, default=EXPORTERS)
     args = parser.parse_args()
@@ -102,7 +126,7 @@ def main() -> int:
             result = "exported"
             try:
                 with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
-                    _export(families[name], exporter, path)
+                    _export(families[name], exporter, path, args.dynamic)
             except Exception:  # whatever PyTorch and its libraries raise
                 failed.write_text(traceback.format_exc(), encoding="utf-8")
                 path.unlink(missing_ok=True)

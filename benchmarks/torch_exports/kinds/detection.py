@@ -10,7 +10,7 @@ import torch
 import vision
 from torch import Tensor, nn
 
-from kinds.family import Call, Example, family, image
+from kinds.family import Call, Example, family, image, open_family, opened
 
 _SIZES = {"min_size": 96, "max_size": 128}
 _FEW = {
@@ -123,6 +123,19 @@ def _chosen(network: nn.Module, x: Tensor) -> Any:
     scores, classes = rows[:, 4:].sigmoid().max(1)
     kept = nms(boxes, scores, 0.5)[:20]
     return boxes[kept], scores[kept], classes[kept]
+
+
+@open_family
+def yolo_heads() -> Example:
+    """The boxes of every place, without suppression."""
+    axes = [{0: "batch", 2: "height", 3: "width"}]
+    return opened(
+        Example(vision.Detector(), [image(1, 3, 64, 64)]),
+        axes,
+        batch=(2, 1, 3),
+        height=(64, 96, 32),
+        width=(64, 32, 128),
+    )
 
 
 @family

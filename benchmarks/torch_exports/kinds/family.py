@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -21,11 +21,16 @@ class Example:
         inputs: the same for the export and for the comparison.
         open: dimensions that the export leaves open: for each input, the axes and their
             names.
+        lengths: of each name, three lengths at which an export with open dimensions is
+            compared; empty if it is not.
+        dynamic: as `open`, where only these exports leave dimensions open.
     """
 
     network: nn.Module
     inputs: Sequence[Tensor]
     open: Sequence[dict[int, str]] = ()
+    lengths: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    dynamic: Sequence[dict[int, str]] = ()
 
 
 FAMILIES: dict[str, Callable[[], Example]] = {}
@@ -35,6 +40,18 @@ def family(make: Callable[[], Example]) -> Callable[[], Example]:
     """Registers a family by the name of the function."""
     FAMILIES[make.__name__] = make
     return make
+
+
+def open_family(make: Callable[[], Example]) -> Callable[[], Example]:
+    """Registers a family that names lengths."""
+    return family(make)
+
+
+def opened(
+    example: Example, axes: Sequence[dict[int, str]], **lengths: Sequence[int]
+) -> Example:
+    """The example with dimensions that exports for several lengths leave open."""
+    return replace(example, dynamic=axes, lengths=lengths)
 
 
 class Call(nn.Module):

@@ -9,8 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from kinds.family import Call, Example, family, image, tokens
+from kinds.family import Call, Example, family, image, open_family, opened, tokens
 
+_TEXT = {0: "batch", 1: "length"}
+_TEXTS = {"batch": (2, 1, 3), "length": (12, 5, 20)}
 _ENCODER = {
     "vocab_size": 100,
     "hidden_size": 32,
@@ -58,16 +60,15 @@ def _encoder(
     return Example(Call(network, call), [tokens(12), _mask(12, 3)])
 
 
-@family
+@open_family
 def bert() -> Example:
     found = _encoder("Bert")
-    axes = {0: "batch", 1: "length"}
-    return Example(found.network, found.inputs, [axes, axes])
+    return Example(found.network, found.inputs, [_TEXT, _TEXT], _TEXTS)
 
 
-@family
+@open_family
 def distilbert() -> Example:
-    return _encoder(
+    found = _encoder(
         "DistilBert",
         "ForQuestionAnswering",
         dim=32,
@@ -75,11 +76,13 @@ def distilbert() -> Example:
         n_heads=4,
         hidden_dim=64,
     )
+    return opened(found, [_TEXT, _TEXT], **_TEXTS)
 
 
-@family
+@open_family
 def roberta() -> Example:
-    return _encoder("Roberta", "ForTokenClassification")
+    found = _encoder("Roberta", "ForTokenClassification")
+    return opened(found, [_TEXT, _TEXT], **_TEXTS)
 
 
 @family
@@ -215,12 +218,24 @@ def _translate(model: nn.Module, words: Tensor, mask: Tensor, begun: Tensor) -> 
     ).logits
 
 
-@family
+def _opened_translator(network: nn.Module) -> Example:
+    found = Example(Call(network, _translate), [tokens(9), _mask(9, 2), tokens(5)])
+    words = {0: "batch", 1: "words"}
+    return opened(
+        found,
+        [words, words, {0: "batch", 1: "begun"}],
+        batch=(2, 1, 3),
+        words=(9, 4, 17),
+        begun=(5, 2, 8),
+    )
+
+
+@open_family
 def marian() -> Example:
     from transformers import MarianConfig, MarianMTModel
 
     network = MarianMTModel(MarianConfig(**_TRANSLATOR))
-    return Example(Call(network, _translate), [tokens(9), _mask(9, 2), tokens(5)])
+    return _opened_translator(network)
 
 
 @family
@@ -231,7 +246,7 @@ def m2m_100() -> Example:
     return Example(Call(network, _translate), [tokens(9), _mask(9, 2), tokens(5)])
 
 
-@family
+@open_family
 def bart() -> Example:
     from transformers import BartConfig, BartForConditionalGeneration
 
@@ -241,18 +256,18 @@ def bart() -> Example:
         Call(network, _translate),
         [tokens(9), _mask(9, 2), tokens(5)],
         [axes, axes, {1: "begun"}],
+        {"words": (9, 4, 17), "begun": (5, 1, 8)},
     )
 
 
-@family
+@open_family
 def t5() -> Example:
     from transformers import T5Config, T5ForConditionalGeneration
 
     config = T5Config(
         vocab_size=100, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4
     )
-    network = T5ForConditionalGeneration(config)
-    return Example(Call(network, _translate), [tokens(9), _mask(9, 2), tokens(5)])
+    return _opened_translator(T5ForConditionalGeneration(config))
 
 
 @family
@@ -314,7 +329,7 @@ def _cached(model: Any, words: Tensor, place: Tensor, *past: Tensor) -> Any:
 
 
 def _decoder(
-    name: str, length: int = 1, opened: bool = False, **changes: Any
+    name: str, length: int = 1, is_open: bool = False, **changes: Any
 ) -> Example:
     import transformers
 
@@ -324,8 +339,10 @@ def _decoder(
     heads = options["num_key_value_heads"]
     past = [torch.randn(1, heads, 6, options["head_dim"]) for _ in range(4)]
     place = torch.arange(6, 6 + length)[None]
-    axes = [{1: "new"}, {1: "new"}, *({2: "past"} for _ in past)] if opened else []
-    return Example(Call(network, _cached), [tokens(length), place, *past], axes)
+    axes = [{1: "new"}, {1: "new"}, *({2: "past"} for _ in past)] if is_open else []
+    lengths = {"new": (3, 1, 7), "past": (6, 9, 1)} if is_open else {}
+    inputs = [tokens(length), place, *past]
+    return Example(Call(network, _cached), inputs, axes, lengths)
 
 
 def _prompt(name: str, **changes: Any) -> Example:
@@ -333,7 +350,12 @@ def _prompt(name: str, **changes: Any) -> Example:
 
     config = getattr(transformers, f"{name}Config")(**{**_DECODER, **changes})
     network = getattr(transformers, f"{name}ForCausalLM")(config)
-    return Example(Call(network, _logits_of), [tokens(8), _mask(8, 0)])
+    return _opened_prompt(network)
+
+
+def _opened_prompt(network: nn.Module) -> Example:
+    found = Example(Call(network, _logits_of), [tokens(8), _mask(8, 0)])
+    return opened(found, [_TEXT, _TEXT], batch=(2, 1, 3), length=(8, 3, 15))
 
 
 def _logits_of(model: nn.Module, words: Tensor, mask: Tensor) -> Any:
@@ -345,10 +367,45 @@ def llama_step() -> Example:
     return _decoder("Llama")
 
 
-@family
+@open_family
 def llama_open() -> Example:
     """Any number of new words after any number of cached ones."""
-    return _decoder("Llama", length=3, opened=True)
+    return _decoder("Llama", length=3, is_open=True)
+
+
+@open_family
+def llama_masked() -> Example:
+    """As Optimum exports it: a mask of old and new words, several texts at once."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    def call(model: Any, words: Tensor, mask: Tensor, *past: Tensor) -> Any:
+        from transformers.cache_utils import DynamicCache
+
+        cache = DynamicCache()
+        for layer in range(len(past) // 2):
+            cache.update(past[2 * layer], past[2 * layer + 1], layer)
+        y = model(
+            input_ids=words, attention_mask=mask, past_key_values=cache, use_cache=True
+        )
+        states = [
+            t for layer in y.past_key_values.layers for t in (layer.keys, layer.values)
+        ]
+        return (y.logits, *states)
+
+    mask = torch.ones(1, 9, dtype=torch.long)
+    past = [torch.randn(1, 2, 6, 8) for _ in range(4)]
+    found = Example(
+        Call(LlamaForCausalLM(LlamaConfig(**_DECODER)), call), [tokens(3), mask, *past]
+    )
+    kept = [{0: "batch", 2: "past"}] * 4
+    return opened(
+        found,
+        [{0: "batch", 1: "new"}, {0: "batch", 1: "total"}, *kept],
+        batch=(2, 1, 3),
+        new=(3, 1, 7),
+        past=(6, 9, 1),
+        total=(9, 10, 8),
+    )
 
 
 @family
@@ -356,22 +413,20 @@ def qwen3_step() -> Example:
     return _decoder("Qwen3")
 
 
-@family
+@open_family
 def gemma3() -> Example:
     from transformers import Gemma3ForCausalLM, Gemma3TextConfig
 
     config = Gemma3TextConfig(**_DECODER, sliding_window=4)
-    return Example(
-        Call(Gemma3ForCausalLM(config), _logits_of), [tokens(8), _mask(8, 0)]
-    )
+    return _opened_prompt(Gemma3ForCausalLM(config))
 
 
-@family
+@open_family
 def phi3() -> Example:
     return _prompt("Phi3")
 
 
-@family
+@open_family
 def mixtral() -> Example:
     return _prompt(
         "Mixtral",
@@ -381,7 +436,7 @@ def mixtral() -> Example:
     )
 
 
-@family
+@open_family
 def qwen3_moe() -> Example:
     return _prompt(
         "Qwen3Moe",
@@ -392,7 +447,7 @@ def qwen3_moe() -> Example:
     )
 
 
-@family
+@open_family
 def deepseek_v3() -> Example:
     return _prompt(
         "DeepseekV3",
@@ -409,22 +464,29 @@ def deepseek_v3() -> Example:
     )
 
 
-@family
+@open_family
 def gpt2() -> Example:
     from transformers import GPT2Config, GPT2LMHeadModel
 
     config = GPT2Config(vocab_size=100, n_embd=32, n_layer=2, n_head=4, n_positions=40)
     past = [torch.randn(1, 4, 6, 8) for _ in range(4)]
     place = torch.tensor([[6]])
-    return Example(Call(GPT2LMHeadModel(config), _cached), [tokens(1), place, *past])
+    found = Example(Call(GPT2LMHeadModel(config), _cached), [tokens(1), place, *past])
+    kept = [{0: "batch", 2: "past"}] * 4
+    return opened(
+        found,
+        [{0: "batch"}, {0: "batch"}, *kept],
+        batch=(2, 1, 3),
+        past=(6, 1, 12),
+    )
 
 
-@family
+@open_family
 def bloom() -> Example:
     from transformers import BloomConfig, BloomForCausalLM
 
     config = BloomConfig(vocab_size=100, hidden_size=32, n_layer=2, n_head=4)
-    return Example(Call(BloomForCausalLM(config), _logits_of), [tokens(8), _mask(8, 0)])
+    return _opened_prompt(BloomForCausalLM(config))
 
 
 @family
@@ -475,10 +537,11 @@ def crnn() -> Example:
     return Example(_Crnn(), [image(1, 1, 32, 64)])
 
 
-@family
+@open_family
 def crnn_open() -> Example:
     """Lines of any length."""
-    return Example(_Crnn(), [image(1, 1, 32, 64)], [{3: "width"}])
+    axes, lengths = [{3: "width"}], {"width": (64, 48, 100)}
+    return Example(_Crnn(), [image(1, 1, 32, 64)], axes, lengths)
 
 
 @family

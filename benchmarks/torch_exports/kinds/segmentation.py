@@ -9,7 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from kinds.family import Call, Example, family, image
+from kinds.family import Call, Example, family, image, open_family, opened
+
+_IMAGES = [{0: "batch", 2: "height", 3: "width"}]
+_SIZES = {"batch": (2, 1, 3), "height": (96, 64, 128), "width": (96, 160, 32)}
 
 
 def _out(network: nn.Module, x: Tensor) -> Any:
@@ -25,34 +28,36 @@ def _depth(network: nn.Module, x: Tensor) -> Any:
     return network(x).predicted_depth
 
 
-@family
+@open_family
 def deeplabv3() -> Example:
     from torchvision.models.segmentation import deeplabv3_mobilenet_v3_large
 
     network = deeplabv3_mobilenet_v3_large(
         weights=None, weights_backbone=None, num_classes=5
     )
-    return Example(Call(network, _out), [image(1, 3, 96, 96)])
+    found = Example(Call(network, _out), [image(1, 3, 96, 96)])
+    return opened(found, _IMAGES, **_SIZES)
 
 
-@family
+@open_family
 def lraspp() -> Example:
     from torchvision.models.segmentation import lraspp_mobilenet_v3_large
 
     network = lraspp_mobilenet_v3_large(
         weights=None, weights_backbone=None, num_classes=5
     )
-    return Example(Call(network, _out), [image(1, 3, 96, 96)])
+    found = Example(Call(network, _out), [image(1, 3, 96, 96)])
+    return opened(found, _IMAGES, **_SIZES)
 
 
 def _smp(name: str, **changes: Any) -> Example:
     import segmentation_models_pytorch as smp
 
     network = getattr(smp, name)("resnet18", encoder_weights=None, classes=3, **changes)
-    return Example(network, [image(1, 3, 64, 64)])
+    return opened(Example(network, [image(1, 3, 64, 64)]), _IMAGES, **_SIZES)
 
 
-@family
+@open_family
 def unetplusplus() -> Example:
     return _smp("UnetPlusPlus")
 
@@ -62,12 +67,12 @@ def pspnet() -> Example:
     return _smp("PSPNet")
 
 
-@family
+@open_family
 def manet() -> Example:
     return _smp("MAnet")
 
 
-@family
+@open_family
 def segformer() -> Example:
     from transformers import SegformerConfig, SegformerForSemanticSegmentation
 
@@ -77,9 +82,9 @@ def segformer() -> Example:
         num_attention_heads=[1, 2, 2, 4],
         decoder_hidden_size=32,
     )
-    return Example(
-        Call(SegformerForSemanticSegmentation(config), _logits), [image(1, 3, 64, 64)]
-    )
+    network = SegformerForSemanticSegmentation(config)
+    found = Example(Call(network, _logits), [image(1, 3, 64, 64)])
+    return opened(found, _IMAGES, **_SIZES)
 
 
 def _masks(network: nn.Module, x: Tensor) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from kinds.family import Call, Example, family, tokens
+from kinds.family import Call, Example, family, open_family, opened, tokens
 
 _SMALL = {
     "hidden_size": 32,
@@ -40,30 +40,35 @@ def _waves(name: str, **changes: Any) -> Example:
 
     config = getattr(transformers, f"{name}Config")(**{**_SMALL, **changes})
     network = getattr(transformers, f"{name}ForCTC")(config)
-    return Example(Call(network, _ctc), [_wave()])
+    return opened(
+        Example(Call(network, _ctc), [_wave()]),
+        [{0: "batch", 1: "samples"}],
+        batch=(2, 1, 3),
+        samples=(4000, 1600, 5001),
+    )
 
 
-@family
+@open_family
 def wav2vec2() -> Example:
     return _waves("Wav2Vec2", do_stable_layer_norm=True, feat_extract_norm="layer")
 
 
-@family
+@open_family
 def hubert() -> Example:
     return _waves("Hubert")
 
 
-@family
+@open_family
 def wavlm() -> Example:
     return _waves("WavLM", num_buckets=32, max_bucket_distance=80)
 
 
-@family
+@open_family
 def conformer_ctc() -> Example:
     return _waves("Wav2Vec2Conformer", position_embeddings_type="relative")
 
 
-@family
+@open_family
 def parakeet_ctc() -> Example:
     from transformers import ParakeetCTCConfig, ParakeetEncoderConfig, ParakeetForCTC
 
@@ -76,7 +81,12 @@ def parakeet_ctc() -> Example:
         num_mel_bins=40,
     )
     config = ParakeetCTCConfig(vocab_size=30, encoder_config=encoder.to_dict())
-    return Example(Call(ParakeetForCTC(config), _ctc), [torch.randn(1, 80, 40)])
+    return opened(
+        Example(Call(ParakeetForCTC(config), _ctc), [torch.randn(1, 80, 40)]),
+        [{0: "batch", 1: "frames"}],
+        batch=(2, 1, 3),
+        frames=(80, 33, 120),
+    )
 
 
 def _whisper() -> nn.Module:
@@ -105,15 +115,16 @@ def _whisper() -> nn.Module:
     return network
 
 
-@family
+@open_family
 def whisper_encoder() -> Example:
     def call(model: nn.Module, x: Tensor) -> Any:
         return model.model.encoder(x).last_hidden_state
 
-    return Example(Call(_whisper(), call), [torch.randn(1, 40, 100)])
+    found = Example(Call(_whisper(), call), [torch.randn(1, 40, 100)])
+    return opened(found, [{0: "batch"}], batch=(2, 1, 3))
 
 
-@family
+@open_family
 def whisper_decoder() -> Example:
     def call(model: nn.Module, words: Tensor, sound: Tensor) -> Any:
         y = model.model.decoder(
@@ -121,10 +132,16 @@ def whisper_decoder() -> Example:
         )
         return model.proj_out(y.last_hidden_state)
 
-    return Example(Call(_whisper(), call), [tokens(7), torch.randn(1, 50, 32)])
+    return opened(
+        Example(Call(_whisper(), call), [tokens(7), torch.randn(1, 50, 32)]),
+        [{0: "batch", 1: "words"}, {0: "batch", 1: "frames"}],
+        batch=(2, 1, 3),
+        words=(7, 1, 20),
+        frames=(50, 30, 61),
+    )
 
 
-@family
+@open_family
 def whisper_decoder_step() -> Example:
     """One word, with the keys and values of the words before as tensors."""
 
@@ -147,7 +164,14 @@ def whisper_decoder_step() -> Example:
         return (model.proj_out(y.last_hidden_state), *states)
 
     past = [torch.randn(1, 4, 6, 8) for _ in range(4)]
-    return Example(Call(_whisper(), call), [tokens(1), torch.randn(1, 50, 32), *past])
+    found = Example(Call(_whisper(), call), [tokens(1), torch.randn(1, 50, 32), *past])
+    kept = [{0: "batch", 2: "past"}] * 4
+    return opened(
+        found,
+        [{0: "batch"}, {0: "batch"}, *kept],
+        batch=(2, 1, 3),
+        past=(6, 1, 12),
+    )
 
 
 class _Transducer(nn.Module):

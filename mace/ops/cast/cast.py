@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir.dims import Dim, at_least
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
@@ -42,7 +43,18 @@ class Cast(OpRules):
         return op.input(0).dtype is op.output.dtype
 
     def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
-        return inputs[0] if op.attr("to") == "INT32" else None
+        (x,) = inputs
+        if x is None or op.attr("to") not in ("INT32", "BOOL"):
+            return None
+        if op.attr("to") == "INT32":
+            return x + 0 if all(isinstance(v, bool) for v in x.flat) else x
+
+        def is_any(dim: Dim) -> bool | None:
+            if isinstance(dim, int):
+                return bool(dim)
+            return True if at_least(dim, 1) else None
+
+        return np.asarray(np.frompyfunc(is_any, 1, 1)(x), object)
 
 
 def _in_bfloat16(x: Array) -> Array:

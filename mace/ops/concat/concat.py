@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir.dims import add
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType, Perm, SunkTranspose
 from mace.python.tools.ir.op_rules.movement import MovementRules, given_inputs
 from mace.python.tools.ir.op_rules.transposes import sink_along_axis
-from mace.python.tools.ir.shapes import Dim, compatible, format_shape, normalize_axis
+from mace.python.tools.ir.shapes import compatible, format_shape, normalize_axis
 
 
 class Concat(MovementRules):
@@ -34,7 +35,7 @@ class Concat(MovementRules):
                 raise ValueError(f"{format_shape(shape)} does not fit the first")
             for i, dim in enumerate(shape):
                 if i == axis:
-                    result[i] = _sum(result[i], dim)
+                    result[i] = add(result[i], dim)
                 elif not isinstance(result[i], int):
                     result[i] = dim
         return [OutputType(values[0].dtype, tuple(result))]
@@ -47,7 +48,3 @@ class Concat(MovementRules):
 
     def is_identity(self, op: Op) -> bool:
         return len(op.inputs) == 1
-
-
-def _sum(a: Dim, b: Dim) -> Dim:
-    return a + b if isinstance(a, int) and isinstance(b, int) else None

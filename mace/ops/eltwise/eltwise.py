@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir import dims
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
@@ -71,10 +71,21 @@ _BINARY: dict[str, Callable[[Array, Array], Array]] = {
     **_COMPARISONS,
 }
 # The modes that are used to compute shapes.
-_OF_DIMENSIONS: dict[str, Callable[[int, int], int]] = {
-    "ADD": operator.add,
-    "SUB": operator.sub,
-    "MUL": operator.mul,
+_OF_DIMENSIONS: dict[str, Callable[[Dim, Dim], Dim]] = {
+    "ADD": dims.add,
+    "SUB": dims.subtract,
+    "MUL": dims.multiply,
+    "MAX": dims.maximum,
+    "MIN": dims.minimum,
+    "DIV": lambda a, b: _divided_dim(a, b),
+    "FLOOR_DIV": dims.floor_divide,
+    "FLOOR_MOD": dims.modulo,
+    "EQUAL": lambda a, b: _equal(a, b),
+    "NOT_EQUAL": lambda a, b: _opposite(_equal(a, b)),
+    "LESS": lambda a, b: _less(a, b),
+    "LESS_EQUAL": lambda a, b: _opposite(_less(b, a)),
+    "GREATER": lambda a, b: _less(b, a),
+    "GREATER_EQUAL": lambda a, b: _opposite(_less(a, b)),
 }
 # Of the factors of quantized sums.
 _FACTOR_BITS = 21
@@ -156,22 +167,13 @@ class Eltwise(OpRules):
         return SunkTranspose(perm)
 
     def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
-        mode = op.attr("mode")
-        function = _OF_DIMENSIONS.get(mode)
+        function = _OF_DIMENSIONS.get(op.attr("mode"))
         arrays = [array for array in inputs if array is not None]
         if function is None or len(arrays) != len(inputs):
             return None
-        neutral = 1 if mode == "MUL" else 0
-
-        def both(a: Dim, b: Dim) -> Dim:
-            if isinstance(a, int) and isinstance(b, int):
-                return function(a, b)
-            # The neutral element leaves a symbol unchanged.
-            if b == neutral:
-                return a
-            return b if a == neutral and mode != "SUB" else None
-
-        return np.asarray(np.frompyfunc(both, 2, 1)(*arrays), object)
+        if op.attr("activation") != "NONE":
+            return None
+        return np.asarray(np.frompyfunc(function, 2, 1)(*arrays), object)
 
 
 def _exact_sum(op: Op, operands: Sequence[Array], factors: Sequence[float]) -> Array:
@@ -183,6 +185,30 @@ def _exact_sum(op: Op, operands: Sequence[Array], factors: Sequence[float]) -> A
     ]
     sums = _BINARY[op.attr("mode")](*products)
     return rounded(np.ldexp(sums.astype(np.float64), -shift))
+
+
+def _divided_dim(a: Dim, b: Dim) -> Dim:
+    """a / b, towards zero."""
+    if isinstance(a, int) and isinstance(b, int) and b:
+        return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    signs_known = dims.at_least(a, 0) and dims.at_least(b, 1)
+    return dims.floor_divide(a, b) if signs_known else None
+
+
+def _equal(a: Dim, b: Dim) -> bool | None:
+    if a is not None and a == b:
+        return True
+    return False if dims.never_equal(a, b) else None
+
+
+def _less(a: Dim, b: Dim) -> bool | None:
+    if dims.at_least(a, b):
+        return False
+    return True if dims.at_least(b, dims.add(a, 1)) else None
+
+
+def _opposite(known: bool | None) -> bool | None:
+    return None if known is None else not known
 
 
 def _divided(a: Array, b: Array) -> Array:

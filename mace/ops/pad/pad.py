@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir.dims import add
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
@@ -27,7 +28,7 @@ class Pad(OpRules):
         for axis, dim in enumerate(x.shape):
             _check_source(op.attr("mode"), dim, max(pads[2 * axis : 2 * axis + 2]))
         added = [pads[2 * i] + pads[2 * i + 1] for i in range(len(x.shape))]
-        return [OutputType(x.dtype, tuple(map(_longer, x.shape, added)))]
+        return [OutputType(x.dtype, tuple(map(add, x.shape, added)))]
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         widths = np.reshape(np.array(op.attr("pads"), np.int64), (-1, 2))
@@ -59,12 +60,6 @@ class Pad(OpRules):
 
     def is_identity(self, op: Op) -> bool:
         return not any(op.attr("pads"))
-
-
-def _longer(dim: Dim, by: int) -> Dim:
-    if by == 0:
-        return dim
-    return dim + by if isinstance(dim, int) else None
 
 
 def _check_source(mode: str, dim: Dim, pad: int) -> None:

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.dims import Dim, add, ceil_divide, maximum, multiply, subtract
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules.movement import symbols
 from mace.python.tools.ir.shapes import static
 
 
@@ -27,7 +29,7 @@ class Range(OpRules):
             if shape is not None and math.prod(shape) != 1:
                 raise ValueError(f"an input has the shape {list(shape)}")
         if not all(value.is_constant for value in values):
-            return [OutputType(dtype, (None,))]
+            return [OutputType(dtype, (_open_count(values),))]
         count = _count(*(value.numpy().reshape(()) for value in values))
         return [OutputType(dtype, (count,))]
 
@@ -36,6 +38,34 @@ class Range(OpRules):
         steps = np.arange(_count(start, limit, delta))
         wide = np.float64 if start.dtype.kind == "f" else np.int64
         return [wide(start) + steps * wide(delta)]
+
+    def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
+        count = static(op.output.shape)
+        start, delta = inputs[0], inputs[2]
+        if count is None or start is None or delta is None:
+            return None
+        numbers = [
+            add(start.reshape(-1)[0], multiply(i, delta.reshape(-1)[0]))
+            for i in range(count[0])
+        ]
+        return symbols(numbers)
+
+
+def _open_count(values: Sequence[Value]) -> Dim:
+    """How many numbers there are, if they start, end and step at dimensions."""
+    if values[0].dtype is not DataType.INT32:
+        return None
+    start, limit, delta = (
+        value.numpy().reshape(-1).tolist()[0]
+        if value.is_constant
+        else None
+        if value.dims is None
+        else value.dims.reshape(-1)[0]
+        for value in values
+    )
+    if not isinstance(delta, int) or delta <= 0:
+        return None
+    return ceil_divide(maximum(subtract(limit, start), 0), delta)
 
 
 def _count(start: Array, limit: Array, delta: Array) -> int:

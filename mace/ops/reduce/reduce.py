@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir import dims
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
@@ -27,6 +28,12 @@ _FUNCTIONS: dict[str, Callable[..., Array]] = {
     "PROD": np.prod,
     "SUM_SQUARE": lambda x, **kw: np.sum(np.square(x), **kw),
     "L2": lambda x, **kw: np.sqrt(np.sum(np.square(x), **kw)),
+}
+_OF_DIMENSIONS: dict[str, Callable[[Dim, Dim], Dim]] = {
+    "SUM": dims.add,
+    "PROD": dims.multiply,
+    "MAX": dims.maximum,
+    "MIN": dims.minimum,
 }
 
 # Of quantized numbers: so that sums of them do not exceed int32, and groups of adjacent
@@ -46,16 +53,16 @@ class Reduce(OpRules):
         if len(set(given)) != len(given):
             raise ValueError(f"axes {list(op.attr('axes'))} repeat")
         keep = op.attr("keep_dims")
-        dims: list[Dim] = []
+        left: list[Dim] = []
         for axis, dim in enumerate(x.shape):
             if axis not in axes:
-                dims.append(dim)
+                left.append(dim)
             elif keep:
-                dims.append(1)
+                left.append(1)
         needs_elements = op.attr("mode") in ("MEAN", "MAX", "MIN")
-        if needs_elements and 0 not in dims and any(x.shape[a] == 0 for a in axes):
+        if needs_elements and 0 not in left and any(x.shape[a] == 0 for a in axes):
             raise ValueError(f"{op.attr('mode')} over no elements has no value")
-        return [OutputType(x.dtype, tuple(dims))]
+        return [OutputType(x.dtype, tuple(left))]
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         x = inputs[0].astype(np.float64)
@@ -94,6 +101,13 @@ class Reduce(OpRules):
         if op.attr("keep_dims"):
             return SunkTranspose(perm, {"axes": moved})
         return SunkTranspose(without_axes(perm, axes), {"axes": moved})
+
+    def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
+        (x,) = inputs
+        function = _OF_DIMENSIONS.get(op.attr("mode"))
+        if x is None or function is None or x.ndim != 1 or not x.size:
+            return None
+        return np.asarray([functools.reduce(function, x.tolist())], object)
 
 
 def _axes(op: Op, rank: int) -> set[int]:

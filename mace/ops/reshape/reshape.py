@@ -32,6 +32,8 @@ class Reshape(ReshapeRules):
             wanted = op.attr("shape")
         elif shape_value.is_constant:
             wanted = shape_value.numpy().reshape(-1).tolist()
+        elif shape_value.dims is not None and None not in shape_value.dims:
+            wanted = list(shape_value.dims)
         else:
             rank = shape_value.shape[0] if shape_value.shape else None
             known = isinstance(rank, int)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dims import floor_divide, multiply
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
@@ -43,9 +44,12 @@ class Resize(OpRules):
                 _check_length(op, hw[i], given[i], i)
             return [OutputType(x.dtype, image_shape(op, n, given, c))]
         if size is not None:
-            return [OutputType(x.dtype, image_shape(op, n, (None, None), c))]
+            dims = (None, None) if size.dims is None else tuple(size.dims)
+            return [OutputType(x.dtype, image_shape(op, n, dims, c))]
         scaled = [
-            _scaled_size(dim, scale) if isinstance(dim, int) else None
+            _scaled_size(dim, scale)
+            if isinstance(dim, int)
+            else _open_size(dim, float(scale))
             for dim, scale in zip(hw, op.attr("scales"))
         ]
         return [OutputType(x.dtype, image_shape(op, n, scaled, c))]
@@ -122,6 +126,13 @@ def _check_length(op: Op, length: Dim, output: int, index: int) -> None:
 def _scaled_size(size: int, scale: float) -> int:
     """The new length: in float32, as frameworks compute it."""
     return int(np.floor(np.float32(size) * np.float32(scale)))
+
+
+def _open_size(dim: Dim, scale: float) -> Dim:
+    if scale >= 1:
+        return multiply(dim, int(scale)) if scale.is_integer() else None
+    parts = 1 / scale
+    return floor_divide(dim, int(parts)) if parts.is_integer() else None
 
 
 def _resized(op: Op, x: Array, axis: int, output: int, scale: float | None) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir.dims import floor_divide
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
@@ -29,7 +30,7 @@ class Split(OpRules):
         if not sizes:
             if isinstance(dim, int) and dim % count:
                 raise ValueError(f"{dim} cannot be cut into {count} equal parts")
-            parts = [dim // count if isinstance(dim, int) else None] * count
+            parts = [floor_divide(dim, count)] * count
         elif len(sizes) != count or (isinstance(dim, int) and sum(sizes) != dim):
             raise ValueError(f"sizes {list(sizes)} do not cut {dim} in {count}")
         return [

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir.dims import add, ceil_divide, maximum, minimum, subtract
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType, Perm, SunkTranspose
@@ -78,4 +79,21 @@ def _slices(op: Op, rank: int) -> dict[int, slice]:
 
 
 def _length(dim: Dim, cut: slice) -> Dim:
-    return len(range(*cut.indices(dim))) if isinstance(dim, int) else None
+    if isinstance(dim, int):
+        return len(range(*cut.indices(dim)))
+    begin, end, stride = cut.start, cut.stop, cut.step
+    if stride < 0:
+        # From the last element to the first one.
+        whole = begin == -1 and end is None
+        return ceil_divide(dim, -stride) if whole else None
+    first, last = (_place(dim, place) for place in (begin, end))
+    return ceil_divide(maximum(subtract(last, first), 0), stride)
+
+
+def _place(dim: Dim, place: int) -> Dim:
+    """Where a place, which may be counted from the end, is in an axis."""
+    if place >= 2**31 - 1:
+        return dim
+    if place >= 0:
+        return minimum(place, dim)
+    return maximum(add(dim, place), 0)

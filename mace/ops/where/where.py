@@ -12,7 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
-from mace.python.tools.ir.shapes import broadcast
+from mace.python.tools.ir.shapes import Dim, broadcast
 
 
 class Where(OpRules):
@@ -27,3 +27,15 @@ class Where(OpRules):
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         return [np.where(*inputs)]
+
+    def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
+        condition, a, b = inputs
+        if condition is None or a is None or b is None:
+            return None
+
+        def chosen(yes: bool | None, one: Dim, other: Dim) -> Dim:
+            if one == other:
+                return one
+            return None if yes is None else one if yes else other
+
+        return np.asarray(np.frompyfunc(chosen, 3, 1)(condition, a, b), object)

@@ -29,6 +29,11 @@ def fold_op(graph: Graph, op: Op) -> bool:
     if known is not None:
         graph.make_constants(op, known)
         return True
+    if _is_settled(op):
+        value = op.output
+        settled = Constant.of(np.asarray(value.dims, value.dtype.numpy))
+        graph.make_constants(op, [settled])
+        return True
     if not op.inputs or any(v is not None and not v.is_constant for v in op.inputs):
         return False
     before = sum(v.constant.size for v in op.inputs if v and v.constant)
@@ -51,6 +56,13 @@ def fold_op(graph: Graph, op: Op) -> bool:
         results = [replace(results[0], integers=integers)]
     graph.make_constants(op, results)
     return True
+
+
+def _is_settled(op: Op) -> bool:
+    """Whether what is computed of open dimensions is the same in every run."""
+    if len(op.outputs) != 1 or op.output.dims is None:
+        return False
+    return all(isinstance(dim, int) for dim in op.output.dims.flat)
 
 
 def _results(op: Op, small: bool) -> list[Constant]:

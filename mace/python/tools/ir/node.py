@@ -38,6 +38,8 @@ class Value:
         quantization: what its integers stand for, None if for themselves. Stated
             by the framework's model and by Quantize; inference keeps it.
         constant: its elements if they are known.
+        dims: its elements if they follow from shapes that the run determines: an array
+            of `Dim`. The conditions that compare them are bool.
         producer: the operator whose output this is, None for inputs and
             constants.
         uses: (operator, input number) of every reader.
@@ -50,6 +52,7 @@ class Value:
         self.dtype = dtype
         self.shape = shape
         self.constant: Constant | None = None
+        self.dims: Array | None = None
         self.producer: Op | None = None
         self.uses: list[tuple[Op, int]] = []
         self.source: str | None = None

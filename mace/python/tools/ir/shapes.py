@@ -2,20 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shapes with dimensions that may be unknown.
 
-A dimension is an int, a str or None. A str is a symbol: two dimensions with
-the same symbol are equal in every run. None is unknown and equals nothing. A
-shape that is None has unknown rank.
+A dimension is an int, a str or None. A str is a symbol or a formula of symbols
+(dims.py): two dimensions with the same text are equal in every run. None is unknown and
+equals nothing. A shape that is None has unknown rank.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Optional, Union
+
+from mace.python.tools.ir.dims import Dim as Dim
+from mace.python.tools.ir.dims import either
 
 # The largest rank of a tensor in the runtime (Shape::kMaxRank).
 MAX_RANK = 8
 
-Dim = Optional[Union[int, str]]
 Shape = tuple[Dim, ...]
 
 
@@ -96,18 +97,13 @@ def broadcast(a: Shape, b: Shape) -> Shape:
 
 
 def _broadcast_dim(x: Dim, y: Dim, a: Shape, b: Shape) -> Dim:
-    if x == 1 or same_dim(x, y):
-        return y
-    if y == 1:
-        return x
-    if isinstance(x, int) and isinstance(y, int):
+    if isinstance(x, int) and isinstance(y, int) and x != y and 1 not in (x, y):
         raise ValueError(f"{format_shape(a)} and {format_shape(b)} differ")
     # A known length above 1 decides; the unknown one must be equal to it or 1.
-    if isinstance(x, int):
-        return x
-    if isinstance(y, int):
-        return y
-    return None
+    for dim in (x, y):
+        if isinstance(dim, int) and dim != 1:
+            return dim
+    return either(x, y)
 
 
 def format_shape(shape: Shape | None) -> str:

@@ -13,21 +13,10 @@ then has no reader and is removed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Optional
-
-import numpy as np
-
-from mace.python.tools.ir import Dim, Graph, Op, Value
-from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir import Dim, Graph, Op
 from mace.python.tools.ir.infer import update_outputs
-from mace.python.tools.ir.op_rules import rules_of
-from mace.python.tools.ir.op_rules.movement import symbols
 from mace.python.tools.ir.op_rules.reshapes import reshape_attribute
 from mace.python.tools.passes.base import Pass
-
-# Shapes are short; a longer integer tensor contains data.
-_LONGEST = 64
 
 
 class SymbolicShapes(Pass):
@@ -37,22 +26,15 @@ class SymbolicShapes(Pass):
     requires = ("fold_constants",)
 
     def run(self, graph: Graph) -> int:
-        known: dict[Value, Array] = {}
-        count = 0
-        for op in graph.ops:
-            if op.type == "Reshape" and op.get_input(1) is not None:
-                count += _rewrite(op, known)
-            _follow(op, known)
-        return count
+        return sum(_rewrite(op) for op in graph.ops)
 
 
-def _rewrite(op: Op, known: Mapping[Value, Array]) -> bool:
-    target = _elements(op.input(1), known)
+def _rewrite(op: Op) -> bool:
+    shape = op.get_input(1) if op.type == "Reshape" else None
     source = op.input(0).shape
-    if target is None or source is None:
+    if shape is None or shape.dims is None or source is None:
         return False
-    dims = list(target.reshape(-1))
-    wanted = _attribute(source, dims, op.attr("allow_zero"))
+    wanted = _attribute(source, list(shape.dims), op.attr("allow_zero"))
     if wanted is None:
         return False
     op.set_attr("shape", wanted)
@@ -83,29 +65,3 @@ def _attribute(
         else:
             return None
     return tuple(wanted)
-
-
-def _follow(op: Op, known: dict[Value, Array]) -> None:
-    """Adds the elements of the output if they follow from shapes."""
-    if len(op.outputs) != 1:
-        return
-    elements = [_elements(value, known) for value in op.inputs]
-    # If it depended only on constants, it would have been folded.
-    if any(array is not None for array in elements) and not any(
-        value in known for value in op.inputs
-    ):
-        return
-    result = rules_of(op.type).symbolic(op, elements)
-    if result is not None:
-        known[op.output] = result
-
-
-def _elements(value: Optional[Value], known: Mapping[Value, Array]) -> Array | None:
-    if value is None:
-        return None
-    if value in known:
-        return known[value]
-    if value.constant is None or value.constant.size > _LONGEST:
-        return None
-    array = value.numpy()
-    return np.asarray(symbols(array.reshape(-1).tolist()).reshape(array.shape))

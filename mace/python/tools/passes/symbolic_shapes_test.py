@@ -72,7 +72,7 @@ def test_two_unknown_dimensions_stay_computed() -> None:
     assert types(rewrite(build)) == {"Shape": 1, "Gather": 1, "Reshape": 1}
 
 
-def test_arithmetic_on_the_batch_stays_computed() -> None:
+def test_arithmetic_on_the_batch_is_followed() -> None:
     def build(b: GraphBuilder, rng: np.random.Generator) -> None:
         x = b.input("x", DataType.FLOAT32, (None, 6))
         shape = b.one("Shape", [x])
@@ -80,4 +80,20 @@ def test_arithmetic_on_the_batch_stays_computed() -> None:
         half = b.one("Eltwise", [half, _ints(b, 2, 0)], None, {"mode": "SUB"})
         b.output(b.one("Reshape", [x, half]), "y")
 
-    assert types(rewrite(build))["Eltwise"] == 2
+    graph = rewrite(build)
+    assert types(graph) == {"Reshape": 1}
+    assert graph.ops[0].attr("shape") == (0, 6)
+
+
+def test_a_product_of_open_dimensions_is_inferred() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = b.input("x", DataType.FLOAT32, (None, None, 4, 6))
+        shape = b.one("Shape", [x])
+        first, second = (b.one("Gather", [shape, _ints(b, i)]) for i in (0, 1))
+        rows = b.one("Eltwise", [first, second], None, {"mode": "MUL"})
+        target = b.one("Concat", [rows, _ints(b, 24)], None, {"axis": 0})
+        b.output(b.one("Reshape", [x, target]), "y")
+
+    graph = rewrite(build)
+    assert types(graph) == {"Reshape": 1}
+    assert graph.outputs[0].shape == ("x:0*x:1", 24)

@@ -57,6 +57,13 @@ def _elements(value: Value) -> int:
     return END if shape is None else math.prod(shape)
 
 
+def unreshaped(mask: Value) -> Value:
+    """The same elements in their first shape."""
+    while mask.producer is not None and mask.producer.type in ("Identity", "Reshape"):
+        mask = mask.producer.input(0)
+    return mask
+
+
 class CountedNode:
     """A node, and what counts of its inputs."""
 
@@ -71,7 +78,8 @@ class CountedNode:
         if any(self.counted) or self.node.type == "NonZero":
             return True
         if self.node.type == "Slice" and len(self.node.inputs) > 2:
-            return any(v and not v.is_constant for v in self.node.inputs[1:3])
+            places = [v for v in self.node.inputs[1:3] if v is not None]
+            return any(self.node.unshaped(v) is not None for v in places)
         return any(self._dynamic(value) for value in self.node.inputs[1:]) or (
             self.node.type in ("Range", "ConstantOfShape")
             and self._dynamic(self.node.inputs[0])
@@ -219,6 +227,10 @@ class CountedNode:
                 x = self.masked(x, counted, 0)
             with self._known.suspended():
                 places, count = node.make_all("NonZero", [x], {}, 2)
+            # A mask has as many in any shape.
+            if counted is None:
+                key = ("number under", unreshaped(mask))
+                count = self._known.remember(key, lambda: count)
             self._known.add(places, Counted(count, 1))
             return places
 

@@ -253,22 +253,29 @@ class Node:
         The runtime plans its memory before it computes, so it must be able to
         compute this beforehand, from the results of Shape and constants.
         """
+        found = self.unshaped(value)
+        if found is not None:
+            raise UnsupportedNodeError(
+                f"{what} ({value.name}) depends on the elements of {found.name}, not "
+                "only on shapes",
+                STATIC_HINT,
+            )
+
+    def unshaped(self, value: Value) -> Value | None:
+        """What a value depends on besides the shapes of inputs; None if nothing."""
         stack, seen = [value], {value}
         while stack:
             current = stack.pop()
-            if current.is_constant:
+            if current.is_constant or current.dims is not None:
                 continue
             if current.producer is None:
-                raise UnsupportedNodeError(
-                    f"{what} ({value.name}) depends on the elements of "
-                    f"{current.name}, not only on shapes",
-                    STATIC_HINT,
-                )
+                return current
             if current.producer.type == "Shape":
                 continue
             fresh = {v for v in current.producer.inputs if v is not None} - seen
             stack.extend(fresh)
             seen |= fresh
+        return None
 
     def axis(self, axis: int, rank: int) -> int:
         """An axis counted from the front."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx
 
@@ -24,6 +24,7 @@ from mace.python.tools.importers.onnx.tensors import (
     element_type_name,
 )
 from mace.python.tools.importers.shapes import shape_conflict
+from mace.python.tools.ir.dims import formula
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.shapes import Shape, compatible, format_shape
@@ -248,15 +249,36 @@ def _graph_inputs(
             kind.tensor_type.elem_type = tensor.data_type
     problems: list[str] = []
     inputs = []
+    symbols = _symbols(graph)
     for spec in request.inputs:
         kind = declared.get(spec.name)
         try:
-            inputs.append(_graph_input(model, spec, kind))
+            inputs.append(_with_formulas(_graph_input(model, spec, kind), symbols))
         except ImportModelError as error:
             problems.append(str(error))
     if problems:
         raise ImportModelError("\n".join(problems))
     return tuple(inputs)
+
+
+def _symbols(graph: onnx.GraphProto) -> set[str]:
+    """The names of open dimensions of the model's inputs."""
+    return {
+        dim.dim_param
+        for value in graph.input
+        for dim in value.type.tensor_type.shape.dim
+        if dim.dim_param
+    }
+
+
+def _with_formulas(given: GraphInput, symbols: Container[str]) -> GraphInput:
+    """An input whose dimensions may be sums of those of others: exporters write the
+    length of a mask as `past_sequence_length + sequence_length`.
+    """
+    shape = tuple(
+        formula(symbols, dim) if isinstance(dim, str) else dim for dim in given.shape
+    )
+    return replace(given, shape=shape)
 
 
 def _graph_input(

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mace.python.tools.ir.dims import floor_divide, multiply
 from mace.python.tools.ir.shapes import Dim
 
 
 def multiplied_dims(dims: Sequence[Dim], factor: int) -> list[Dim]:
     """Each dimension times `factor`, as far as known."""
-    return [dim * factor if isinstance(dim, int) else None for dim in dims]
+    return [multiply(dim, factor) for dim in dims]
 
 
 def divided_dim(dim: Dim, divisor: int, what: str) -> Dim:
@@ -20,8 +21,6 @@ def divided_dim(dim: Dim, divisor: int, what: str) -> Dim:
     Raises:
         ValueError: it is no multiple; calls the dimension `what`.
     """
-    if not isinstance(dim, int):
-        return None
-    if dim % divisor:
+    if isinstance(dim, int) and dim % divisor:
         raise ValueError(f"{dim} {what} are not divisible by {divisor}")
-    return dim // divisor
+    return floor_divide(dim, divisor)

@@ -6,12 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mace.python.tools.ir.dims import divide_exactly, product_of
 from mace.python.tools.ir.op_rules.base import Perm
 from mace.python.tools.ir.shapes import Dim, Shape, product, same_shape
 
 
-def reshaped(shape: Shape | None, wanted: Sequence[int], allow_zero: bool) -> Shape:
-    """The output shape of Reshape for an input of shape `shape`."""
+def reshaped(shape: Shape | None, wanted: Sequence[Dim], allow_zero: bool) -> Shape:
+    """The output shape of Reshape for an input of shape `shape`.
+
+    Args:
+        shape: of the input.
+        wanted: 0 copies a dimension, -1 is inferred. If there is a -1, a dimension that
+            only the run knows is not 0.
+        allow_zero: 0 is a length.
+    """
     result: list[Dim] = []
     for axis, dim in enumerate(wanted):
         if dim == 0 and not allow_zero:
@@ -37,19 +45,15 @@ def _inferred(
     rest = [dim for axis, dim in enumerate(result) if axis != hole]
     if shape is None:
         return None
-    # Symbols and unknown dimensions that are copied from the input cancel.
+    # Symbols that are copied from the input cancel.
     own = list(shape)
     for dim in [d for d in rest if isinstance(d, str)]:
         if dim in own:
             own.remove(dim)
             rest.remove(dim)
     above, below = product(own), product(rest)
-    if below is None:
-        return None
-    if above is None:
-        open_dims = [d for d in own if not isinstance(d, int)]
-        known = product(d for d in own if isinstance(d, int))
-        return open_dims[0] if len(open_dims) == 1 and known == below else None
+    if above is None or below is None:
+        return divide_exactly(product_of(own), product_of(rest))
     if below == 0:
         raise ValueError("beside a dimension of 0, -1 may be anything")
     if above % below:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir.dims import add, multiply
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.node import Op
 from mace.python.tools.ir.op_rules.activations import activate
@@ -16,18 +17,21 @@ from mace.python.tools.ir.shapes import Dim
 
 
 def transposed_size(op: Op, index: int, kernel: int, size: Dim) -> Dim:
-    """The output height (0) or width (1) of a transposed convolution."""
-    if not isinstance(size, int):
-        return None
-    pads = op.attr("pads")
-    result: int = (
-        op.attr("strides")[index] * (size - 1)
-        + (kernel - 1) * op.attr("dilations")[index]
+    """The output height (0) or width (1) of a transposed convolution. An open size is
+    not 0.
+    """
+    pads, stride = op.attr("pads"), op.attr("strides")[index]
+    added: int = (
+        (kernel - 1) * op.attr("dilations")[index]
         + 1
         - pads[index]
         - pads[index + 2]
         + op.attr("output_padding")[index]
+        - stride
     )
+    if not isinstance(size, int):
+        return add(multiply(size, stride), added)
+    result: int = stride * size + added
     if size and result < 1:
         raise ValueError(
             f"pads {list(pads)} leave nothing of what a length of {size} becomes"

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir.dims import add, ceil_divide, floor_divide, minimum
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.node import Op
 from mace.python.tools.ir.op_rules.activations import activate, check_fused
@@ -34,7 +35,7 @@ class Axis:
     def output(self, size: Dim, ceil_mode: bool = False) -> Dim:
         """Number of windows over `size` elements."""
         if not isinstance(size, int):
-            return None
+            return self._open_output(size, ceil_mode)
         if size == 0:
             return 0
         room = size + self.before + self.after - self.extent
@@ -49,6 +50,14 @@ class Axis:
             starting_before_end = (size + self.before - 1) // self.stride + 1
             count = min(-(-room // self.stride) + 1, starting_before_end)
         return count
+
+    def _open_output(self, size: Dim, ceil_mode: bool) -> Dim:
+        """Number of windows over a length that the run determines, which is not 0."""
+        room = add(size, self.before + self.after - self.extent)
+        if not ceil_mode:
+            return add(floor_divide(room, self.stride), 1)
+        starting_before_end = floor_divide(add(size, self.before - 1), self.stride)
+        return add(minimum(ceil_divide(room, self.stride), starting_before_end), 1)
 
 
 def window_axes(
@@ -67,7 +76,9 @@ def output_size(
 ) -> Dim:
     """Windows along the vertical (0) or horizontal (1) axis."""
     axis = _axis(op, index, kernel, size)
-    return None if axis is None else axis.output(size, ceil_mode)
+    if axis is None:  # padding so that each stride has its window
+        return ceil_divide(size, op.attr("strides")[index])
+    return axis.output(size, ceil_mode)
 
 
 def _axis(op: Op, index: int, kernel: int, size: Dim) -> Axis | None:

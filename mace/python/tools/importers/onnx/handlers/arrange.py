@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.lengths import Lengths, is_open
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
@@ -40,8 +42,36 @@ def _split(node: Node) -> None:
     axis = node.axis(node.integer("axis", 0), len(dims))
     count = node.output_count
     length = dims[axis]
+    if _has_open_parts(node, length):
+        _split_open(node, x, axis)
+        return
     sizes = _split_sizes(node, count, length)
     node.emit("Split", [x], {"axis": axis, "sizes": sizes})
+
+
+def _has_open_parts(node: Node, length: Dim) -> bool:
+    """Whether each run determines the sizes of the parts."""
+    if node.opset >= 13 and node.has_input(1):
+        return is_open(node.input(1))
+    # Before operator set 18, all parts had the same size.
+    return node.opset >= 18 and not isinstance(length, int)
+
+
+def _split_open(node: Node, x: Value, axis: int) -> None:
+    lengths, count = Lengths(node), node.output_count
+    if node.has_input(1):
+        parts = [lengths.element(node.input(1), index) for index in range(count)]
+    else:
+        whole = lengths.of_axis(x, axis)
+        rest = lengths.total(whole, lengths.number(count - 1))
+        number = lengths.number(count)
+        part = node.make("Eltwise", [rest, number], {"mode": "FLOOR_DIV"})
+        parts = [part] * count
+    begin = lengths.number(0)
+    for index, part in enumerate(parts):
+        end = lengths.total(begin, part)
+        node.set_output(index, lengths.sliced(x, axis, begin, end, 1))
+        begin = end
 
 
 def _split_sizes(node: Node, count: int, length: Any) -> list[int]:
@@ -70,6 +100,9 @@ def _slice(node: Node) -> None:
         begins, ends = node.integers("starts"), node.integers("ends")
         axes = node.integers("axes", range(len(begins)))
         strides = [1] * len(begins)
+    elif is_open(node.input(1)) or is_open(node.input(2)):
+        _slice_open(node, x)
+        return
     else:
         begins = node.constant_ints(1, "starts")
         ends = node.constant_ints(2, "ends")
@@ -91,6 +124,25 @@ def _slice(node: Node) -> None:
     ]
     attrs = {"axes": axes, "begins": begins, "ends": ends, "strides": strides}
     node.emit("StridedSlice", [x], attrs)
+
+
+def _slice_open(node: Node, x: Value) -> None:
+    """A slice between positions that the run computes from shapes."""
+    lengths, rank = Lengths(node), len(node.shape(x))
+    axes = node.constant_ints(3, "axes") if node.has_input(3) else None
+    steps = node.constant_ints(4, "steps") if node.has_input(4) else None
+    count = len(lengths.known(node.input(1)))
+    axes, steps = axes or list(range(count)), steps or [1] * count
+    ends = len(lengths.known(node.input(2)))
+    axes = [node.axis(axis, rank) for axis in axes]
+    if not count == ends == len(axes) == len(steps):
+        raise UnsupportedNodeError("starts, ends, axes and steps differ in length")
+    if 0 in steps or len(set(axes)) != count:
+        raise UnsupportedNodeError(f"steps are {steps}, axes {axes}")
+    for index, (axis, step) in enumerate(zip(axes, steps)):
+        begin, end = (lengths.element(node.input(port), index) for port in (1, 2))
+        x = lengths.sliced(x, axis, begin, end, step)
+    node.set_output(0, x)
 
 
 def _first_backwards(begin: int, length: Any) -> int:
@@ -131,6 +183,9 @@ def _tile(node: Node) -> None:
             node.constant_ints(i, w)[0] for i, w in ((1, "tiles"), (2, "axis"))
         )
         repeats[node.axis(axis, rank)] = tiles
+    elif is_open(node.input(1)):
+        _tile_open(node, x)
+        return
     else:
         repeats = node.constant_ints(1, "repeats")
     if len(repeats) != rank:
@@ -145,6 +200,18 @@ def _tile(node: Node) -> None:
         x = node.make("Concat", [x] * times, {"axis": axis})
     axis, times = steps[-1]
     node.emit("Concat", [x] * times, {"axis": axis})
+
+
+def _tile_open(node: Node, x: Value) -> None:
+    """Numbers of copies that the run computes from shapes."""
+    lengths, rank = Lengths(node), len(node.shape(x))
+    known = lengths.known(node.input(1))
+    if len(known) != rank:
+        raise UnsupportedNodeError(f"{len(known)} repeats for {rank} dimensions")
+    for axis, times in enumerate(known):
+        if times != 1:
+            x = lengths.repeated(x, axis, lengths.element(node.input(1), axis))
+    node.set_output(0, x)
 
 
 @HANDLERS.register("Pad")

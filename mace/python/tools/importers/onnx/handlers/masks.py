@@ -11,20 +11,32 @@ import math
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.lengths import Lengths
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES, element_type_name
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
+# No axis is longer.
+_FARTHEST = 2**30
+
 
 @HANDLERS.register("Trilu")
 def _trilu(node: Node) -> None:
     x = node.input(0)
-    rows, columns = _matrix(node, x)
+    dims = node.shape(x)
+    if len(dims) < 2:
+        raise UnsupportedNodeError(f"the input has {len(dims)} dimensions, not 2")
     diagonal = node.constant(1, "k").reshape(-1) if node.has_input(1) else np.zeros(1)
     if diagonal.size != 1:
         raise UnsupportedNodeError(f"k has {diagonal.size} elements, not 1")
     # Far beyond the corners, every k is the same, and no sum overflows.
+    rows, columns = dims[-2:]
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        k = int(np.clip(diagonal[0], -_FARTHEST, _FARTHEST))
+        whole = Lengths(node).triangle(x, k, node.flag("upper", True))
+        node.set_output(0, whole)
+        return
     k = int(np.clip(diagonal[0], -rows, columns))
     triangle = np.tri(rows, columns, k - 1 if node.flag("upper", True) else k, bool)
     kept = ~triangle if node.flag("upper", True) else triangle
@@ -73,15 +85,3 @@ def _largest(
     index = node.make("ArgMax", [x], {"axis": axis})
     index = node.make("Squeeze", [index], {"axes": [axis]})
     return [index, node.literal([0.0, 1.0])], {"depth": length, "axis": axis}
-
-
-def _matrix(node: Node, x: Value) -> tuple[int, int]:
-    """The last two dimensions, which must be known."""
-    shape = node.shape(x)
-    if len(shape) < 2:
-        raise UnsupportedNodeError(f"the input has {len(shape)} dimensions, not 2")
-    rows, columns = shape[-2:]
-    if not isinstance(rows, int) or not isinstance(columns, int):
-        node.static_shape(x)
-    assert isinstance(rows, int) and isinstance(columns, int)
-    return rows, columns

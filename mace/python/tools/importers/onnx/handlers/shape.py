@@ -9,9 +9,11 @@ import math
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.importers.onnx.lengths import Lengths, is_open, scalar_of
+from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.window import NCHW
 from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.shapes import static
 
 # No network has a constant with more elements; a damaged shape may ask for them.
 _LARGEST_FILLED = 1 << 28
@@ -56,6 +58,13 @@ def _flatten(node: Node) -> None:
             return
     if axis == 1:
         shape = [0, -1]
+    elif static(dims) is None:
+        lengths = Lengths(node)
+        sizes = [lengths.of_axis(x, i) for i in range(len(dims))]
+        sides = [lengths.product(part) for part in (sizes[:axis], sizes[axis:])]
+        both = node.make("Concat", sides, {"axis": 0})
+        node.emit("Reshape", [x, both], {"allow_zero": True})
+        return
     else:
         shape = [math.prod(node.static_shape(x)[:axis]), -1]
         if 0 in node.static_shape(x):
@@ -119,7 +128,13 @@ def _shape(node: Node) -> None:
 
 @HANDLERS.register("Size")
 def _size(node: Node) -> None:
-    count = math.prod(node.static_shape(node.input(0)))
+    x, lengths = node.input(0), Lengths(node)
+    if static(node.shape(x)) is None:
+        axes = range(len(node.shape(x)))
+        product = lengths.product([lengths.of_axis(x, axis) for axis in axes])
+        node.emit("Reshape", [product], {"shape": []})
+        return
+    count = math.prod(node.static_shape(x))
     node.set_output(0, node.literal(count, DataType.INT32))
 
 
@@ -127,6 +142,9 @@ def _size(node: Node) -> None:
 def _expand(node: Node) -> None:
     x = node.input(0)
     dims = node.shape(x)
+    if is_open(node.input(1)):
+        node.set_output(0, Lengths(node).expanded(x, node.input(1)))
+        return
     wanted = node.constant_ints(1, "shape")
     rank = max(len(dims), len(wanted))
     padded = (1,) * (rank - len(dims)) + tuple(dims)
@@ -139,18 +157,27 @@ def _expand(node: Node) -> None:
     if all(one == 1 for one in ones) and rank == len(dims):
         node.set_output(0, x)
         return
-    if x.dtype not in (DataType.FLOAT32, DataType.INT32) and not x.is_constant:
-        raise UnsupportedNodeError(f"elements of type {x.dtype.value}", STATIC_HINT)
     if math.prod(ones) > _LARGEST_ONES:
         raise UnsupportedNodeError(f"expands {list(dims)} to {wanted}")
-    filled = np.broadcast_to(np.ones((), x.dtype.numpy), ones)
-    node.emit("Eltwise", [x, node.literal(filled, x.dtype)], {"mode": "MUL"})
+    kept = x.dtype
+    if kept not in (DataType.FLOAT32, DataType.INT32):
+        x = node.make("Cast", [x], {"to": "INT32"})
+    filled = node.literal(np.broadcast_to(1, ones), x.dtype)
+    if x.dtype is kept:
+        node.emit("Eltwise", [x, filled], {"mode": "MUL"})
+        return
+    whole = node.make("Eltwise", [x, filled], {"mode": "MUL"})
+    node.emit("Cast", [whole], {"to": kept.value.upper()})
 
 
 @HANDLERS.register("ConstantOfShape")
 def _constant_of_shape(node: Node) -> None:
-    shape = node.constant_ints(0, "the shape")
     fill = node.attribute_tensor("value").numpy() if node.has("value") else None
+    if is_open(node.input(0)):
+        number = scalar_of(node, fill)
+        node.set_output(0, Lengths(node).filled(number, node.input(0)))
+        return
+    shape = node.constant_ints(0, "the shape")
     scalar = np.zeros((), np.float32) if fill is None else fill.reshape(-1)[0]
     if any(dim < 0 for dim in shape):
         raise UnsupportedNodeError(f"shape {shape} has a negative dimension")
