@@ -278,6 +278,46 @@ def test_as_many_updates_as_there_are_under_a_mask(x: Array, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("x", _CASES.values(), ids=_CASES)
+def test_elements_under_a_mask_are_changed_in_place(x: Array, tmp_path: Path) -> None:
+    # y[mask] += 1, as PyTorch's second exporter writes it: the mask is counted flat.
+    nodes = [
+        _make("Greater", ["x", "zero"], ["mask"]),
+        _make("NonZero", ["mask"], ["places"]),
+        _make("Transpose", ["places"], ["columns"]),
+        _make("GatherND", ["x", "columns"], ["found"]),
+        _make("Add", ["found", "one"], ["more"]),
+        _make("Reshape", ["mask", "flat"], ["line"]),
+        _make("Cast", ["line"], ["ones"], to=onnx.TensorProto.INT64),
+        _make("ReduceSum", ["ones"], ["number"]),
+        _make("Expand", ["more", "number"], ["whole"]),
+        _make("Reshape", ["whole", "flat"], ["updates"]),
+        _make("ScatterND", ["x", "columns", "updates"], ["y"]),
+    ]
+    _check(tmp_path, nodes, x.reshape(2, 3), {"one": np.float32(1)})
+
+
+@pytest.mark.parametrize("x", _CASES.values(), ids=_CASES)
+def test_rows_under_a_mask_are_replaced(x: Array, tmp_path: Path) -> None:
+    # y[mask] = row: a mask of rows, expanded to elements.
+    nodes = [
+        _make("Greater", ["x", "zero"], ["mask"]),
+        _make("Unsqueeze", ["mask", "last"], ["column"]),
+        _make("Expand", ["column", "shape"], ["elements"]),
+        _make("NonZero", ["elements"], ["places"]),
+        _make("Transpose", ["places"], ["columns"]),
+        _make("Expand", ["row", "shape"], ["rows"]),
+        _make("GatherND", ["rows", "columns"], ["updates"]),
+        _make("ScatterND", ["table", "columns", "updates"], ["y"]),
+    ]
+    constants = {
+        "last": [1],
+        "shape": [6, 4],
+        "row": np.array([5, 6, 7, 8], np.float32),
+    }
+    _check(tmp_path, nodes, x, constants)
+
+
+@pytest.mark.parametrize("x", _CASES.values(), ids=_CASES)
 def test_suppression_of_boxes_under_a_mask(x: Array, tmp_path: Path) -> None:
     """Torchvision's batched_nms: a branch for no boxes, offsets for each class."""
     then = onnx.helper.make_graph(

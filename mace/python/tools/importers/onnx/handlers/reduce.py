@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.counts import unreshaped
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -131,7 +132,7 @@ def _mask_of(x: Value) -> Value | None:
     while x.producer is not None and x.producer.type in ("Cast", "Identity", "Reshape"):
         x = x.producer.input(0)
         if x.dtype is DataType.BOOL:
-            return x
+            return unreshaped(x)
     return None
 
 
