@@ -1,0 +1,217 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What ONNX Runtime's optimizer makes of several nodes (domain com.microsoft), except
+for attention: the nodes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.handlers.activation import eltwise
+from mace.python.tools.importers.onnx.handlers.normalise import moments
+from mace.python.tools.importers.onnx.lengths import Lengths
+from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import Value
+
+_EPSILON = 1e-12
+
+
+@HANDLERS.register("com.microsoft.Gelu", "com.microsoft.BiasGelu")
+def _gelu(node: Node) -> None:
+    node.emit("Activation", [_with_bias(node)], {"activation": "GELU"})
+
+
+@HANDLERS.register("com.microsoft.FastGelu")
+def _fast_gelu(node: Node) -> None:
+    node.emit("Activation", [_with_bias(node)], {"activation": "GELU_TANH"})
+
+
+def _with_bias(node: Node) -> Value:
+    x = node.input(0)
+    return eltwise(node, "ADD", x, node.input(1)) if node.has_input(1) else x
+
+
+@HANDLERS.register("com.microsoft.QuickGelu")
+def _quick_gelu(node: Node) -> None:
+    x = node.input(0)
+    scaled = eltwise(node, "MUL", x, node.scalar(node.real("alpha", 1.702), x))
+    gate = node.make("Activation", [scaled], {"activation": "SIGMOID"})
+    node.emit("Eltwise", [x, gate], {"mode": "MUL"})
+
+
+@HANDLERS.register("com.microsoft.SkipLayerNormalization")
+def _skip_layer_normalization(node: Node) -> None:
+    total = _skipped(node, 4)
+    found = _normalised(node, total, node.real("epsilon", _EPSILON))
+    result = eltwise(node, "MUL", found, node.input(2))
+    if node.has_input(3):
+        result = eltwise(node, "ADD", result, node.input(3))
+    node.set_output(0, result)
+    _refuse_moments(node)
+    node.set_output(3, total)
+
+
+@HANDLERS.register("com.microsoft.SkipSimplifiedLayerNormalization")
+def _skip_simplified_layer_normalization(node: Node) -> None:
+    total = _skipped(node, 3)
+    node.set_output(0, _by_squares(node, total, node.input(2), _EPSILON))
+    _refuse_moments(node)
+    node.set_output(3, total)
+
+
+@HANDLERS.register("SimplifiedLayerNormalization")
+def _simplified_layer_normalization(node: Node) -> None:
+    x = node.input(0)
+    rank = len(node.shape(x))
+    if node.axis(node.integer("axis", -1), rank) != rank - 1:
+        raise UnsupportedNodeError("axis is not the last one")
+    node.refuse_output(1, "the inverse deviation")
+    node.set_output(0, _by_squares(node, x, node.input(1), 1e-5))
+
+
+def _skipped(node: Node, bias: int) -> Value:
+    """The sum of an input, the skip, and a bias."""
+    total = eltwise(node, "ADD", node.input(0), node.input(1))
+    return (
+        eltwise(node, "ADD", total, node.input(bias)) if node.has_input(bias) else total
+    )
+
+
+def _refuse_moments(node: Node) -> None:
+    node.refuse_output(1, "the mean")
+    node.refuse_output(2, "the inverse deviation")
+
+
+def _normalised(node: Node, x: Value, epsilon: float) -> Value:
+    last = len(node.shape(x)) - 1
+    return moments(node, x, [last], epsilon).result(node)
+
+
+def _by_squares(node: Node, x: Value, scale: Value, epsilon: float) -> Value:
+    """Divided by the root of the mean square."""
+    keep = {"mode": "MEAN", "axes": [len(node.shape(x)) - 1], "keep_dims": True}
+    square = node.make("Reduce", [eltwise(node, "SQUARE", x)], keep)
+    least = node.scalar(node.real("epsilon", epsilon), x)
+    below = eltwise(node, "RSQRT", eltwise(node, "ADD", square, least))
+    return eltwise(node, "MUL", eltwise(node, "MUL", x, below), scale)
+
+
+@HANDLERS.register("com.microsoft.EmbedLayerNormalization")
+def _embed_layer_normalization(node: Node) -> None:
+    """The first layer of BERT: words, positions and kinds of sentences."""
+    words = node.input(0)
+    total = node.make("Gather", [node.input(2), words])
+    if node.has_input(8):
+        places = node.input(8)
+    else:
+        lengths = Lengths(node)
+        places = lengths.positions(lengths.of_axis(words, 1))
+    total = eltwise(node, "ADD", total, node.make("Gather", [node.input(3), places]))
+    if node.has_input(1) and node.has_input(4):
+        kinds = node.make("Gather", [node.input(4), node.input(1)])
+        total = eltwise(node, "ADD", total, kinds)
+    found = _normalised(node, total, node.real("epsilon", _EPSILON))
+    scaled = eltwise(node, "MUL", found, node.input(5))
+    node.set_output(0, eltwise(node, "ADD", scaled, node.input(6)))
+    if node.is_used(1):
+        node.set_output(1, _words_under_mask(node, words))
+    node.set_output(2, total)
+
+
+def _words_under_mask(node: Node, words: Value) -> Value:
+    """How many words the mask of each sequence leaves."""
+    if not node.has_input(7):
+        lengths = Lengths(node)
+        zero = node.literal([0], DataType.INT32)
+        return lengths.filled(zero, lengths.of_axis(words, 0))
+    numbers = node.make("Cast", [node.input(7)], {"to": "FLOAT32"})
+    attrs = {"mode": "SUM", "axes": [1], "keep_dims": False}
+    return node.make("Cast", [node.make("Reduce", [numbers], attrs)], {"to": "INT32"})
+
+
+@HANDLERS.register("com.microsoft.FusedMatMul")
+def _fused_matmul(node: Node) -> None:
+    if node.flag("transBatchA", False) or node.flag("transBatchB", False):
+        raise UnsupportedNodeError("transBatchA or transBatchB is 1")
+    inputs = []
+    for index, name in enumerate(("transA", "transB")):
+        x = node.input(index)
+        rank = len(node.shape(x))
+        if node.flag(name, False) and rank > 1:
+            perm = [*range(rank - 2), rank - 1, rank - 2]
+            x = node.make("Transpose", [x], {"perm": perm})
+        inputs.append(x)
+    result = node.apply("MatMul", inputs)
+    alpha = node.real("alpha", 1.0)
+    if alpha != 1:
+        result = eltwise(node, "MUL", result, node.scalar(alpha, result))
+    node.set_output(0, result)
+
+
+@HANDLERS.register("com.microsoft.FusedConv")
+def _fused_conv(node: Node) -> None:
+    result = node.apply("Conv", node.inputs[:3])
+    if node.has_input(3):
+        result = eltwise(node, "ADD", result, node.input(3))
+    node.set_output(0, _activated(node, result))
+
+
+@HANDLERS.register("com.microsoft.FusedGemm")
+def _fused_gemm(node: Node) -> None:
+    node.set_output(0, _activated(node, node.apply("Gemm", node.inputs)))
+
+
+def _leaky_relu(node: Node, x: Value, numbers: list[float]) -> Value:
+    alpha = numbers[0] if numbers else 0.01
+    attrs = {"activation": "LEAKY_RELU", "activation_alpha": alpha}
+    return node.make("Activation", [x], attrs)
+
+
+def _hard_sigmoid(node: Node, x: Value, numbers: list[float]) -> Value:
+    alpha, beta = numbers if len(numbers) == 2 else (0.2, 0.5)
+    attrs = {"activation": "HARD_SIGMOID", "activation_alpha": alpha}
+    return node.make("Activation", [x], {**attrs, "activation_beta": beta})
+
+
+def _clip(node: Node, x: Value, numbers: list[float]) -> Value:
+    if len(numbers) != 2:
+        raise UnsupportedNodeError(f"Clip has {len(numbers)} limits, not 2")
+    x = eltwise(node, "MAX", x, node.scalar(numbers[0], x))
+    return eltwise(node, "MIN", x, node.scalar(numbers[1], x))
+
+
+def _plain(name: str) -> Callable[[Node, Value, list[float]], Value]:
+    def made(node: Node, x: Value, numbers: list[float]) -> Value:
+        return node.make("Activation", [x], {"activation": name})
+
+    return made
+
+
+_ACTIVATIONS: dict[str, Callable[[Node, Value, list[float]], Value]] = {
+    "": lambda node, x, numbers: x,
+    "Clip": _clip,
+    "HardSigmoid": _hard_sigmoid,
+    "LeakyRelu": _leaky_relu,
+    "Relu": _plain("RELU"),
+    "Sigmoid": _plain("SIGMOID"),
+    "Tanh": _plain("TANH"),
+}
+
+
+def _activated(node: Node, x: Value) -> Value:
+    """The activation that is part of the node."""
+    name = node.text("activation", "")
+    if name not in _ACTIVATIONS:
+        raise UnsupportedNodeError(
+            f"activation is {name!r}; {', '.join(filter(None, _ACTIVATIONS))} work"
+        )
+    numbers: list[float] = []
+    if node.has("activation_params"):
+        numbers = [float(v) for v in node.attribute_value("activation_params")]
+    elif node.has("activation_alpha"):
+        names = ("activation_alpha", "activation_beta")
+        numbers = [node.real(key, 0.0) for key in names if node.has(key)]
+    return _ACTIVATIONS[name](node, x, numbers)
