@@ -28,7 +28,9 @@ class Context:
         keywords: the others.
         results: its outputs, filled by handlers.
         masked: an input has a mask that says which steps count.
-        gives_mask: whether its output has one; None: as the input.
+        mask: this mask, [batch, steps] of bool; None: not known.
+        gives_mask: the mask of its output; False: it has none; None: as the input, if
+            the layer keeps it.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Context:
         arguments: Sequence[Any],
         keywords: Mapping[str, Any],
         masked: bool = False,
+        mask: Value | None = None,
     ) -> None:
         self.layer = layer
         self.builder = builder
@@ -46,8 +49,10 @@ class Context:
         self.arguments = arguments
         self.keywords = keywords
         self.results: dict[int, Value] = {}
-        self.masked = masked
-        self.gives_mask: bool | None = None
+        given = keywords.get("mask")
+        self.mask = given if isinstance(given, Value) else mask
+        self.masked = masked or self.mask is not None
+        self.gives_mask: Value | bool | None = None
         self._made: set[int] = set()
 
     @property
@@ -90,6 +95,15 @@ class Context:
                 "it gets a mask, from mask_zero or a layer Masking",
                 "build the model without masks",
             )
+
+    def known_mask(self) -> Value:
+        """The mask of a layer that is masked."""
+        if self.mask is None:
+            raise UnsupportedNodeError(
+                "it gets a mask that a layer in front of it does not keep, or several",
+                "build the model without masks",
+            )
+        return self.mask
 
     def variable(self, index: int, shape: Sequence[int | None] = ()) -> Array:
         """A variable of the layer, in float32.
@@ -221,7 +235,13 @@ class Context:
             raise UnsupportedNodeError(f"it wraps a layer {layer.kind}, not supported")
         name = f"{self.name}/{suffix}"
         inner = Context(
-            layer, self.builder, name, arguments, keywords or {}, self.masked
+            layer,
+            self.builder,
+            name,
+            arguments,
+            keywords or {},
+            self.masked,
+            self.mask,
         )
         handler(inner)
         values = [inner.results[index] for index in sorted(inner.results)]

@@ -26,6 +26,7 @@ from mace.python.tools.importers.base import (
 )
 from mace.python.tools.importers.keras.context import HANDLERS, Context
 from mace.python.tools.importers.keras.layer import Layer
+from mace.python.tools.importers.keras.masks import KEEP_MASKS
 from mace.python.tools.importers.keras.network import (
     INPUT,
     Call,
@@ -71,7 +72,8 @@ class _Import:
         self.builder = GraphBuilder(request.name, "keras")
         self.unsupported = UnsupportedNodes(str(request.model_path), request.journal)
         self.values: dict[str, Value] = {}
-        self.masked: set[int] = set()
+        # The masks of values by identity; None: one that is not known.
+        self.masks: dict[int, Value | None] = {}
 
     def run(self) -> Graph:
         for spec in self.request.inputs:
@@ -286,8 +288,12 @@ class _Scope:
             return False  # caused by a layer that is already in the table
         arguments = _filled(call.arguments, self._values)
         keywords = _filled(call.keywords, self._values)
-        masked = any(id(self._values[r]) in run.masked for r in call.references())
-        context = Context(layer, run.builder, name, arguments, keywords, masked)
+        inputs = [id(self._values[r]) for r in call.references()]
+        masks = {run.masks[i] for i in inputs if i in run.masks}
+        mask = next(iter(masks)) if len(masks) == 1 else None
+        context = Context(
+            layer, run.builder, name, arguments, keywords, bool(masks), mask
+        )
 
         def convert() -> None:
             _check_type(layer)
@@ -297,11 +303,12 @@ class _Scope:
         if refusal is not None:
             run.unsupported.add(name, layer.kind, refusal.reason, refusal.hint)
             return True
-        if context.gives_mask is not None:
-            masked = context.gives_mask
+        given = context.gives_mask
         for index, value in context.results.items():
-            if masked:
-                run.masked.add(id(value))
+            if isinstance(given, Value):
+                run.masks[id(value)] = given
+            elif masks and given is None:
+                run.masks[id(value)] = mask if layer.kind in KEEP_MASKS else None
             self._keep(call, index, value)
         return True
 

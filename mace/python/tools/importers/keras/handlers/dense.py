@@ -19,6 +19,7 @@ from mace.python.tools.importers.keras.context import (
 )
 from mace.python.tools.importers.keras.handlers.functions import activated
 from mace.python.tools.importers.keras.layer import Layer
+from mace.python.tools.importers.keras.masks import differs
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 
@@ -85,7 +86,7 @@ def embedding(context: Context) -> None:
     )
     context.emit("Gather", [context.constant(table, "table"), indices], axis=0)
     if layer.flag("mask_zero"):
-        context.gives_mask = True
+        context.gives_mask = differs(context, indices, 0)
 
 
 @has_variables("Embedding")

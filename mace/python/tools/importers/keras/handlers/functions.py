@@ -16,6 +16,7 @@ from mace.python.tools.importers.keras.context import (
     trainable,
 )
 from mace.python.tools.importers.keras.layer import Layer
+from mace.python.tools.importers.keras.masks import differs
 from mace.python.tools.ir.graph import Value
 
 # Attributes of the operator Activation.
@@ -236,4 +237,6 @@ def masking(context: Context) -> None:
     numbers = context.step("Cast", [other], "numbers", to="FLOAT32")
     kept = context.step("Reduce", [numbers], "kept", mode="MAX", axes=[-1])
     context.emit("Eltwise", [x, kept], mode="MUL")
-    context.gives_mask = True
+    last = context.rank(x) - 1
+    steps = context.step("Squeeze", [kept], "steps", axes=[last])
+    context.gives_mask = differs(context, steps, 0)

@@ -69,6 +69,7 @@ _REDUCTIONS = {
     "ops.Min": "MIN",
     "ops.Prod": "PROD",
 }
+_LOGICAL = {"ops.Any": "MAX", "ops.All": "MIN"}
 
 
 def _operands(context: Context) -> list[Value]:
@@ -150,21 +151,29 @@ def gelu(context: Context) -> None:
     context.emit("Activation", [context.floats()], activation=name)
 
 
-@HANDLERS.register(*_REDUCTIONS)
+@HANDLERS.register("ops.Any", "ops.All", *_REDUCTIONS)
 def reduction(context: Context) -> None:
     """Over some axes, or all."""
     x, axes = context.floats(), _argument(context, 1, "axis")
+    kind = context.layer.kind
+    if kind in _LOGICAL:
+        truth = context.step(
+            "Eltwise", [x, context.scalar(0.0)], "truth", mode="NOT_EQUAL"
+        )
+        x = context.step("Cast", [truth], "numbers", to="FLOAT32")
     axes = [axes] if isinstance(axes, int) else axes
     if axes is None:
         axes = list(range(context.rank(x)))
-    keep = _argument(context, 2, "keepdims", False)
-    context.emit(
-        "Reduce",
-        [x],
-        mode=_REDUCTIONS[context.layer.kind],
-        axes=[context.axis(axis, x) for axis in axes],
-        keep_dims=bool(keep),
-    )
+    attrs = {
+        "mode": _LOGICAL.get(kind) or _REDUCTIONS[kind],
+        "axes": [context.axis(axis, x) for axis in axes],
+        "keep_dims": bool(_argument(context, 2, "keepdims", False)),
+    }
+    if kind in _LOGICAL:
+        found = context.step("Reduce", [x], "found", **attrs)
+        context.emit("Cast", [found], to="BOOL")
+        return
+    context.emit("Reduce", [x], **attrs)
 
 
 @HANDLERS.register("ops.Reshape")

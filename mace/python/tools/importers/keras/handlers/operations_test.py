@@ -76,6 +76,8 @@ def test_shapes(tmp_path: Path) -> None:
             ops.mean(x, axis=1),
             ops.sum(x, axis=(1, 2), keepdims=True),
             ops.max(x, axis=-1),
+            ops.any(x > 0.5, axis=-1),
+            ops.all(x > -1.5, axis=(1, 2), keepdims=True),
             ops.min(x, axis=2),
             ops.prod(x, axis=1),
             ops.reshape(x, (-1, 12)),

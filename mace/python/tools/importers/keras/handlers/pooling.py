@@ -14,6 +14,7 @@ from mace.python.tools.importers.keras.handlers.convolution import (
     padding_of,
 )
 from mace.python.tools.importers.volumes import Axis, pooled, sizes_of
+from mace.python.tools.ir.graph import Value
 
 
 @HANDLERS.register(
@@ -64,9 +65,9 @@ def global_pool(context: Context) -> None:
     if context.rank(x) != dims + 2:
         raise UnsupportedNodeError(f"the input has {context.rank(x)} dimensions")
     is_average = "Average" in layer.kind
-    if is_average and dims == 1:
-        context.refuse_mask()
-        context.no_keywords("mask")
+    if is_average and dims == 1 and context.masked:
+        _masked_mean(context, x)
+        return
     context.emit(
         "Reduce",
         [x],
@@ -74,4 +75,18 @@ def global_pool(context: Context) -> None:
         axes=list(range(1, dims + 1)),
         keep_dims=layer.flag("keepdims"),
     )
+    context.gives_mask = False
+
+
+def _masked_mean(context: Context, x: Value) -> None:
+    """Of the steps that count."""
+    kept = context.step("Cast", [context.known_mask()], "counted", to="FLOAT32")
+    kept = context.step("ExpandDims", [kept], "rows", axes=[2])
+    chosen = context.step("Eltwise", [x, kept], "chosen", mode="MUL")
+    keep = context.layer.flag("keepdims")
+    sums = [
+        context.step("Reduce", [value], name, mode="SUM", axes=[1], keep_dims=keep)
+        for value, name in ((chosen, "sum"), (kept, "number"))
+    ]
+    context.emit("Eltwise", sums, mode="DIV")
     context.gives_mask = False

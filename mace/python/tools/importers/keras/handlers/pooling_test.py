@@ -39,3 +39,18 @@ def test_all_dimensions(tmp_path: Path, dims: int) -> None:
         return results
 
     FAMILY.check(tmp_path, build, rand(2, *[5, 6, 4][:dims], 3))
+
+
+def test_the_mean_of_the_steps_that_count(tmp_path: Path) -> None:
+    x = rand(2, 5, 3)
+    x[0, 1:3] = 0
+    x[1, 4] = 0
+
+    def build(y: Any) -> list[Any]:
+        masked = layers.Dense(4)(layers.Masking()(y))
+        return [
+            layers.GlobalAveragePooling1D()(masked),
+            layers.GlobalAveragePooling1D(keepdims=True)(masked),
+        ]
+
+    FAMILY.check(tmp_path, build, x)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from mace.python.tools.importers.keras.handlers.functions import (
     activation_name,
 )
 from mace.python.tools.importers.keras.layer import Layer
+from mace.python.tools.importers.keras.masks import masked_steps
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
 
@@ -57,13 +58,21 @@ _KINDS = {
 }
 
 
+_LAST_STEP = {
+    "axes": [1],
+    "begins": [-1],
+    "ends": [2**31 - 1],
+    "strides": [1],
+    "shrink_axes": [1],
+}
+
+
 @HANDLERS.register(*_KINDS)
 def recurrent(context: Context) -> None:
     """All steps of one direction."""
     layer = context.layer
     kind = _KINDS[layer.kind]
-    context.refuse_mask()
-    context.no_keywords("mask", "training")
+    context.no_keywords("training")
     if layer.flag("stateful"):
         raise UnsupportedNodeError(
             "stateful is set", "make its states inputs and outputs of the model"
@@ -84,10 +93,21 @@ def recurrent(context: Context) -> None:
         context.step("ExpandDims", [state], f"initial{index}", axes=[1])
         for index, state in enumerate(states)
     ]
+    # Keras 3 takes no mask of the input where there are other tensors.
+    is_masked = context.masked and (
+        layer.keras < 3 or not states or context.keyword("mask") is not None
+    )
+    counted = masked_steps(context) if is_masked else None
+    products = product(context, x, weights.kernel, weights.bias, "products")
+    if counted is not None:
+        products = counted.in_front(products)
+        initial = initial or [None]
+        initial += [None] * (2 - len(initial))
+        initial.append(counted.lengths)
     output, *last = context.steps(
         "Recurrent",
         [
-            product(context, x, weights.kernel, weights.bias, "products"),
+            products,
             context.constant(weights.recurrence, "recurrence"),
             None,
             None if weights.params is None else context.constant(weights.params),
@@ -104,15 +124,23 @@ def recurrent(context: Context) -> None:
         context.step("Squeeze", [state], f"state{index}", axes=[1])
         for index, state in enumerate(last)
     ]
-    if layer.flag("return_sequences"):
+    if layer.flag("return_sequences") or counted is not None:
         steps = context.step("Squeeze", [output], "sequence", axes=[2])
-        if layer.flag("go_backwards"):
+        is_turned = layer.flag("go_backwards")
+        if counted is not None:
+            zero = layer.flag("zero_output_for_mask")
+            steps = counted.spread(steps, is_turned, zero)
+        if is_turned:
             # Keras gives the last step first.
             steps = backwards(context, steps)
+    if layer.flag("return_sequences"):
         context.give(steps)
     else:
-        context.give(last[0])
         context.gives_mask = False
+        if counted is None:
+            context.give(last[0])
+        else:
+            context.emit("StridedSlice", [steps], **_LAST_STEP)
     if layer.flag("return_state"):
         for index, state in enumerate(last):
             context.give(state, index + 1)
@@ -217,6 +245,13 @@ def bidirectional(context: Context) -> None:
     states += _listed(context.keywords.get("initial_state"))
     half = len(states) // 2
     keywords = {k: v for k, v in context.keywords.items() if k != "initial_state"}
+    if context.masked:
+        # Keras does this where it makes the layer.
+        zero = {"zero_output_for_mask": forward.flag("return_sequences")}
+        forward, backward = (
+            replace(side, config={**side.config, **zero})
+            for side in (forward, backward)
+        )
     first = context.apply(forward, [x, *states[:half]], "forward", keywords)
     second = context.apply(backward, [x, *states[half:]], "backward", keywords)
     a, b = first[0], second[0]

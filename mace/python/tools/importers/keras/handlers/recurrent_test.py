@@ -92,12 +92,52 @@ def test_layers_on_steps(tmp_path: Path) -> None:
     )
 
 
-def test_masks_are_refused(tmp_path: Path) -> None:
+# Gaps, all steps, none of them, and some at the end.
+_WORDS = np.array(
+    [[0, 3, 0, 2, 1], [1, 2, 3, 4, 1], [0, 0, 0, 0, 0], [4, 2, 0, 0, 0]], np.int32
+)
+
+
+@pytest.mark.parametrize("kind", ["SimpleRNN", "GRU", "LSTM"])
+def test_masked_steps(tmp_path: Path, kind: str) -> None:
+    make = getattr(layers, kind)
+
+    def build(words: Any, h: Any, c: Any) -> list[Any]:
+        x = layers.Dropout(0.5)(layers.Embedding(5, 3, mask_zero=True)(words))
+        states = [h, c] if kind == "LSTM" else [h]
+        whole = make(4, return_sequences=True)
+        return [
+            make(4)(x),
+            *make(4, return_sequences=True, return_state=True)(x),
+            make(4, go_backwards=True)(x),
+            make(4, go_backwards=True, return_sequences=True)(x),
+            make(4, zero_output_for_mask=True, return_sequences=True)(x),
+            make(4)(x, initial_state=states),
+            make(4)(layers.Dense(3)(whole(x))),
+        ]
+
+    FAMILY.check(tmp_path, build, _WORDS, rand(4, 4), rand(4, 4))
+
+
+@pytest.mark.parametrize("sequences", [False, True])
+def test_masked_steps_in_both_directions(tmp_path: Path, sequences: bool) -> None:
+    x = rand(4, 5, 3)
+    x[_WORDS == 0] = -1
+    FAMILY.check(
+        tmp_path,
+        lambda y: layers.Bidirectional(layers.GRU(2, return_sequences=sequences))(
+            layers.Masking(-1)(y)
+        ),
+        x,
+    )
+
+
+def test_masks_behind_layers_that_change_steps_are_refused(tmp_path: Path) -> None:
     x = keras.Input((3,), name="x0")
     path = tmp_path / "m.keras"
-    y = layers.Dropout(0.5)(layers.Embedding(5, 2, mask_zero=True)(x))
+    y = layers.Conv1D(2, 1)(layers.Embedding(5, 2, mask_zero=True)(x))
     keras.Model(x, layers.LSTM(2, name="y")(y)).save(path)
-    with pytest.raises(UnsupportedNodesError, match="it gets a mask"):
+    with pytest.raises(UnsupportedNodesError, match="it gets a mask that"):
         imported(path, [np.ones((1, 3), np.float32)], ["y"])
 
 
