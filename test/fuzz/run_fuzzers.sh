@@ -4,11 +4,12 @@
 #
 # Usage: bash test/fuzz/run_fuzzers.sh [--seconds N] [--seed N]
 #
-# Fuzzes the native readers of files for N seconds (default 60) under the
-# sanitizers of addresses and of undefined behaviour. The first corpus is
-# generated; what is found stays in build/fuzz, so that later runs go on from
-# there. Ends with status 0 if nothing was found, 1 with the path of the input
-# that crashed, 2 on misuse.
+# Fuzzes the readers of files for N seconds (default 60): the native reader of
+# models for two thirds of them, under the sanitizers of addresses and of
+# undefined behaviour, then the converter's readers of all frameworks
+# (fuzz_importers.py). The first corpus is generated; what is found stays in
+# build/fuzz, so that later runs go on from there. Ends with status 0 if nothing
+# was found, 1 with the path of the input that crashed, 2 on misuse.
 
 set -euo pipefail
 
@@ -54,8 +55,9 @@ binary=$(program "${flags[@]}" //test/fuzz:model_reader_fuzz)
 
 # A model may ask for terabytes: an allocation above 512 MiB returns null.
 export ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=512
-echo "fuzzing the model reader for $seconds s, seed $seed"
-if ! "$binary" -max_total_time="$seconds" -seed="$seed" -max_len=4096 \
+native=$((seconds * 2 / 3))
+echo "fuzzing the model reader for $native s, seed $seed"
+if ! "$binary" -max_total_time="$native" -seed="$seed" -max_len=4096 \
   -timeout=10 -rss_limit_mb=4096 -malloc_limit_mb=4096 -print_final_stats=1 \
   -artifact_prefix="$fuzzer/found/" "$fuzzer/corpus" "$fuzzer/seeds" \
   2>"$fuzzer/log"; then
@@ -65,4 +67,8 @@ if ! "$binary" -max_total_time="$seconds" -seed="$seed" -max_len=4096 \
   exit 1
 fi
 grep -E "stat::number_of_executed_units|stat::average_exec" "$fuzzer/log"
+
+echo "fuzzing the converter's readers for $((seconds - native)) s, seed $seed"
+"${MACE_VENV:-.venv}/bin/python" -m test.fuzz.fuzz_importers \
+  --seconds "$((seconds - native))" --seed "$seed"
 echo "no fault found"
