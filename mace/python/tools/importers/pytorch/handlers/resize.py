@@ -63,7 +63,7 @@ def _upsample(c: Context) -> None:
             "cubic_coeff_a": (-0.5 if smooth else -0.75) if mode == "cubic" else None,
             "coordinate_transformation_mode": "align_corners"
             if aligned
-            # A single row lies in the middle for ONNX, at the beginning for PyTorch.
+            # A single row lies in the middle, unlike in ONNX's pytorch_half_pixel.
             else "half_pixel",
         }
     inputs: list[Any] = [None, None, np.array(sizes, np.int64)]
