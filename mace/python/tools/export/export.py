@@ -277,6 +277,7 @@ def _operator(
         else:
             inputs.append(names(value.name))
     sources = [v.source or "" for v in op.outputs]
+    has_sources = any(sources) and not obfuscate
     known = all(v.shape is not None for v in op.outputs)
     return proto.Operator(
         name=names(f"op:{op.name}") if obfuscate else op.name,
@@ -284,7 +285,12 @@ def _operator(
         inputs=inputs,
         outputs=[names(v.name) for v in op.outputs],
         attributes=[_attribute(proto, op, name) for name in sorted(op.attrs)],
-        source_outputs=sources if any(sources) and not obfuscate else (),
+        source_outputs=sources if has_sources else (),
+        source_axes=[
+            proto.Shape(dims=(v.source and v.source_axes) or ())
+            for v in op.outputs
+            if has_sources
+        ],
         output_shapes=[
             proto.Shape(dims=to_ints(v.shape or ())) for v in op.outputs if known
         ],

@@ -42,6 +42,8 @@ class TensorInfo:
         largest: of an input, its shape with upper limits; empty if it has none.
         means, scales: of an input that the model normalises; empty if it does not.
         source: the framework's tensor with the same values; '' if none.
+        source_axes: axis i is axis source_axes[i] of that tensor; empty for the
+            framework's own order, None if the file does not say (earlier releases).
         quantization: what its integers stand for; its axis is that of the tensor as
             it lies inside the model (channels last).
     """
@@ -51,6 +53,7 @@ class TensorInfo:
     data_type: str
     data_format: DataFormat = DataFormat.NONE
     source: str = ""
+    source_axes: tuple[int, ...] | None = None
     quantization: Quantization | None = None
     largest: tuple[int, ...] = ()
     means: tuple[float, ...] = ()
@@ -245,6 +248,9 @@ def _operator(op: Any, types: dict[int, str]) -> OperatorInfo:
                 if i < len(op.output_types)
                 else "unknown",
                 source=op.source_outputs[i] if i < len(op.source_outputs) else "",
+                source_axes=tuple(op.source_axes[i].dims)
+                if i < len(op.source_axes)
+                else None,
                 quantization=read_quantization(op.output_quantization[i])
                 if i < len(op.output_quantization)
                 else None,

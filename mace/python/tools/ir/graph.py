@@ -61,7 +61,8 @@ class Graph:
         made.cpu_floats = self.cpu_floats
         for value in self._values.values():
             twin = made.add_value(value.name, value.dtype, value.shape)
-            twin.constant, twin.source = value.constant, value.source
+            twin.constant = value.constant
+            twin.take_source(value)
             twin.quantization = value.quantization
         for op in self._ops:
             inputs = [v and made._values[v.name] for v in op.inputs]
@@ -252,7 +253,7 @@ class Graph:
             self.remove_op(op)
             self.remove_value(result)
             if source.source is None:
-                source.source = result.source
+                source.take_source(result)
             return True
         producer = source.producer
         if producer is None or source in self.outputs:

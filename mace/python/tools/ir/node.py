@@ -45,6 +45,8 @@ class Value:
         uses: (operator, input number) of every reader.
         source: name of the framework's tensor that has the same values up to
             the order of dimensions, None if there is none.
+        source_axes: axis i of this value is axis source_axes[i] of that tensor; None
+            for the framework's own order.
     """
 
     def __init__(self, name: str, dtype: DataType, shape: Shape | None) -> None:
@@ -56,7 +58,19 @@ class Value:
         self.producer: Op | None = None
         self.uses: list[tuple[Op, int]] = []
         self.source: str | None = None
+        self.source_axes: tuple[int, ...] | None = None
         self.quantization: Quantization | None = None
+
+    def take_source(self, other: Value, perm: tuple[int, ...] | None = None) -> None:
+        """Takes the framework's tensor of a value that has the same elements.
+
+        Args:
+            perm: this value is `other`, transposed by it.
+        """
+        self.source, self.source_axes = other.source, other.source_axes
+        if perm is not None:
+            axes = other.source_axes or tuple(range(len(perm)))
+            self.source_axes = tuple(axes[axis] for axis in perm)
 
     @property
     def is_constant(self) -> bool:

@@ -36,6 +36,11 @@ def verify(graph: Graph) -> None:
         if value.quantization is not None:
             found = value.quantization.problems(value.dtype, value.shape)
             problems += [f"the quantization of {value.name}: {p}" for p in found]
+        axes = value.source_axes
+        if axes is not None and sorted(axes) != list(range(value.rank or len(axes))):
+            problems.append(
+                f"the axes of {value.source} in {value.name} are {list(axes)}"
+            )
     if problems:
         raise GraphError("inconsistent graph:\n  " + "\n  ".join(problems))
 

@@ -85,7 +85,7 @@ def insert_transpose_after(
     shape = None if value.shape is None else permute(value.shape, inner)
     name = graph.unique_name(f"{value.name}/nhwc")
     made = graph.add_value(name, value.dtype, shape)
-    made.source = value.source
+    made.take_source(value, inner)
     made.quantization = value.quantization and value.quantization.permuted(inner)
     graph.replace_output(op, value, made)
     graph.add_op("Transpose", [made], [value], {"perm": outer}, f"{op.name}/nchw")
@@ -95,6 +95,7 @@ def _turn_input(graph: Graph, value: Value) -> None:
     readers = list(value.uses)
     shape = value.shape
     value.shape = None if shape is None else permute(shape, NCHW_TO_NHWC)
+    value.take_source(value, NCHW_TO_NHWC)
     if value.quantization is not None:
         value.quantization = value.quantization.permuted(NCHW_TO_NHWC)
     graph.formats[value.name] = DataFormat.NHWC
@@ -110,7 +111,7 @@ def _turn_output(graph: Graph, value: Value) -> None:
     graph.formats[name] = DataFormat.NHWC
     graph.rename_value(value, graph.unique_name(f"{name}/nchw"))
     result = transposed(graph, value, NCHW_TO_NHWC)
-    result.source = value.source
+    result.take_source(value, NCHW_TO_NHWC)
     graph.outputs[graph.outputs.index(value)] = result
     graph.formats.pop(value.name, None)
     graph.rename_value(result, name)

@@ -58,7 +58,7 @@ def _rewrite(graph: Graph, op: Op) -> bool:
     moved_axes = [axis for axis in perm[1:] if shape[perm.index(axis)] != 1]
     if moved_axes == sorted(moved_axes):
         # No element moves, so it still has the values of the framework's tensor.
-        flattened.source = flatten.output.source
+        flattened.take_source(flatten.output)
     graph.add_op(
         # 0 copies the batch, even if it is known only at run time.
         "Reshape",

@@ -58,7 +58,7 @@ def _fold(graph: Graph, op: Op) -> bool:
         product.set_input(2, graph.add_constant(f"{bias.name}/scaled", new))
     for value in path:
         value.source = None  # the framework's tensors are not scaled
-    affine.source.source = op.output.source
+    affine.source.take_source(op.output)
     graph.replace_uses(op.output, affine.source)
     return True
 

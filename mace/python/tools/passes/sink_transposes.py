@@ -161,7 +161,7 @@ def _move_below(graph: Graph, op: Op, value: Value, sunk: SunkTranspose) -> None
     if perm == tuple(range(len(perm))):
         return
     made = graph.add_value(graph.unique_name(f"{value.name}/nhwc"), value.dtype, None)
-    made.source = value.source
+    made.take_source(value, inverse(perm))
     given = value.quantization
     made.quantization = given and given.permuted(inverse(perm))
     graph.replace_output(op, value, made)

@@ -55,7 +55,7 @@ def round_constants(
         else:
             continue
         rounded = graph.add_constant(f"{value.name}/rounded", constant)
-        rounded.source = value.source
+        rounded.take_source(value)
         op.set_input(index, rounded)
 
 

@@ -291,7 +291,7 @@ def _quantize(
     )
     integers.quantization = scale
     # The framework's floats are what the integers stand for.
-    integers.source = like.source
+    integers.take_source(like)
     parameters = _parameters(graph, integers.name, scale, dtype)
     attrs = {"to": dtype.value.upper()}
     graph.add_op("Quantize", [value, *parameters], [integers], attrs, integers.name)

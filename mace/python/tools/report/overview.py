@@ -101,8 +101,8 @@ def _row(run: ModelRun, folder: Path) -> Row:
 
 
 def _wrong(run: ModelRun) -> str:
-    """Each output that fails, with the reason; empty if none fails."""
-    return "\n".join(f"{c.name}: {c.failure}" for c in run.comparisons if not c.passed)
+    """Each output or layer that fails, with the reason; empty if none fails."""
+    return "\n".join(f"{c.name}: {c.failure}" for c in run.wrong)
 
 
 def _page(name: str, report: RunReport, rows: list[Row]) -> str:

@@ -45,6 +45,7 @@ class ModelRun:
         accuracy: what each accuracy script said, by its path.
         memory: samples of all starts, where they were asked for.
         files: reports written.
+        first_wrong: what --bisect found, in words.
         in_python: the operators, if they were computed with NumPy, without kernels.
         not_native: why that was done.
     """
@@ -62,6 +63,7 @@ class ModelRun:
     accuracy: dict[str, str] = field(default_factory=dict)
     memory: tuple[MemorySample, ...] = ()
     files: tuple[Path, ...] = ()
+    first_wrong: str = ""
     in_python: str = ""
     not_native: str = ""
 
@@ -78,10 +80,14 @@ class ModelRun:
 
     @property
     def passed(self) -> bool:
-        """Whether it ran and every compared output passes. Layers help to find causes
-        and do not affect the result.
-        """
-        return not self.failure and all(c.passed for c in self.comparisons)
+        """Whether it ran and everything that was compared passes, layers too."""
+        return not self.failure and not self.wrong
+
+    @property
+    def wrong(self) -> tuple[Comparison, ...]:
+        """The outputs and layers that fail."""
+        layers = (layer.comparison for layer in self.layers)
+        return tuple(c for c in (*self.comparisons, *layers) if not c.passed)
 
 
 @dataclass(frozen=True)

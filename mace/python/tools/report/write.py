@@ -79,6 +79,7 @@ def run_json(run: ModelRun) -> dict[str, Any]:
         "passed": run.passed,
         "failure": run.failure,
         "reference": run.reference,
+        "first_wrong": run.first_wrong,
         "outputs": [_comparison(c) for c in run.comparisons],
         "layers": [
             {
@@ -108,6 +109,11 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "threshold": comparison.threshold,
         "passed": comparison.passed,
         "failure": comparison.failure,
+        "decided": comparison.decided,
+        "note": comparison.note,
+        "own_variation": None
+        if comparison.variation is None
+        else _number(comparison.variation.max_rel_error),
     }
 
 

@@ -23,7 +23,12 @@ from mace.python.tools.report.results import LayerComparison
 from mace.python.tools.run.inputs import load_tensor
 from mace.python.tools.run.invocation import Port
 from mace.python.tools.run.options import LayerRange
-from mace.python.tools.validate import Comparison, compare_tensor, similarity_threshold
+from mace.python.tools.validate import (
+    Comparison,
+    Metrics,
+    compare_tensor,
+    similarity_threshold,
+)
 from mace.python.tools.validate.frameworks import ReferenceRequest, run_reference
 from mace.python.tools.validate.layout import (
     candidates,
@@ -57,11 +62,15 @@ class Expected:
         outputs: by name in the deployment file.
         layers: further tensors, by the framework's names.
         source: framework and version, or where the files came from.
+        variations: how the framework's tensors change with inputs moved by rounding.
+        nodes: what computes a tensor in the model file, where its name does not say.
     """
 
     outputs: Mapping[str, Array]
     layers: Mapping[str, Array] = field(default_factory=dict)
     source: str = ""
+    variations: Mapping[str, Metrics] = field(default_factory=dict)
+    nodes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -130,7 +139,15 @@ def expected_outputs(
         )
     )
     outputs.update({name: reference.tensors[name] for name in missing})
-    return Expected(outputs, reference.tensors, reference.version)
+    # What files give is not what the framework computes.
+    variations = {
+        name: found
+        for name, found in reference.variations.items()
+        if outputs.get(name) is None or name in missing
+    }
+    return Expected(
+        outputs, reference.tensors, reference.version, variations, reference.nodes
+    )
 
 
 def least_similarity(
@@ -168,8 +185,28 @@ def compare_outputs(
         axis = class_axis(
             want.ndim, DataFormat.NONE if data_format is DataFormat.NONE else native
         )
-        comparisons.append(compare_tensor(info.name, want, have, threshold, axis))
+        varies = expected.variations.get(info.name)
+        comparisons.append(
+            compare_tensor(info.name, want, have, threshold, axis, varies)
+        )
     return tuple(comparisons)
+
+
+def comparable_layers(model_file: ModelFile) -> list[Layer]:
+    """All layers that may have a counterpart in the framework."""
+    return [
+        layer
+        for index, operator in enumerate(model_file.operators)
+        for layer in _layers_of(index, operator)
+    ]
+
+
+def _layers_of(index: int, operator: OperatorInfo) -> list[Layer]:
+    return [
+        Layer(index, operator, tensor)
+        for tensor in operator.outputs
+        if tensor.source and tensor.is_static and tensor.data_type != "unknown"
+    ]
 
 
 def choose_layers(model_file: ModelFile, chosen: LayerRange) -> list[Layer]:
@@ -188,11 +225,7 @@ def choose_layers(model_file: ModelFile, chosen: LayerRange) -> list[Layer]:
     layers = []
     skipped = []
     for index in indices:
-        found = [
-            Layer(index, operators[index], tensor)
-            for tensor in operators[index].outputs
-            if tensor.source and tensor.is_static and tensor.data_type != "unknown"
-        ]
+        found = _layers_of(index, operators[index])
         layers += found
         if not found:
             skipped.append(operators[index].name)
@@ -218,12 +251,7 @@ def named_layers(model: ModelConfig, model_file: ModelFile) -> list[Layer]:
         UsageError: names every tensor that the model does not hold, or not in
             that shape.
     """
-    by_source = {
-        tensor.source: Layer(index, operator, tensor)
-        for index, operator in enumerate(model_file.operators)
-        for tensor in operator.outputs
-        if tensor.source and tensor.is_static and tensor.data_type != "unknown"
-    }
+    by_source = {layer.tensor.source: layer for layer in comparable_layers(model_file)}
     layers, problems = [], []
     for check in model.whole.checks:
         # The name of a TensorFlow node also names its first output.
@@ -289,9 +317,10 @@ def compare_layer(
         tried = [Comparison.of_nothing(source, threshold)]
     else:
         actual = _in_floats(layer.tensor, actual, want)
+        varies = expected.variations.get(source)
         tried = [
-            compare_tensor(source, want, array, threshold)
-            for array in candidates(actual, want.shape)
+            compare_tensor(source, want, array, threshold, variation=varies)
+            for array in candidates(actual, layer.tensor.source_axes, want.shape)
         ] or [compare_tensor(source, want, actual, threshold)]
     best = max(tried, key=lambda c: np.nan_to_num(c.metrics.similarity, nan=-2.0))
     return [

@@ -7,7 +7,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import Device, DeviceProperties, write_log
 from mace.python.tools.devices.memory import MemorySample, memory_line, write_samples
-from mace.python.tools.errors import UsageError
+from mace.python.tools.errors import CheckFailedError, UsageError
 from mace.python.tools.export.model_file import (
     ModelFile,
     TensorInfo,
@@ -28,6 +28,7 @@ from mace.python.tools.export.model_file import (
 )
 from mace.python.tools.report.results import LayerComparison, ModelRun, Times
 from mace.python.tools.run import checking, samples
+from mace.python.tools.run.bisect import find_first_wrong
 from mace.python.tools.run.inputs import SEED, make_inputs
 from mace.python.tools.run.invocation import Answer, Port, Request, run_on_device
 from mace.python.tools.run.opencl_files import OpenclStore
@@ -170,6 +171,8 @@ def run_model(
         run = _compare(model, model.expected, place, options, answer, run)
         if run.failure:
             return run
+        if options.bisect and not all(c.passed for c in run.comparisons):
+            run = dataclasses.replace(run, first_wrong=_bisect(model, place, options))
     if options.validate:
         scripts = samples.run_scripts(model.config.whole, runner)
         run = dataclasses.replace(run, accuracy=scripts)
@@ -328,6 +331,28 @@ def _compare(
         comparisons=(*outputs, *(check.comparison for check in checks)),
         layers=layers,
     )
+
+
+def _bisect(model: PreparedModel, place: Place, options: RunOptions) -> str:
+    """What the search for the first wrong operator found."""
+    source, nodes = "", dict[str, str]()
+
+    def compare(layers: Sequence[checking.Layer]) -> Sequence[LayerComparison]:
+        nonlocal source
+        expected = checking.expected_outputs(
+            model.config, model.file, model.inputs, layers
+        )
+        source = expected.source
+        nodes.update(expected.nodes)
+        results, failure = _compare_layers(
+            "bisect", list(layers), model, expected, place, options
+        )
+        if failure:
+            raise CheckFailedError(f"{model.config.name}: {failure}")
+        return results
+
+    found = find_first_wrong(checking.comparable_layers(model.file), compare)
+    return found.text(source, nodes)
 
 
 def _compare_layers(

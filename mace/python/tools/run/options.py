@@ -220,6 +220,11 @@ class RunOptions(CommandOptions):
         group=_VALIDATION,
         metavar="START:END",
     )
+    bisect: bool = flag(
+        False,
+        "with --validate: if an output is wrong, find the first wrong operator",
+        group=_VALIDATION,
+    )
     fallback: str = flag(
         "none",
         "python: if mace_run for this computer has no kernels for a model, or cannot "
@@ -376,6 +381,8 @@ def run_options(args: argparse.Namespace) -> RunOptions:
         options = dataclasses.replace(options, validate=True, layers=LayerRange())
     if options.layers is not None and not options.validate:
         raise UsageError("--layers needs --validate: there is nothing to compare with")
+    if options.bisect and not options.validate:
+        raise UsageError("--bisect needs --validate: there is nothing to compare with")
     check_device_file(options.device_yml)
     if options.quantize_stat and options.input_dir is None:
         raise UsageError("--quantize_stat needs --input_dir: the folder of samples")

@@ -91,6 +91,8 @@ def run_in_python(
     )
     if model.config.whole.accuracy_validation_script:
         _LOG.warning("accuracy_validation_script: not run in Python")
+    if options.bisect:
+        _LOG.warning("--bisect: not in Python; --layers=: compares all operators")
     checks, others = (
         _layers(of, model, place, fetched, found) for of in (model.checks, model.layers)
     )

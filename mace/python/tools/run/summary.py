@@ -45,6 +45,23 @@ def print_comparisons(
             soft_wrap=True,
             style=None if comparison.passed else "bold red",
         )
+    if text := run.first_wrong or _next_step(run):
+        console.print(
+            f"{name}: {text}",
+            markup=False,
+            highlight=False,
+            emoji=False,
+            soft_wrap=True,
+            style="bold red",
+        )
+
+
+def _next_step(run: ModelRun) -> str:
+    """What to type next after outputs that are wrong."""
+    wrong = [c for c in run.comparisons if not c.passed and c.computed]
+    if not wrong or run.in_python:
+        return ""
+    return "next: add --bisect to this command; it finds the first wrong operator"
 
 
 def print_layers(console: Console, run: ModelRun) -> None:
@@ -123,4 +140,13 @@ def _verdict(run: ModelRun) -> str:
     wrong = [c.name for c in run.comparisons if not c.passed]
     if wrong:
         return f"wrong: {', '.join(wrong)}"
-    return f"validated{kernels}, similarity {least:.7f}"
+    layers = [layer for layer in run.layers if not layer.comparison.passed]
+    if layers:
+        count = f"{len(layers)} of {len(run.layers)} layers"
+        return f"wrong: {count}, the first is {layers[0].comparison.name}"
+    undecided = [c.name for c in run.comparisons if not c.decided]
+    if undecided:
+        return f"not decided: {', '.join(undecided)}, see above"
+    noted = [c.name for c in run.comparisons if c.note]
+    notes = f"; see the note on {', '.join(noted)} above" if noted else ""
+    return f"validated{kernels}, similarity {least:.7f}{notes}"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.config.vocabulary import Arithmetic, MeasuredAs, Runtime
-from mace.python.tools.validate import compare_tensor, similarity_threshold
+from mace.python.tools.validate import Metrics, compare_tensor, similarity_threshold
 from mace.python.tools.validate.log_csv import write_log
 
 
@@ -48,6 +48,95 @@ def test_nan_and_inf_fail_at_any_threshold() -> None:
 def test_other_shapes_fail() -> None:
     result = compare_tensor("t", np.zeros((1, 2)), np.zeros((2, 1)), 0.9)
     assert result.failure == "shape [2, 1] instead of [1, 2]"
+
+
+def _moved(similarity: float, sqnr: float) -> Metrics:
+    return Metrics(similarity, sqnr, 1.0, 0.5, 0.25, 0)
+
+
+def test_a_framework_that_varies_as_much_excuses_an_error() -> None:
+    x, y = np.array([3.0, 4.0]), np.array([4.0, 3.0])
+    assert compare_tensor("t", x, y, 0.98).metrics.sqnr == pytest.approx(12.5)
+    # The error is just 4 times the framework's own.
+    result = compare_tensor("t", x, y, 0.98, variation=_moved(0.97, 16 * 12.4))
+    assert result.passed
+    assert result.decided
+    assert "inputs moved by rounding: 0.25): passed; cosine" in result.line()
+    assert "its similarity to itself is 0.970000" in result.note
+    more = compare_tensor("t", x, y, 0.98, variation=_moved(0.97, 16 * 12.6))
+    assert not more.passed
+    assert "FAILED, cosine similarity is below 0.98" in more.line()
+
+
+def test_a_framework_that_varies_wildly_decides_nothing() -> None:
+    x, y = np.array([3.0, 4.0]), np.array([-4.0, 3.0])
+    result = compare_tensor("t", x, y, 0.98, variation=_moved(0.1, 0.5))
+    assert result.passed
+    assert not result.decided
+    assert "NOT DECIDED; cosine similarity is below 0.98, but" in result.line()
+    assert "validation_inputs_data" in result.line()
+
+
+@pytest.mark.parametrize("sqnr", [math.inf, math.nan])
+def test_a_framework_that_does_not_vary_excuses_nothing(sqnr: float) -> None:
+    x, y = np.array([3.0, 4.0]), np.array([4.0, 3.0])
+    assert not compare_tensor("t", x, y, 0.98, variation=_moved(1.0, sqnr)).passed
+    nan = np.array([math.nan, 1.0])
+    assert not compare_tensor("t", x, nan, 0.98, variation=_moved(0.1, 0.5)).passed
+
+
+@pytest.mark.parametrize(
+    ("threshold", "factor", "passes"),
+    [
+        (0.999, 1.08, True),
+        (0.999, 1.1, False),
+        (0.999, 0.9, False),
+        (0.98, 1.3, True),
+        (0.98, 2.0, False),
+        (1.0, 1.009, True),
+        (1.0, 1.02, False),
+    ],
+)
+def test_values_that_are_all_larger_or_smaller_fail(
+    threshold: float, factor: float, passes: bool
+) -> None:
+    # Powers of 2: the cosine of a multiple is exactly 1.
+    x = np.array([1.0, -2.0, 4.0])
+    result = compare_tensor("t", x, x * factor, threshold)
+    assert result.metrics.similarity >= threshold or threshold == 1.0
+    if result.metrics.similarity >= threshold:
+        assert result.passed == passes
+    if not passes and result.metrics.similarity >= threshold:
+        assert f"the values are {factor:g} times the framework's" in result.failure
+
+
+def test_equal_values_are_named() -> None:
+    x = np.full((2, 3), 0.25)
+    same = compare_tensor("t", x, x, 0.999)
+    assert same.passed
+    assert "all 6 values of the framework are 0.25 and all 6 values of MACE" in (
+        same.line()
+    )
+    # The cosine is 1.
+    wrong = compare_tensor("t", x, x * 2, 0.999)
+    assert not wrong.passed
+    assert "2 times the framework's" in wrong.failure
+    one_sided = compare_tensor(
+        "t", np.array([0.25, 0.25, 0.2501]), x[:1, :].ravel(), 0.9
+    )
+    assert one_sided.passed
+    assert one_sided.note.startswith("all 3 values of MACE are 0.25: equal values")
+    none = compare_tensor("t", np.zeros(3), np.zeros(3), 0.999)
+    assert none.passed
+    assert "all 3 values of the framework are 0" in none.note
+
+
+def test_a_single_value_is_compared_by_its_size() -> None:
+    one = np.array([[3.0]])
+    assert compare_tensor("t", one, one * 1.01, 0.999).passed
+    wrong = compare_tensor("t", one, one * 1.5, 0.999)
+    assert not wrong.passed
+    assert "one value, 4.5, where the framework has 3" in wrong.line()
 
 
 def test_thresholds() -> None:

@@ -39,12 +39,26 @@ def class_axis(rank: int, data_format: DataFormat) -> int:
     return 1 if rank == 4 and data_format is DataFormat.NCHW else -1
 
 
-def candidates(array: Array, shape: tuple[int, ...]) -> list[Array]:
+def candidates(
+    array: Array, axes: tuple[int, ...] | None, shape: tuple[int, ...]
+) -> list[Array]:
     """The ways in which `array`, an intermediate tensor of MACE, can be converted to
-    `shape`. The model file does not say whether the channels of an intermediate tensor
-    were moved; the shapes almost always show it. If all three dimensions are equal,
-    both ways are possible, and the caller uses the better one.
+    the framework's tensor of `shape`: one at most, as the model file says where the
+    framework's axes are. Files of earlier releases do not; the shapes almost always
+    show whether the channels were moved. If all three dimensions are equal, both ways
+    are possible, and the caller uses the better one.
+
+    Args:
+        axes: of the framework's tensor, by axis of `array`; empty for the same ones,
+            None if the file does not say.
     """
+    if axes is not None:
+        if len(axes) == array.ndim:
+            array = np.ascontiguousarray(array.transpose(np.argsort(axes)))
+        elif axes:
+            return []
+        same = _squeezed(array.shape) == _squeezed(shape)
+        return [array.reshape(shape)] if same else []
     found = []
     if array.shape == shape:
         found.append(array)

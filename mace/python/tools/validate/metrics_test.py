@@ -12,6 +12,7 @@ import pytest
 from mace.python.tools.validate.metrics import (
     compute_metrics,
     cosine_similarity,
+    moved_by_rounding,
     pixel_accuracy,
     sqnr,
 )
@@ -90,3 +91,17 @@ def test_shapes_must_agree() -> None:
 def test_empty_tensors_agree() -> None:
     metrics = compute_metrics(np.zeros((0, 3)), np.zeros((0, 3)))
     assert (metrics.similarity, metrics.pixel_accuracy) == (1.0, 1.0)
+
+
+def test_rounding_moves_floats_to_a_neighbour_and_keeps_the_rest() -> None:
+    x = np.array([0.0, 1.0, -3.5, 1e30], np.float32)
+    moved = moved_by_rounding(np.tile(x, 50)).reshape(50, 4)
+    assert moved.dtype == np.float32
+    assert not moved[:, 0].any()
+    for column, value in zip(moved.T[1:], x[1:]):
+        neighbours = {np.nextafter(value, np.float32(e)) for e in (np.inf, -np.inf)}
+        assert set(column) == neighbours
+    indices = np.arange(4)
+    assert moved_by_rounding(indices) is indices
+    zeros = np.zeros(3, np.float32)
+    assert moved_by_rounding(zeros) is zeros

@@ -23,6 +23,7 @@ from mace.python.tools.validate.frameworks.reference import (
     ReferenceRequest,
     ReferenceResult,
 )
+from mace.python.tools.validate.metrics import Metrics
 
 _ROOT = Path(__file__).resolve().parents[5]
 
@@ -103,6 +104,7 @@ def _write_request(request: ReferenceRequest, folder: Path) -> None:
             "inputs": names,
             "outputs": request.outputs,
             "optional_outputs": request.optional_outputs,
+            "varied": request.varied,
             "weight_file": request.weight_file and str(request.weight_file.resolve()),
         }
     )
@@ -126,4 +128,5 @@ def _read_result(
         raise FrameworkError(result["error"])
     with np.load(folder / "outputs.npz", allow_pickle=False) as archive:
         tensors = {name: archive[f"t{i}"] for i, name in enumerate(result["tensors"])}
-    return ReferenceResult(tensors, result["version"])
+    variations = {n: Metrics(*found) for n, found in result["variations"].items()}
+    return ReferenceResult(tensors, result["version"], variations, result["nodes"])

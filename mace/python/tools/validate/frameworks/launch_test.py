@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 from pathlib import Path
 
@@ -64,6 +65,44 @@ def test_outputs_and_inner_tensors(model: Path) -> None:
     np.testing.assert_array_equal(result.tensors["y"], relu + 1)
     np.testing.assert_array_equal(result.tensors["relu"], relu)
     assert result.version.startswith("onnxruntime ")
+    assert result.nodes == {"y": "Add", "relu": "Relu"}
+    # The inputs were moved by one unit in the last place of each.
+    varies = result.variations["relu"]
+    assert 0 < varies.max_abs_error <= 8 * 2.0**-23
+    assert varies.max_rel_error == varies.max_abs_error / 8
+
+
+def test_a_model_that_magnifies_rounding_varies(tmp_path: Path) -> None:
+    """Each step multiplies a small difference by about 3."""
+    rng = np.random.default_rng(2)
+    names = ["x", *(f"s{i}" for i in range(20))]
+    nodes = []
+    for source, target in zip(names, names[1:]):
+        nodes.append(helper.make_node("MatMul", [source, "w"], [f"{target}_"]))
+        nodes.append(helper.make_node("Sin", [f"{target}_"], [target], name=target))
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 16])],
+        [helper.make_tensor_value_info(names[-1], TensorProto.FLOAT, [4, 16])],
+        [
+            numpy_helper.from_array(
+                (1.5 * rng.standard_normal((16, 16))).astype(np.float32), "w"
+            )
+        ],
+    )
+    path = tmp_path / "chaos.onnx"
+    opset = helper.make_opsetid("", 13)
+    onnx.save(helper.make_model(graph, opset_imports=[opset], ir_version=8), path)
+    x = rng.uniform(-1, 1, (4, 16)).astype(np.float32)
+    request = ReferenceRequest("onnxruntime", path, {"x": x}, (names[-1],), ("s1",))
+    result = run_reference(request)
+    assert result.nodes[names[-1]] == f"Sin {names[-1]}"
+    assert result.variations["s1"].similarity > 0.999999
+    assert result.variations[names[-1]].similarity < 0.9
+    once = run_reference(dataclasses.replace(request, varied=False))
+    assert once.variations == {}
+    np.testing.assert_array_equal(once.tensors[names[-1]], result.tensors[names[-1]])
 
 
 def test_an_inner_tensor_as_input(model: Path) -> None:

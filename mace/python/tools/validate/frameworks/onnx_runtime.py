@@ -68,7 +68,13 @@ def run(request: ReferenceRequest) -> ReferenceResult:
             f"onnxruntime cannot run {request.model_file}: {error}{_hint(model)}"
         ) from error
     tensors = {**fed, **dict(zip(fetched, (np.asarray(v) for v in values)))}
-    return ReferenceResult(tensors, version)
+    nodes = {
+        name: f"{node.op_type} {node.name}".rstrip()
+        for node in model.graph.node
+        for name in node.output
+        if name in tensors
+    }
+    return ReferenceResult(tensors, version, nodes=nodes)
 
 
 def _hint(model: Any) -> str:

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -16,6 +18,11 @@ from mace.python.tools.validate.frameworks.reference import (
     ReferenceRequest,
     ReferenceResult,
     Runner,
+)
+from mace.python.tools.validate.metrics import (
+    Metrics,
+    compute_metrics,
+    moved_by_rounding,
 )
 
 _MODULES = {
@@ -40,12 +47,15 @@ def main(folder: Path) -> None:
         outputs=tuple(raw["outputs"]),
         optional_outputs=tuple(raw["optional_outputs"]),
         weight_file=Path(raw["weight_file"]) if raw["weight_file"] else None,
+        varied=raw["varied"],
     )
     run: Runner = importlib.import_module(_MODULES[request.framework]).run
     error = None
+    variations: dict[str, Metrics] = {}
     result = ReferenceResult()
     try:
         result = run(request)
+        variations = _variations(run, request, result)
     except FrameworkError as failure:
         error = str(failure)
     arrays = {f"t{i}": array for i, array in enumerate(result.tensors.values())}
@@ -54,8 +64,28 @@ def main(folder: Path) -> None:
         "error": error,
         "version": result.version,
         "tensors": list(result.tensors),
+        "nodes": result.nodes,
+        "variations": {
+            name: dataclasses.astuple(found) for name, found in variations.items()
+        },
     }
     (folder / "result.json").write_text(json.dumps(answer), encoding="utf-8")
+
+
+def _variations(
+    run: Runner, request: ReferenceRequest, result: ReferenceResult
+) -> dict[str, Metrics]:
+    """How each tensor changes if the inputs are moved by rounding."""
+    moved = {name: moved_by_rounding(array) for name, array in request.inputs.items()}
+    if not request.varied or all(moved[name] is request.inputs[name] for name in moved):
+        return {}
+    other = run(dataclasses.replace(request, inputs=moved)).tensors
+    found = {
+        name: compute_metrics(array, other[name])
+        for name, array in result.tensors.items()
+        if name in other and other[name].shape == array.shape
+    }
+    return {name: m for name, m in found.items() if not math.isnan(m.similarity)}
 
 
 if __name__ == "__main__":
