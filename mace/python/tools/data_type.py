@@ -37,6 +37,20 @@ class DataType(str, enum.Enum):
     UINT32 = "uint32"
     UINT64 = "uint64"
 
+    @staticmethod
+    def answers() -> dict[str, str]:
+        """What is said of types that an application cannot pass."""
+        return {
+            **dict.fromkeys(
+                ("float64", "double", "float"),
+                "floats are passed in 32 bits: say float32",
+            ),
+            **dict.fromkeys(
+                ("int64", "long", "int"), "integers are passed in 32 bits: say int32"
+            ),
+            "half": "say float16",
+        }
+
     @property
     def in_models(self) -> bool:
         """Whether a model file can hold tensors of this type."""

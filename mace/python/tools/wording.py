@@ -1,11 +1,12 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The recurring parts of messages: quoted values, lists, similar names."""
+"""The recurring parts of messages: quoted values, lists, similar names and files."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 # Longer values are shortened in messages.
 _SHOWN_VALUE_LENGTH = 60
@@ -28,6 +29,22 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
         word[:100].lower(), list(known), n=1, cutoff=0.6
     )
     return matches[0] if matches else None
+
+
+def near_file(path: Path) -> str:
+    """For a missing file: a question after one of a similar name beside it, or ''."""
+    try:
+        names = sorted(entry.name for entry in path.parent.iterdir())
+    except (OSError, ValueError):
+        return ""
+    # Of the same kind: the dot and the first letter of the ending are right.
+    kind = path.suffix[:2]
+    by_word = {name.lower(): name for name in names if Path(name).suffix[:2] == kind}
+    found = nearest(path.name, by_word)
+    # The same stem with another ending is more likely than a similar one.
+    same = [name for name in names if Path(name).stem == path.stem and path.stem]
+    name = same[0] if same else found and by_word[found]
+    return f"; did you mean {path.parent / name}?" if name else ""
 
 
 def listed(words: Iterable[str]) -> str:

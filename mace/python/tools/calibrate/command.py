@@ -174,5 +174,5 @@ def _folder(model: ModelConfig, input_dir: Path | None) -> Path:
         )
     found = [path for path in named.candidates if path.is_dir()]
     if not found or named.is_url:
-        raise UsageError(f"{named.key}: {named.location} is no folder")
+        raise UsageError(f"{named.place}: {named.location} is no folder")
     return found[0]

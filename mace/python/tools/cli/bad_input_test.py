@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import http.server
 import random
+import re
 import shutil
 import signal
 import socket
@@ -52,6 +53,15 @@ class _Case:
 
     def convert(self) -> int:
         return main(self.command())
+
+    def cited(self, text: str) -> str:
+        """The text with the line of a key for `{key}`."""
+        key = re.match(r"\{(\w+)\}", text)
+        if key is None:
+            return text
+        lines = self._config_path.read_text().splitlines()
+        (number,) = (i for i, line in enumerate(lines, 1) if f"{key[1]}:" in line)
+        return text.replace(key[0], f"digits.yml:{number}").rstrip(": ")
 
     def written(self) -> list[Path]:
         return sorted(p for p in self.build_dir.rglob("*") if p.is_file())
@@ -154,6 +164,31 @@ def _unsupported_operators(case: _Case) -> None:
     onnx.save(model, case.model_path)
 
 
+def _open_dimension_that_is_fixed(case: _Case) -> None:
+    case.subgraph["input_shapes"] = ["1,8,-1,1"]
+
+
+def _input_as_output(case: _Case) -> None:
+    case.subgraph["input_tensors"] = ["probability"]
+    case.subgraph["output_tensors"] = ["image"]
+
+
+def _web_page(case: _Case) -> None:
+    case.model_path.write_text("\n<html lang='en'><title>404</title></html>")
+
+
+def _similar_file(case: _Case) -> None:
+    case.model["model_file_path"] = str(case.model_path.with_name("digit.onnx"))
+
+
+def _x86_abi(case: _Case) -> None:
+    case.config["target_abis"] = ["x86_64"]
+
+
+def _doubles(case: _Case) -> None:
+    case.subgraph["input_data_types"] = ["float64"]
+
+
 def _unwritable_output(case: _Case) -> None:
     case.build_dir.write_text("a file where the folder should be")
 
@@ -179,15 +214,30 @@ def _unsupported_platform(case: _Case) -> None:
             ["2 files", "models.digits.model_file_path", "models.other.model_file"],
         ),
         (_dead_address, ["model_file_path", "cannot reach"]),
-        (_wrong_input_name, ["imaeg", "image"]),
-        (_wrong_output_name, ["probabilty", "probability"]),
-        (_wrong_input_shape, ["image", "3"]),
-        (_wrong_output_shape, ["probability", "11"]),
+        (_wrong_input_name, ["{input_tensors}: ", "imaeg", "image"]),
+        (_wrong_output_name, ["{output_tensors}: ", "probabilty", "probability"]),
+        (_wrong_input_shape, ["{input_shapes}: ", "image", "3"]),
+        (_wrong_output_shape, ["{output_shapes}: ", "probability", "11"]),
+        (
+            _open_dimension_that_is_fixed,
+            ["{input_shapes}: ", "dimension 2: it is [1, 8, 8, 1]; write that"],
+        ),
+        (
+            _input_as_output,
+            ["{output_tensors}: ", "'image' is an input", "outputs are 'probability'"],
+        ),
+        (_web_page, ["{model_file_path}: ", "digits.onnx is a web page: the download"]),
+        (_similar_file, ["no such file", "did you mean ", "digits.onnx?"]),
+        (_x86_abi, ["target_abis[0]: ", "'x86_64'", "say host"]),
+        (_doubles, ["input_data_types", "'float64'", "say float32"]),
         (_wrong_rank, ["image"]),
-        (_empty_model, ["digits.onnx"]),
+        (_empty_model, ["digits.onnx is empty: is the download complete?"]),
         (_truncated_model, ["digits.onnx"]),
-        (_text_as_model, ["digits.onnx"]),
-        (_other_framework, ["digits.onnx"]),
+        (_text_as_model, ["digits.onnx is a deployment file"]),
+        (
+            _other_framework,
+            ["{model_file_path}: ", "an ONNX model: say platform: onnx"],
+        ),
         (
             _unsupported_operators,
             ["NoSuchOperator0", "NoSuchOperator1", "odd_0", "odd_1"],
@@ -209,7 +259,7 @@ def test_bad_input(
     assert status == 2, message
     assert "Traceback" not in message
     for part in parts:
-        assert part in message
+        assert case.cited(part) in message
     assert case.written() == []
 
 

@@ -17,7 +17,7 @@ from mace.python.tools.command_line.options import (
     add_old_flag,
     add_options,
 )
-from mace.python.tools.completion.names import DEPLOYMENT_SUFFIXES
+from mace.python.tools.config.vocabulary import DEPLOYMENT_SUFFIXES
 from mace.python.tools.convert.options import add_convert_flags
 from mace.python.tools.errors import UsageError
 from mace.python.tools.explain.options import add_explain_flags
@@ -302,8 +302,8 @@ def _dims(text: str) -> dict[str, int]:
         value = flags.int_or_none(number)
         if not name.strip() or value is None or (value < 1 and value != -1):
             raise argparse.ArgumentTypeError(
-                f"found {text!r}, accepted: names with numbers, as batch=1,height=224; "
-                "-1: each run decides"
+                f"found {text!r}, accepted: names with numbers from 1, as "
+                "batch=1,height=224; -1: each run decides"
             )
         found[name.strip()] = value
     return found

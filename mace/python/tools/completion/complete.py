@@ -18,6 +18,7 @@ from mace.python.tools.completion.names import platform_of
 from mace.python.tools.completion.tree import add, put
 from mace.python.tools.config.custom_ops import folders_in
 from mace.python.tools.config.deployment import ModelConfig
+from mace.python.tools.config.origins import cited
 from mace.python.tools.config.problems import Place
 from mace.python.tools.config.vocabulary import BORDER_TYPES
 from mace.python.tools.config.yaml_source import Items, Table
@@ -30,6 +31,7 @@ from mace.python.tools.importers.description import (
     TensorDescription,
     describe_model,
 )
+from mace.python.tools.importers.recognise import check_platform
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.shapes import is_static, to_ints
@@ -135,9 +137,11 @@ class _Part:
         self.source = fetch_sources([self.config])[0]
 
     def complete(self) -> None:
-        about = describe_model(
-            self.config.platform.value, self.source.model, self.source.weights
-        )
+        with cited(self.config):
+            check_platform(self.source.model, self.config.platform)
+            about = describe_model(
+                self.config.platform.value, self.source.model, self.source.weights
+            )
         self._add_side("input", about, about.inputs)
         self.dimensions.check(self.name, about.inputs)
         self._add_side("output", about, self._outputs(about))

@@ -159,8 +159,8 @@ def test_earlier_spellings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("dims", "parts"),
     [
-        ({}, ["x [batch,3,5,?], ids [batch]", "--dims=batch=N,x[3]=N"]),
-        ({"batch": 1}, ["--dims=x[3]=N"]),
+        ({}, ["x [batch, 3, 5, ?], ids [batch]", "--dims=batch=1,x[3]=1"]),
+        ({"batch": 1}, ["--dims=x[3]=1"]),
         ({**_DIMS, "width": 4}, ["no open dimension 'width'", "batch or x[3]"]),
     ],
 )
@@ -237,7 +237,8 @@ def test_a_shape_that_no_file_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "problem"),
     [
-        (["a.xyz"], "tells no framework"),
+        (["a.xyz"], "a.xyz: no such file"),
+        ([__file__], "neither the end of its name nor its contents"),
         (["a.onnx", "b.onnx"], "the file of one model"),
         (["a.caffemodel"], "the file of one model"),
     ],
@@ -245,6 +246,16 @@ def test_a_shape_that_no_file_says(tmp_path: Path) -> None:
 def test_names_that_tell_nothing(names: list[str], problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         deployment_of(names)
+
+
+def test_contents_tell_what_the_name_does_not(tmp_path: Path) -> None:
+    model = _onnx(tmp_path)
+    unnamed = model.rename(tmp_path / "net.bin")
+    models = deployment_of([str(unnamed)])["models"]
+    assert models["net"]["platform"] == "onnx"
+    misnamed = unnamed.rename(tmp_path / "net.tflite")
+    with pytest.raises(UsageError, match="is an ONNX model, which the end of its name"):
+        deployment_of([str(misnamed)])
 
 
 def test_what_is_missing_is_told_of_the_model(tmp_path: Path) -> None:
@@ -270,4 +281,4 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written = [path / "net/model/net.pb" for path in (tmp_path / "a", folder)]
     assert written[0].read_bytes() == written[1].read_bytes()
     assert main(["convert", str(model), f"--build_dir={folder}"]) == 2
-    assert "--dims=batch=N,x[3]=N" in capsys.readouterr().err
+    assert "--dims=batch=1,x[3]=1" in capsys.readouterr().err

@@ -8,11 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import yaml
 
-from mace.python.tools.config.deployment import (
-    BorderTensor,
-    Deployment,
-    ModelConfig,
-)
+from mace.python.tools.config.border_tensor import BorderTensor
+from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.data_type import DataType
 
 

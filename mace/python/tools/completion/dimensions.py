@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from mace.python.tools.errors import UsageError
 from mace.python.tools.importers.description import TensorDescription
-from mace.python.tools.ir.shapes import Shape
+from mace.python.tools.ir.shapes import format_shape
 from mace.python.tools.wording import listed, shown
 
 
@@ -64,22 +64,15 @@ class Dimensions:
             )
         if self._open:
             shapes = ", ".join(
-                f"{t.name} {shape_text(t.shape)}"
+                f"{t.name} {format_shape(t.shape)}"
                 for t in inputs
                 if t.shape is not None and not all(isinstance(d, int) for d in t.shape)
             )
-            example = ",".join(f"{name}=N" for name in self._open)
+            example = ",".join(f"{name}=1" for name in self._open)
             problems.append(
                 f"{model} leaves dimensions of its inputs open: {shapes}; give "
-                f"them numbers: --dims={example} (-1: each run decides), or "
-                "write input_shapes in a deployment file"
+                f"them numbers, for example --dims={example} (-1: each run decides), "
+                "or write input_shapes in a deployment file"
             )
         if problems:
             raise UsageError("\n".join(problems))
-
-
-def shape_text(shape: Shape | None) -> str:
-    """A shape for people, as ``[batch,3,224,?]``."""
-    if shape is None:
-        return "of unknown shape"
-    return f"[{','.join('?' if dim is None else str(dim) for dim in shape)}]"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from mace.python.tools.completion.names import (
     WEIGHTS_SUFFIX,
@@ -19,6 +19,8 @@ from mace.python.tools.config.vocabulary import Platform
 from mace.python.tools.config.yaml_source import Table
 from mace.python.tools.data_type import Precision
 from mace.python.tools.errors import UsageError
+from mace.python.tools.importers.recognise import recognise
+from mace.python.tools.wording import near_file
 
 
 def deployment_of(names: Sequence[str]) -> Table:
@@ -39,10 +41,22 @@ def deployment_of(names: Sequence[str]) -> Table:
         )
     model = models[0]
     platform = platform_of(model)
+    found = recognise(Path(model)) if Path(model).is_file() else None
+    if found is not None and found.platform not in (None, platform):
+        if PurePath(model).suffix.lower() in known_suffixes():
+            raise UsageError(
+                f"{model} is {found.what}, which the end of its name does not say: "
+                f"rename it, or write a deployment file with platform: "
+                f"{found.platform.value}"
+            )
+        platform = found.platform
+    if platform is None and not Path(model).exists():
+        raise UsageError(f"{model}: no such file{near_file(Path(model))}")
     if platform is None:
         raise UsageError(
-            f"{model}: the end of the name tells no framework; known are "
-            f"{', '.join(known_suffixes())}. A deployment file may name any file"
+            f"{model}: neither the end of its name nor its contents tell the "
+            f"framework; known are {', '.join(known_suffixes())}. A deployment file "
+            "may name any file"
         )
     if platform is Platform.CAFFE and not weights:
         beside = Path(model).with_suffix(WEIGHTS_SUFFIX)

@@ -24,7 +24,6 @@ _SUFFIXES = {
     ".mge": Platform.MEGENGINE,
 }
 WEIGHTS_SUFFIX = ".caffemodel"
-DEPLOYMENT_SUFFIXES = (".yml", ".yaml")
 
 
 def platform_of(name: str) -> Platform | None:

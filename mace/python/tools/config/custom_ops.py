@@ -32,7 +32,7 @@ def folders_of(refs: Sequence[FileRef] | None) -> list[Path]:
         if not found or ref.is_url:
             looked = listed(str(path) for path in ref.candidates)
             raise MaceError(
-                f"{ref.key or '--custom_ops'}: {ref.location} is no folder"
+                f"{ref.place or '--custom_ops'}: {ref.location} is no folder"
                 + ("" if ref.is_url else f"; looked for {looked}")
             )
         folders.append(found[0])

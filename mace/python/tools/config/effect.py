@@ -21,12 +21,9 @@ from mace.python.tools.errors import UnsupportedError
 from mace.python.tools.wording import listed
 
 if TYPE_CHECKING:
-    from mace.python.tools.config.deployment import (
-        Deployment,
-        ModelConfig,
-        SubgraphConfig,
-    )
+    from mace.python.tools.config.deployment import Deployment, ModelConfig
     from mace.python.tools.config.keys import Section
+    from mace.python.tools.config.subgraph import SubgraphConfig
 
 _LOG = logging.getLogger(__name__)
 

@@ -10,14 +10,11 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mace.python.tools.config.deployment import (
-    Deployment,
-    ModelConfig,
-    SubgraphConfig,
-)
+from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.keys import keys_of
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.config.problems import ConfigError
+from mace.python.tools.config.subgraph import SubgraphConfig
 
 _TESTDATA = Path(__file__).parent / "testdata"
 _SEEDS = tuple(sorted(path.read_text() for path in _TESTDATA.glob("*.yml")))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a command says of values that it cannot honour; '' of all others.
 
-Each function is the `says` of a rule that `deployment.py` gives a key.
+Each function is the `says` of a rule that `deployment.py` or `subgraph.py` gives a key.
 """
 
 from __future__ import annotations

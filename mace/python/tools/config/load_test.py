@@ -11,15 +11,11 @@ import pytest
 import yaml
 
 from mace.python.tools.config.calibration import CalibrationConfig
-from mace.python.tools.config.deployment import (
-    Deployment,
-    MicroConfig,
-    ModelConfig,
-    SubgraphConfig,
-)
+from mace.python.tools.config.deployment import Deployment, MicroConfig, ModelConfig
 from mace.python.tools.config.keys import keys_of
 from mace.python.tools.config.load import load_deployment, load_deployment_text
 from mace.python.tools.config.problems import ConfigError
+from mace.python.tools.config.subgraph import SubgraphConfig
 from mace.python.tools.config.vocabulary import (
     Abi,
     Arithmetic,

@@ -17,14 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mace.python.tools.config.calibration import CalibrationConfig
-from mace.python.tools.config.deployment import (
-    Deployment,
-    MicroConfig,
-    ModelConfig,
-    SubgraphConfig,
-)
+from mace.python.tools.config.deployment import Deployment, MicroConfig, ModelConfig
 from mace.python.tools.config.keys import Key, Section, keys_of
 from mace.python.tools.config.spellings import GONE
+from mace.python.tools.config.subgraph import SubgraphConfig
 from mace.python.tools.reference_page import page_parser, table, write_page
 
 _SECTIONS: tuple[tuple[str, str, type[Section]], ...] = (

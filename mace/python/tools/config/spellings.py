@@ -12,9 +12,10 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from mace.python.tools.config.deployment import Deployment, ModelConfig, SubgraphConfig
+from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.keys import Key, Section, keys_of
 from mace.python.tools.config.problems import Place, Problem
+from mace.python.tools.config.subgraph import SubgraphConfig
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.config.yaml_source import Items, Table, Text
 from mace.python.tools.wording import listed, nearest, shown

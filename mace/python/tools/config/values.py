@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Dict, Literal, Tuple, TypeVar
 from urllib.parse import urlsplit
@@ -108,6 +108,8 @@ class Words:
             for member in members
             for word in (member.value, *getattr(member, "aliases", ()))
         }
+        # What is said of words that are not accepted.
+        self._answers: dict[str, str] = getattr(members[0], "answers", dict)()
         offered = [m for m in members if all_offered or getattr(m, "in_release", True)]
         self._offered = [str(member.value) for member in offered]
         later = [str(member.value) for member in members if member not in offered]
@@ -133,6 +135,8 @@ class Words:
         if value.lower() in members:
             return members[value.lower()]
         offered = [word for word, m in members.items() if m.value in self._offered]
+        if value.lower() in self._answers:
+            raise told(f"found {shown(value)}: {self._answers[value.lower()]}")
         near = nearest(value, offered)
         hint = f"; did you mean {members[near].value}?" if near else ""
         raise told(f"found {shown(value)}, accepted: {listed(self._offered)}{hint}")
@@ -467,6 +471,13 @@ class FileRef:
     search_dirs: tuple[Path, ...] = ()
     # Whether it may also be a folder (a SavedModel).
     may_be_folder: bool = False
+    # The line where it was named, 'net.yml:12'; empty if it was on no line.
+    origin: str = field(default="", compare=False)
+
+    @property
+    def place(self) -> str:
+        """Where it was named, for messages."""
+        return f"{self.origin}: {self.key}" if self.origin else self.key
 
     @property
     def is_url(self) -> bool:
@@ -504,7 +515,8 @@ def _location(value: Any, info: ValidationInfo) -> FileRef:
     ):
         raise unfit(value, "a path, or an address beginning with http:// or https://")
     folders = (info.context or {}).get("search_dirs", ())
-    return FileRef(str(value), value.place.path, search_dirs=folders)
+    origin = value.place.origin if value.place.line else ""
+    return FileRef(str(value), value.place.path, search_dirs=folders, origin=origin)
 
 
 Location = Annotated[

@@ -13,6 +13,9 @@ from typing import Union
 
 from mace.python.tools.data_type import DataType, Precision
 
+# The ends of the names of deployment files.
+DEPLOYMENT_SUFFIXES = (".yml", ".yaml")
+
 
 class Abi(str, enum.Enum):
     """Application binary interface a library or program is built for."""
@@ -32,10 +35,26 @@ class Abi(str, enum.Enum):
     def aliases(self) -> tuple[str, ...]:
         """Further spellings that are as good."""
         if self is Abi.ARM64:
-            return ("aarch64_linux_gnu", "aarch64-linux-gnu")
+            return ("aarch64_linux_gnu", "aarch64-linux-gnu", "aarch64")
         if self is Abi.ARMHF:
-            return ("arm_linux_gnueabihf", "arm-linux-gnueabihf")
+            return ("arm_linux_gnueabihf", "arm-linux-gnueabihf", "armv7l")
         return ()
+
+    @staticmethod
+    def answers() -> dict[str, str]:
+        """What is said of words of other tools that may mean more than one ABI."""
+        host = "x86 programs are for this computer only: say host"
+        either = "say {} for Linux, {} for Android"
+        bits32 = either.format("armhf", "armeabi-v7a")
+        bits64 = either.format("arm64", "arm64-v8a")
+        return {
+            **dict.fromkeys(("x86_64", "x86-64", "amd64", "x64", "x86", "i686"), host),
+            **dict.fromkeys(("armv7", "armv7a", "armv7-a", "armv7hf", "arm32"), bits32),
+            **dict.fromkeys(("armv8", "armv8a", "armv8-a", "arm64v8"), bits64),
+            "armeabi": "ARM processors before version 7 are not supported: say "
+            "armeabi-v7a",
+            "arm": f"{bits32}; of 64 bits, {bits64}",
+        }
 
 
 class ModelFormat(str, enum.Enum):

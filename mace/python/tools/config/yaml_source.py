@@ -19,7 +19,8 @@ from typing import Any
 import yaml
 
 from mace.python.tools.config.problems import ConfigError, Place, Problem
-from mace.python.tools.wording import shown
+from mace.python.tools.config.vocabulary import DEPLOYMENT_SUFFIXES
+from mace.python.tools.wording import near_file, shown
 
 # The biggest real deployment files have a few hundred lines; a file beyond
 # this is a model given by mistake.
@@ -98,11 +99,18 @@ def read_yaml(path: Path, env: Mapping[str, str] | None = None) -> Table:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         problem = f"is not UTF-8 text (byte {error.start})"
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            problem = "is UTF-16 text: save it as UTF-8"
+        elif path.suffix.lower() not in DEPLOYMENT_SUFFIXES:
+            problem += (
+                f"; a model is given without --config: converter.py convert {path}"
+            )
         raise _whole_file(path, problem) from None
     except (OSError, ValueError) as error:
         # ValueError: a null byte in the path.
         reason = getattr(error, "strerror", None) or str(error)
-        raise _whole_file(path, f"cannot be read: {reason}") from None
+        near = near_file(path) if isinstance(error, FileNotFoundError) else ""
+        raise _whole_file(path, f"cannot be read: {reason}{near}") from None
     if len(data) > MAX_BYTES:
         size = f"is larger than {MAX_BYTES >> 20} MiB: not a YAML file?"
         raise _whole_file(path, size)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mace.python.tools.config.deployment import BorderTensor, ModelConfig
+from mace.python.tools.config.border_tensor import BorderTensor
+from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.export import ExportOptions, InputSignature
 from mace.python.tools.export.storage import Storage
@@ -20,7 +21,13 @@ from mace.python.tools.importers.base import (
 )
 from mace.python.tools.ir import DataFormat, DataType, Graph, SubgraphSpec, Value
 from mace.python.tools.ir.layout import NHWC_TO_NCHW
-from mace.python.tools.ir.shapes import format_shape, from_ints, permute, product
+from mace.python.tools.ir.shapes import (
+    format_shape,
+    from_ints,
+    permute,
+    product,
+    to_ints,
+)
 
 
 def import_request(
@@ -102,6 +109,41 @@ def _signature(
         means=info.means or (),
         scales=info.scales or (),
     )
+
+
+def check_input_shapes(model: ModelConfig, graph: Graph) -> None:
+    """Refuses -1 for a dimension that the model fixes.
+
+    Raises:
+        ImportModelError: lists the inputs.
+    """
+    problems = []
+    for info, value in zip(model.whole.inputs, graph.inputs):
+        shape = value.shape
+        if shape is None or len(shape) != len(info.shape):
+            continue
+        user = DataFormat(info.data_format.value)
+        if graph.formats[value.name] is DataFormat.NHWC and user is DataFormat.NCHW:
+            shape = permute(shape, NHWC_TO_NCHW)
+        fixed = [
+            axis
+            for axis, (asked, own) in enumerate(zip(info.shape, shape))
+            if asked < 0 and isinstance(own, int)
+        ]
+        if fixed:
+            own = tuple(
+                dim if axis in fixed or dim >= 0 else None
+                for axis, dim in enumerate(to_ints(shape))
+            )
+            problems.append(
+                f"models.{model.name}: input_shapes says "
+                f"{format_shape(from_ints(info.shape))} for {info.name!r}, and the "
+                f"model fixes dimension {', '.join(map(str, fixed))}: it is "
+                f"{format_shape(own)}; write that, or export the model with a dynamic "
+                "dimension"
+            )
+    if problems:
+        raise ImportModelError("\n".join(problems))
 
 
 def check_output_shapes(model: ModelConfig, graph: Graph) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mace.python.tools.config.deployment import BorderTensor
+from mace.python.tools.config.border_tensor import BorderTensor
 from mace.python.tools.config.vocabulary import DataFormat as BorderFormat
 from mace.python.tools.convert.scaled_inputs import scale_inputs, scaled
 from mace.python.tools.data_type import DataType as BorderType

@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mace.python.tools.config.deployment import ModelConfig
+from mace.python.tools.config.origins import cited
 from mace.python.tools.convert.requests import (
     check_border_types,
+    check_input_shapes,
     check_output_shapes,
     check_states,
     import_request,
@@ -21,6 +23,7 @@ from mace.python.tools.convert.scaled_inputs import scale_inputs
 from mace.python.tools.fetch import fetch_files, file_sha256
 from mace.python.tools.importers.base import ImportModelError, load_importer
 from mace.python.tools.importers.journal import Journal
+from mace.python.tools.importers.recognise import check_platform
 from mace.python.tools.ir import DataType, Graph, GraphError, assign_subgraphs
 from mace.python.tools.passes import optimize
 from mace.python.tools.passes.integer_types import choose_integer_type
@@ -96,10 +99,23 @@ def import_model(
     Raises:
         MaceError: the model cannot be converted.
     """
+    with cited(model):
+        return _import(model, source, dump_passes, quantize, integers, journal)
+
+
+def _import(
+    model: ModelConfig,
+    source: Source,
+    dump_passes: Path | None,
+    quantize: Callable[[Graph], int] | None,
+    integers: DataType | None,
+    journal: Journal | None,
+) -> tuple[Graph, int]:
     request = import_request(model, source.model, source.weights)
     if journal is not None:
         request = replace(request, journal=journal, check_all=True)
     _LOG.info("%s: importing %s", model.name, request.model_path)
+    check_platform(request.model_path, model.platform)
     graph = load_importer(model.platform.value)(request)
     graph.cpu_floats = request.cpu_floats
     before = len(graph.ops)
@@ -117,6 +133,7 @@ def import_model(
     )
     if integers is not None:
         choose_integer_type(graph, integers)
+    check_input_shapes(model, graph)
     check_output_shapes(model, graph)
     check_border_types(model, graph)
     check_states(model, graph)

@@ -26,8 +26,6 @@ ABI_SPELLINGS = {
         for abi in (Abi.ARM64, Abi.ARMHF, Abi.HOST)
         for word in (abi.value, *abi.aliases)
     },
-    "aarch64": Abi.ARM64,
-    "armv7l": Abi.ARMHF,
     "amd64": Abi.HOST,
     "x86_64": Abi.HOST,
 }

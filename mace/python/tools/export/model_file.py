@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from mace.python.tools.catalogue import AttributeKind, default_catalogue
 from mace.python.tools.codegen import ModelPlaces
-from mace.python.tools.config.deployment import SubgraphConfig
+from mace.python.tools.config.subgraph import SubgraphConfig
 from mace.python.tools.config.vocabulary import DataFormat
 from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import MaceError
@@ -125,8 +126,11 @@ class ModelFile:
         return next((tensor for tensor in self.outputs if tensor.name == name), None)
 
 
-def read_model_file(places: ModelPlaces) -> ModelFile:
+def read_model_file(places: ModelPlaces, source: str = "...") -> ModelFile:
     """Reads a converted model; both of its files must be there.
+
+    Args:
+        source: the deployment or model file, for messages.
 
     Raises:
         ModelFileError: names the file and the command that makes it.
@@ -136,7 +140,7 @@ def read_model_file(places: ModelPlaces) -> ModelFile:
         if not path.is_file():
             raise ModelFileError(
                 f"{path} does not exist: convert the model first "
-                "(converter.py convert --config=...)"
+                f"(converter.py convert {shlex.quote(source)})"
             )
     types = {
         number: _TYPE_NAMES.get(name, "unknown")

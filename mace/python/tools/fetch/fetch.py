@@ -23,6 +23,7 @@ from mace.python.tools.atomic import OutputError, atomic_write
 from mace.python.tools.config.values import FileRef, is_http_address
 from mace.python.tools.errors import MaceError
 from mace.python.tools.fetch.download import DownloadError, download
+from mace.python.tools.wording import near_file
 
 _LOG = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ class FetchError(MaceError):
     """A named file is missing, unreachable or does not match its checksum."""
 
     def __init__(self, ref: FileRef, reason: str) -> None:
-        where = f"{ref.key}: " if ref.key else ""
+        where = f"{ref.place}: " if ref.key else ""
         super().__init__(f"{where}{ref.location}: {reason}")
         self.ref = ref
         self.reason = reason
@@ -140,7 +141,8 @@ def _local(ref: FileRef) -> Path:
             raise FetchError(ref, f"{path} is a folder, a file is needed")
     looked = [str(path) for path in ref.candidates]
     hint = "" if looked == [ref.location] else f"; looked for {', '.join(looked)}"
-    raise FetchError(ref, f"no such file{hint}")
+    near = next(filter(None, map(near_file, ref.candidates)), "")
+    raise FetchError(ref, f"no such file{hint}{near}")
 
 
 def _from_mirror(ref: FileRef, places: _Places) -> Path | None:

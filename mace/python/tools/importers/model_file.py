@@ -26,6 +26,10 @@ _MARKS: tuple[tuple[int, tuple[bytes, ...], str], ...] = (
     (0, (b"<!doctype html", b"<html"), "a web page: download the file itself"),
     (0, (b"\x89HDF\r\n",), "an HDF5 file (of Keras?): say platform: keras"),
     (4, (b"TFL3",), "a TensorFlow Lite model: say platform: tflite"),
+    (0, (b"GGUF",), "a file of weights for llama.cpp: export the model to ONNX"),
+    (0, (b"\x93NUMPY",), "an array of NumPy: name the model"),
+    (0, (b"\x89PNG\r\n", b"\xff\xd8\xff"), "a picture: name the model"),
+    (0, (b"\x7fELF",), "a program or library: name the model"),
 )
 
 

@@ -21,8 +21,8 @@ def test_a_model(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", str(_DIGITS / name), *flags]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith("digits.onnx (ONNX, operator set 17, 0.1 MB)")
-    assert lines[1].split() == ["input", "image", "float32", "[N,1,8,8]"]
-    assert lines[2].split() == ["output", "probability", "float32", "[N,10]"]
+    assert lines[1].split(maxsplit=3) == ["input", "image", "float32", "[N, 1, 8, 8]"]
+    assert lines[2].split(maxsplit=3) == ["output", "probability", "float32", "[N, 10]"]
     assert lines[3].startswith("  nodes  13: 3 BatchNormalization, 3 Conv")
     assert "converts it to 6 operators" in lines[4]
     assert lines[5].endswith("million multiply-accumulates")

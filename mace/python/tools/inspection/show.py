@@ -8,9 +8,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mace.python.tools.completion.dimensions import shape_text
 from mace.python.tools.importers.description import TensorDescription
 from mace.python.tools.importers.journal import Outcome
+from mace.python.tools.ir.shapes import format_shape
 
 if TYPE_CHECKING:
     from mace.python.tools.inspection.inspect import Inspection
@@ -37,7 +37,7 @@ def _model(inspection: Inspection) -> Iterator[str]:
     about, check = inspection.description, inspection.check
     yield f"{inspection.name} ({about.framework}, {inspection.size / 1e6:.1f} MB)"
     rows = [
-        (side, tensor.name, _type(tensor), shape_text(tensor.shape))
+        (side, tensor.name, _type(tensor), _shape(tensor))
         for side, tensors in (("input", about.inputs), ("output", about.outputs))
         for tensor in tensors
     ]
@@ -61,6 +61,11 @@ def _model(inspection: Inspection) -> Iterator[str]:
 
 def _by_count(operators: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(operators.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _shape(tensor: TensorDescription) -> str:
+    known = tensor.shape is not None
+    return format_shape(tensor.shape) if known else "of unknown shape"
 
 
 def _type(tensor: TensorDescription) -> str:

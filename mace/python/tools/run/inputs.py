@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mace.python.tools.config.deployment import BorderTensor, SubgraphConfig
+from mace.python.tools.config.border_tensor import BorderTensor
+from mace.python.tools.config.subgraph import SubgraphConfig
 from mace.python.tools.config.values import FileRef
 from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import MaceError
 from mace.python.tools.fetch import fetch_file
+from mace.python.tools.importers.model_file import other_format
 
 _LOG = logging.getLogger(__name__)
 
@@ -63,16 +65,30 @@ def make_inputs(subgraph: SubgraphConfig, seed: int = SEED) -> dict[str, Array]:
 
 
 def load_tensor(ref: FileRef, shape: tuple[int, ...], data_type: DataType) -> Array:
-    """Reads a tensor from `.npy`, or raw elements from any other file."""
+    """Reads a tensor from `.npy`, or raw elements from any other file.
+
+    A `.npy` file may have another type if the tensor's can hold its values; floats are
+    rounded.
+
+    Raises:
+        InputDataError: it cannot, or the shape does not fit.
+        FetchError: the file cannot be had.
+    """
     path = fetch_file(ref)
     array = _read(path, ref, data_type)
     shaped = _fit(array, shape)
     if shaped is None:
         raise InputDataError(
-            f"{ref.key}: {ref.location} holds an array of shape {list(array.shape)}, "
+            f"{ref.place}: {ref.location} holds an array of shape {list(array.shape)}, "
             f"and the tensor has shape {list(shape)}"
         )
-    return shaped.astype(element_type(data_type.value), copy=False)
+    converted = _as_type(shaped, element_type(data_type.value))
+    if isinstance(converted, str):
+        raise InputDataError(
+            f"{ref.place}: {ref.location} holds {array.dtype}, and the tensor is "
+            f"{data_type.value}: {converted}"
+        )
+    return converted
 
 
 def _from_file(info: BorderTensor, ref: FileRef) -> Array:
@@ -83,7 +99,7 @@ def _state(info: BorderTensor) -> Array:
     ref = info.validation_data
     if ref is not None and _from_file(info, ref).any():
         raise InputDataError(
-            f"{ref.key}: {ref.location} is for the state {info.name}, which is zero "
+            f"{ref.place}: {ref.location} is for the state {info.name}, which is zero "
             "before the first run; give a file of zeros"
         )
     return np.zeros(info.shape, element_type(info.data_type.value))
@@ -92,6 +108,12 @@ def _state(info: BorderTensor) -> Array:
 def _read(path: Path, ref: FileRef, data_type: DataType) -> Array:
     with open(path, "rb") as stream:
         is_npy = stream.read(6) == b"\x93NUMPY"
+    if not is_npy and path.suffix == ".npy":
+        what = other_format(path).partition(":")[0]
+        raise InputDataError(
+            f"{ref.place}: {ref.location} is no NumPy file"
+            f"{f', but {what}' if what else ''}: write it with numpy.save"
+        )
     try:
         if is_npy:
             array: Array = np.load(path, allow_pickle=False)
@@ -99,8 +121,31 @@ def _read(path: Path, ref: FileRef, data_type: DataType) -> Array:
         return np.fromfile(path, element_type(data_type.value))
     except (ValueError, EOFError, OSError) as error:
         raise InputDataError(
-            f"{ref.key}: {ref.location} is not a readable .npy file: {error}"
+            f"{ref.place}: {ref.location} is not a readable .npy file: {error}"
         ) from error
+
+
+def _as_type(array: Array, dtype: np.dtype[Any]) -> Array | str:
+    """The array in that type, or why the type cannot hold it."""
+    if array.dtype == dtype:
+        return array
+    if array.dtype.kind not in "biuf" and array.dtype.name != "bfloat16":
+        return f"save it with array.astype({str(dtype)!r})"
+    with np.errstate(all="ignore"):
+        converted = array.astype(dtype)
+        back = converted.astype(array.dtype)
+    floats = dtype.kind == "f" or dtype.name == "bfloat16"
+    if floats and (array.dtype.kind == "f" or array.dtype.name == "bfloat16"):
+        lost = np.isfinite(array) & ~np.isfinite(converted)
+    else:
+        lost = back != array
+    if not lost.any():
+        return converted
+    example = array[lost].flat[0]
+    return (
+        f"{np.count_nonzero(lost)} of {array.size} values cannot be written in that "
+        f"type, such as {example}"
+    )
 
 
 def _fit(array: Array, shape: tuple[int, ...]) -> Array | None:

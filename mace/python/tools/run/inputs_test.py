@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.config.deployment import BorderTensor, SubgraphConfig
+from mace.python.tools.config.border_tensor import BorderTensor
+from mace.python.tools.config.subgraph import SubgraphConfig
 from mace.python.tools.config.values import FileRef, InputShape
 from mace.python.tools.data_type import DataType
 from mace.python.tools.run.inputs import InputDataError, load_tensor, make_inputs
@@ -101,3 +102,41 @@ def test_unreadable_files(tmp_path: Path) -> None:
     np.save(tmp_path / "object.npy", np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(InputDataError, match=r"object\.npy"):
         load_tensor(_ref(tmp_path / "object.npy"), (1,), DataType.FLOAT32)
+
+
+@pytest.mark.parametrize(
+    ("array", "data_type"),
+    [
+        (np.array([0, 7, 255], np.uint8), DataType.FLOAT32),
+        (np.array([0.0, 1.5, -np.inf]), DataType.FLOAT32),
+        (np.array([1.0, 2.0, -3.0]), DataType.INT32),
+        (np.array([1, 2, 2**31 - 1]), DataType.INT32),
+        (np.array([True, False, True]), DataType.FLOAT32),
+    ],
+)
+def test_a_file_of_another_type_is_converted(
+    tmp_path: Path, array: np.ndarray, data_type: DataType
+) -> None:
+    np.save(tmp_path / "v.npy", array)
+    found = load_tensor(_ref(tmp_path / "v.npy"), (3,), data_type)
+    assert found.dtype == np.dtype(data_type.value)
+    np.testing.assert_array_equal(found, array)
+
+
+@pytest.mark.parametrize(
+    ("array", "data_type", "message"),
+    [
+        (np.array([1e60, 1, 2]), DataType.FLOAT32, "holds float64.*1 of 3.*1e.60"),
+        (np.array([2**24 + 1, 1, 2]), DataType.FLOAT32, "1 of 3 values.*16777217"),
+        (np.array([1.5, np.nan, 2]), DataType.INT32, "is int32: 2 of 3 values.*1.5"),
+        (np.array([2**31, 1, 2]), DataType.INT32, "1 of 3 values.*2147483648"),
+        (np.array([-1, 1, 2]), DataType.UINT8, "1 of 3 values.*-1"),
+        (np.array([1j, 1, 2]), DataType.FLOAT32, r"complex128.*astype\('float32'\)"),
+    ],
+)
+def test_values_that_a_type_cannot_hold_are_refused(
+    tmp_path: Path, array: np.ndarray, data_type: DataType, message: str
+) -> None:
+    np.save(tmp_path / "v.npy", array)
+    with pytest.raises(InputDataError, match=message):
+        load_tensor(_ref(tmp_path / "v.npy"), (3,), data_type)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from mace.python.tools.codegen import model_places
 from mace.python.tools.config.deployment import Deployment, ModelConfig
+from mace.python.tools.config.origins import cited
 from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import Device, DeviceProperties, write_log
 from mace.python.tools.devices.memory import MemorySample, memory_line, write_samples
@@ -101,8 +102,15 @@ def prepare_model(
     Raises:
         MaceError: it is not converted, or a file that it needs is missing.
     """
+    with cited(model):
+        return _prepare(deployment, model, options)
+
+
+def _prepare(
+    deployment: Deployment, model: ModelConfig, options: RunOptions
+) -> PreparedModel:
     places = model_places(deployment, model.name, options.build_dir)
-    converted = read_model_file(places)
+    converted = read_model_file(places, str(deployment.source))
     check_current(converted, model)
     file = as_declared(converted, model.whole)
     if options.input_dir is not None:
@@ -200,6 +208,7 @@ def _starts(
         if answer.failure:
             break
         times.append(_times(answer))
+    _tell_of_threads(options.num_threads, answer)
     if options.watch_memory:
         path = _log_path(model.config.name, place, "_memory.csv")
         write_samples(path, memory)
@@ -215,6 +224,18 @@ def _starts(
         memory=tuple(memory),
     )
     return run, answer
+
+
+def _tell_of_threads(asked: int, answer: Answer) -> None:
+    """Says that there are fewer cores than threads were asked for."""
+    cores = answer.report.get("machine", {}).get("usable_cores")
+    if cores is not None and asked > cores:
+        _LOG.warning(
+            "--num_threads=%d: the device has %d usable cores, and the library starts "
+            "at most one thread for each",
+            asked,
+            cores,
+        )
 
 
 def _look_for_the_cause(

@@ -23,7 +23,7 @@ from mace.python.tools.config import limits
 from mace.python.tools.config.effect import Asked, no_effect, refused
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.errors import UsageError
-from mace.python.tools.wording import listed
+from mace.python.tools.wording import listed, near_file
 
 
 class CpuAffinityPolicy(enum.IntEnum):
@@ -389,7 +389,8 @@ def run_options(args: argparse.Namespace) -> RunOptions:
     if options.tuning and options.disable_tuning:
         raise UsageError("--tuning and --disable_tuning exclude each other")
     if options.input_dir is not None and not options.input_dir.is_dir():
-        raise UsageError(f"--input_dir={options.input_dir}: no such folder")
+        near = near_file(options.input_dir)
+        raise UsageError(f"--input_dir={options.input_dir}: no such folder{near}")
     implied = options.report or options.report_dir is not None
     return dataclasses.replace(options, report=implied)
 
@@ -401,4 +402,4 @@ def check_device_file(path: Path | None) -> None:
         UsageError: it is not.
     """
     if path is not None and not path.is_file():
-        raise UsageError(f"--device_yml={path}: no such file")
+        raise UsageError(f"--device_yml={path}: no such file{near_file(path)}")

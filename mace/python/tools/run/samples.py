@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.config.deployment import SubgraphConfig
+from mace.python.tools.config.subgraph import SubgraphConfig
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.devices import Device
 from mace.python.tools.errors import CheckFailedError, UsageError

@@ -10,11 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mace.python.tools.config.deployment import (
-    BorderTensor,
-    ModelConfig,
-    SubgraphConfig,
-)
+from mace.python.tools.config.border_tensor import BorderTensor
+from mace.python.tools.config.deployment import ModelConfig
+from mace.python.tools.config.subgraph import SubgraphConfig
 from mace.python.tools.config.values import FileRef
 from mace.python.tools.config.vocabulary import DataFormat
 from mace.python.tools.export.model_file import ModelFile, ModelFileError, TensorInfo

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import onnx
@@ -222,9 +222,18 @@ def _refuse_missing(
     model: MappedModel,
     request: ImportRequest,
     missing: Iterable[str],
-    inputs: Iterable[str],
+    inputs: Sequence[str],
 ) -> None:
-    outputs = ", ".join(repr(spec.name) for spec in request.outputs)
+    asked = [spec.name for spec in request.outputs]
+    own = ", ".join(repr(value.name) for value in model.proto.graph.output)
+    taken = [name for name in inputs if name in asked]
+    if taken:
+        names = ", ".join(repr(name) for name in taken)
+        raise ImportModelError(
+            f"output_tensors: {names} is an input of {model.path}, whose outputs are "
+            f"{own}"
+        )
+    outputs = ", ".join(map(repr, asked))
     lost = [name for name in missing if name not in set(inputs)]
     problems = []
     if inputs:
