@@ -49,27 +49,37 @@ def main(folder: Path) -> None:
         weight_file=Path(raw["weight_file"]) if raw["weight_file"] else None,
         varied=raw["varied"],
     )
-    run: Runner = importlib.import_module(_MODULES[request.framework]).run
     error = None
-    variations: dict[str, Metrics] = {}
     result = ReferenceResult()
     try:
-        result = run(request)
-        variations = _variations(run, request, result)
+        result = answer(request)
     except FrameworkError as failure:
         error = str(failure)
     arrays = {f"t{i}": array for i, array in enumerate(result.tensors.values())}
     np.savez(folder / "outputs.npz", **arrays)  # type: ignore[arg-type]
-    answer = {
+    text = {
         "error": error,
         "version": result.version,
         "tensors": list(result.tensors),
         "nodes": result.nodes,
         "variations": {
-            name: dataclasses.astuple(found) for name, found in variations.items()
+            name: dataclasses.astuple(found)
+            for name, found in result.variations.items()
         },
     }
-    (folder / "result.json").write_text(json.dumps(answer), encoding="utf-8")
+    (folder / "result.json").write_text(json.dumps(text), encoding="utf-8")
+
+
+def answer(request: ReferenceRequest) -> ReferenceResult:
+    """Runs the framework in this process.
+
+    Raises:
+        FrameworkError: it cannot run the model.
+    """
+    run: Runner = importlib.import_module(_MODULES[request.framework]).run
+    result = run(request)
+    variations = _variations(run, request, result)
+    return dataclasses.replace(result, variations=variations)
 
 
 def _variations(

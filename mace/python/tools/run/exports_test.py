@@ -1,0 +1,47 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Files of other exporters through `convert FILE` and `run FILE --validate`.
+
+No deployment file and no flags: names, shapes, types and the order of dimensions are
+what the files say.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import pytest
+
+from mace.python.tools.cli.main import main
+from mace.python.tools.run import checking
+from mace.python.tools.run.testing.exports import EXPORTS
+from mace.python.tools.validate.frameworks import worker
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_a_file_converts_and_validates(
+    name: str,
+    build_dir: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("onnxruntime", reason="it computes the expected outputs")
+    # Without the start of a process.
+    monkeypatch.setattr(checking, "run_reference", worker.answer)
+    model = EXPORTS[name]()
+    onnx.checker.check_model(model, full_check=True)
+    path = tmp_path / f"{name}.onnx"
+    onnx.save(model, path)
+    assert main(["convert", str(path), f"--build_dir={build_dir}"]) == 0
+    command = ["run", str(path), "--validate", "--layers=:"]
+    status = main([*command, f"--build_dir={build_dir}"])
+    shown = capsys.readouterr()
+    assert status == 0, shown.out + shown.err
+    for output in model.graph.output:
+        assert f"{name}: {output.name}: cosine similarity " in shown.out
+    assert "NOT DECIDED" not in shown.out
+    assert "validated, similarity 0.99" in shown.out or (
+        "validated, similarity 1.0" in shown.out
+    )
