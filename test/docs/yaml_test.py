@@ -95,6 +95,8 @@ def test_yaml_is_accepted(
     deployment = load_deployment_text(text, ROOT / "page.yml", complete=Completion({}))
     for model in deployment.models.values():
         location = model.model_file_path.location
+        if model.model_file_path.is_url:
+            return
         assert os.path.exists(location), f"{name}: {location} is not there"
     options = ConvertOptions(build_dir=tmp_path / "build")
     result = convert_deployment(deployment, options, codegen_dir=tmp_path / "codegen")
