@@ -229,6 +229,24 @@ def test_tensorflow(tmp_path: Path) -> None:
     ]
 
 
+def test_a_wrong_name_is_answered_with_names_and_shapes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "net.yml"
+    config.write_text(
+        "library_name: net\ntarget_abis: host\nmodels:\n  net:\n"
+        f"    model_file_path: {_graph_def(tmp_path)}\n"
+        "    platform: tensorflow\n    runtime: cpu\n"
+        "    input_tensors: image\n    input_shapes: 1,4,4,3\n"
+        "    output_tensors: y\n    output_shapes: 1,4,4,3\n"
+    )
+    assert main(["convert", f"--config={config}", f"--build_dir={tmp_path}/b"]) == 2
+    message = capsys.readouterr().err
+    assert "net.yml:8: input_tensors: " in message
+    assert "has no tensor 'image'" in message
+    assert "inputs of the model: x [?, 4, 4, 3]; outputs: y" in message
+
+
 def test_a_shape_that_no_file_says(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not say the shape of x"):
         _of_files(_graph_def(tmp_path, known=False))

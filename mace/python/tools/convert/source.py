@@ -20,13 +20,23 @@ from mace.python.tools.convert.requests import (
     subgraph_specs,
 )
 from mace.python.tools.convert.scaled_inputs import scale_inputs
+from mace.python.tools.errors import MaceError
 from mace.python.tools.fetch import fetch_files, file_sha256
-from mace.python.tools.importers.base import ImportModelError, load_importer
+from mace.python.tools.importers.base import (
+    ImportModelError,
+    UnknownTensorError,
+    load_importer,
+)
+from mace.python.tools.importers.description import TensorDescription, describe_model
 from mace.python.tools.importers.journal import Journal
 from mace.python.tools.importers.recognise import check_platform
 from mace.python.tools.ir import DataType, Graph, GraphError, assign_subgraphs
+from mace.python.tools.ir.shapes import format_shape
 from mace.python.tools.passes import optimize
 from mace.python.tools.passes.integer_types import choose_integer_type
+
+# The inputs or outputs of a model that an error lists.
+_MOST_SHOWN = 10
 
 _LOG = logging.getLogger(__name__)
 
@@ -116,7 +126,10 @@ def _import(
         request = replace(request, journal=journal, check_all=True)
     _LOG.info("%s: importing %s", model.name, request.model_path)
     check_platform(request.model_path, model.platform)
-    graph = load_importer(model.platform.value)(request)
+    try:
+        graph = load_importer(model.platform.value)(request)
+    except UnknownTensorError as error:
+        raise ImportModelError(f"{error}{_borders(model, source)}") from error
     graph.cpu_floats = request.cpu_floats
     before = len(graph.ops)
     scale_inputs(graph, model.whole.inputs, model.name)
@@ -138,6 +151,29 @@ def _import(
     check_border_types(model, graph)
     check_states(model, graph)
     return graph, before
+
+
+def _borders(model: ModelConfig, source: Source) -> str:
+    """The inputs and outputs that the model has, for the error for wrong names."""
+    try:
+        about = describe_model(model.platform.value, source.model, source.weights)
+    except MaceError:
+        return ""
+    return (
+        f"\ninputs of the model: {_listed(about.inputs)}; "
+        f"outputs: {_listed(about.outputs)}"
+    )
+
+
+def _listed(tensors: Sequence[TensorDescription]) -> str:
+    shown = [
+        tensor.name
+        if tensor.shape is None
+        else f"{tensor.name} {format_shape(tensor.shape)}"
+        for tensor in tensors[:_MOST_SHOWN]
+    ]
+    more = ["..."] if len(tensors) > _MOST_SHOWN else []
+    return ", ".join([*shown, *more]) or "none"
 
 
 def graph_at_rest(model: ModelConfig, source: Source) -> Graph:

@@ -360,9 +360,13 @@ def _module(handler: object) -> str:
     return str(getattr(handler, "__module__", ""))
 
 
+class UnknownTensorError(ImportModelError):
+    """A name of the deployment that the model does not have."""
+
+
 def unknown_tensor(
     key: str, name: str, model: Path, known: Iterable[str]
-) -> ImportModelError:
+) -> UnknownTensorError:
     """The error for a tensor name of the deployment that is not in the model.
 
     Args:
@@ -378,7 +382,7 @@ def unknown_tensor(
     else:
         shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
         hint = f"the model has: {shown}"
-    return ImportModelError(f"{key}: {model} has no tensor {name!r}; {hint}")
+    return UnknownTensorError(f"{key}: {model} has no tensor {name!r}; {hint}")
 
 
 def nearest_names(name: str, known: Iterable[str], count: int = 5) -> list[str]:

@@ -16,6 +16,7 @@ from mace.python.tools.importers.base import (
     ImportModelError,
     ImportRequest,
     InputSpec,
+    UnknownTensorError,
     UnsupportedNodes,
     framework_format,
     nearest_names,
@@ -147,12 +148,12 @@ class _Import:
             raise self._no_tensor("output_tensors", name)
         return version
 
-    def _no_tensor(self, key: str, name: str) -> ImportModelError:
+    def _no_tensor(self, key: str, name: str) -> UnknownTensorError:
         known = list(self.net.last)
         error = unknown_tensor(key, name, self.request.model_path, known)
         tops = [layer.tops for layer in self.net.layers if layer.name == name]
         if tops and tops[0]:
-            return ImportModelError(
+            return UnknownTensorError(
                 f"{error}; a layer is called so, and makes {', '.join(tops[0])}"
             )
         return error
