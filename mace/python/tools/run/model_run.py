@@ -208,7 +208,7 @@ def _starts(
         if answer.failure:
             break
         times.append(_times(answer))
-    _tell_of_threads(options.num_threads, answer)
+    tell_of_threads(options.num_threads, answer)
     if options.watch_memory:
         path = _log_path(model.config.name, place, "_memory.csv")
         write_samples(path, memory)
@@ -226,7 +226,7 @@ def _starts(
     return run, answer
 
 
-def _tell_of_threads(asked: int, answer: Answer) -> None:
+def tell_of_threads(asked: int, answer: Answer) -> None:
     """Says that there are fewer cores than threads were asked for."""
     cores = answer.report.get("machine", {}).get("usable_cores")
     if cores is not None and asked > cores:

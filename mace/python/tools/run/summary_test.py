@@ -5,11 +5,21 @@ from __future__ import annotations
 
 import io
 
+import numpy as np
+import pytest
 from rich.console import Console
 
 from mace.python.tools.config.vocabulary import Abi, Runtime
-from mace.python.tools.report.results import ModelRun, RunReport, Times
+from mace.python.tools.report.results import (
+    LayerComparison,
+    ModelRun,
+    RunReport,
+    Times,
+)
 from mace.python.tools.run import summary
+from mace.python.tools.run.invocation import Answer
+from mace.python.tools.run.model_run import tell_of_threads
+from mace.python.tools.validate import Comparison, Metrics, compare_tensor
 
 
 def test_summary_fits_80_columns() -> None:
@@ -28,3 +38,52 @@ def test_summary_fits_80_columns() -> None:
         *("mobilenet_v2", "host", "cpu"),
         *("12.345", "123.456", "1234.567", "1234.5", "ran"),
     ]
+
+
+_X = np.array([3.0, 4.0, 0.5])
+
+
+def _verdict(*outputs: Comparison, layers: tuple[Comparison, ...] = ()) -> str:
+    """The result of a run, as the table shows it; 'passed' or 'failed' before it."""
+    run = ModelRun(
+        *("m", Abi.HOST, "host", Runtime.CPU),
+        comparisons=outputs,
+        layers=tuple(
+            LayerComparison(i, f"op{i}", "Conv2D", layer)
+            for i, layer in enumerate(layers)
+        ),
+    )
+    stream = io.StringIO()
+    summary.print_summary(Console(file=stream, width=200), RunReport((run,)))
+    row = next(line for line in stream.getvalue().splitlines() if "cpu" in line)
+    return f"{'passed' if run.passed else 'failed'}: {row.partition(' - ')[2]}"
+
+
+def test_a_layer_that_fails_makes_the_run_fail() -> None:
+    good = compare_tensor("y", _X, _X, 0.999)
+    bad = compare_tensor("h", _X, _X[::-1], 0.999)
+    assert "passed: " in _verdict(good, layers=(good, good))
+    text = _verdict(good, layers=(good, bad, bad))
+    assert text.startswith("failed: ")
+    assert "wrong: 2 of 3 layers, the first is h" in text
+    assert "wrong: h" in _verdict(bad, layers=(bad,))
+
+
+def test_what_passes_with_a_reservation_is_told() -> None:
+    wild = Metrics(0.1, 0.5, 1.0, 0.5, 0.25, 0)
+    undecided = compare_tensor("y", _X, -_X[::-1], 0.999, variation=wild)
+    text = _verdict(undecided)
+    assert text.startswith("passed: ")
+    assert "not decided: y, see above" in text
+    equal = compare_tensor("y", np.ones(4), np.ones(4), 0.999)
+    assert "similarity 1.0000000; see the note on y above" in _verdict(equal)
+
+
+@pytest.mark.parametrize(("asked", "told"), [(1000, True), (2, False), (-1, False)])
+def test_more_threads_than_cores_are_told(
+    asked: int, told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    report = {"machine": {"usable_cores": 2}}
+    tell_of_threads(asked, Answer("", report))
+    assert ("--num_threads=1000: the device has 2 usable cores" in caplog.text) == told
+    tell_of_threads(asked, Answer("", {}, failure="it crashed"))
