@@ -24,10 +24,14 @@ cc_library(
     name = "%s",
     hdrs = glob(["include/**"]),
     defines = %r,
-    includes = ["include"],
+    includes = %r,
     visibility = ["//visibility:public"],
 )
-""" % (ctx.name, ctx.attr.defines))
+""" % (
+        ctx.name,
+        ctx.attr.defines,
+        ["include"] + ["include/" + name for name in ctx.attr.include_folders],
+    ))
 
 host_headers = repository_rule(
     implementation = _host_headers_impl,
@@ -40,6 +44,9 @@ host_headers = repository_rule(
             doc = "Files or folders below root.",
         ),
         "hint": attr.string(mandatory = True),
+        "include_folders": attr.string_list(
+            doc = "Those of headers in which headers are looked for, too.",
+        ),
         "root": attr.string(default = "/usr/include"),
     },
 )

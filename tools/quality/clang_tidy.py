@@ -52,6 +52,8 @@ _FLAGS = (
     "-Ibuild/check/include",
     "-isystem/usr/src/googletest/googletest/include",
     "-isystem/usr/src/googletest/googlemock/include",
+    "-isystem/usr/lib/jvm/default-java/include",
+    "-isystem/usr/lib/jvm/default-java/include/linux",
 )
 # A kernel source is compiled once per instruction set; one of them is looked at:
 # that of its extension, which its name begins with, or this.

@@ -12,7 +12,18 @@ from typing import Dict, List, Tuple
 from tools.quality.model import Check, Context, Outcome, Status, from_findings
 
 LICENCE = ("Copyright 2026 The MACE Authors", "SPDX-License-Identifier: Apache-2.0")
-SOURCE_SUFFIXES = (".c", ".cc", ".h", ".cl", ".py", ".bzl", ".sh", ".proto", ".BUILD")
+SOURCE_SUFFIXES = (
+    ".c",
+    ".cc",
+    ".h",
+    ".cl",
+    ".java",
+    ".py",
+    ".bzl",
+    ".sh",
+    ".proto",
+    ".BUILD",
+)
 SOURCE_NAMES = ("BUILD.bazel", "WORKSPACE", ".bazelrc", "Dockerfile")
 TEXT_SUFFIXES = (*SOURCE_SUFFIXES, ".md", ".yaml", ".yml", ".toml", ".txt", ".lds")
 # One responsibility per file; its length is no goal. What is longer than this has

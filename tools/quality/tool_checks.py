@@ -57,6 +57,7 @@ def _mypy(context: Context) -> Outcome:
     command = [
         program,
         "--no-error-summary",
+        "mace/java",
         "mace/ops",
         "mace/python",
         "setup",
@@ -71,7 +72,7 @@ def _clang_format(context: Context) -> Outcome:
     program = find_program("clang-format-19")
     if program is None:
         return missing("clang-format-19")
-    files = [str(file) for file in context.with_suffix(*CPP_SUFFIXES)]
+    files = [str(file) for file in context.with_suffix(*CPP_SUFFIXES, ".java")]
     if not files:
         return Outcome(Status.PASSED, "0 files")
     if context.fix:
@@ -113,7 +114,7 @@ CHECKS = (
     Check("ruff", "Python: likely mistakes", _ruff),
     Check("ruff-format", "Python: form", _ruff_format),
     Check("mypy", "Python: types, strict", _mypy),
-    Check("clang-format", "C++: form", _clang_format),
+    Check("clang-format", "C++ and Java: form", _clang_format),
     Check("shellcheck", "shell scripts", _shellcheck),
     Check("hadolint", "Dockerfiles", _hadolint),
 )

@@ -48,6 +48,7 @@ PROGRAMS = {
     "ssh": "OpenSSH_9.2p1 Debian-2, OpenSSL 3.0.15",
     "rsync": "rsync  version 3.2.7  protocol version 31",
     "oclgrind": "\nOclgrind 21.10\n\nCopyright (c) 2013-2019",
+    "javac": "javac 17.0.15",
     "docker": "Docker version 20.10.24, build 297e128",
 }
 FILES = (
@@ -67,6 +68,9 @@ FILES = (
     "/usr/sbin/sshd",
     "/usr/include/sodium.h",
     "/usr/include/zlib.h",
+    "/usr/lib/jvm/default-java/include/jni.h",
+    "/usr/include/android/nativehelper/jni.h",
+    "/usr/share/java/junit4.jar",
 )
 
 
@@ -162,12 +166,13 @@ def test_complete_computer_is_ready(computer: FakeComputer, task: str) -> None:
 @pytest.mark.parametrize(
     ("missing", "tasks"),
     [
-        ("protoc", set(TASKS) - {"build", "cross"}),
+        ("protoc", set(TASKS) - {"build", "cross", "java"}),
         ("bazel", set(TASKS) - {"convert", "docs", "keras"}),
         ("qemu-arm", {"cross", "farm", "test", "all"}),
         ("adb", {"phone", "devices", "farm", "test", "all"}),
         ("rsync", {"board", "devices", "farm", "test", "all"}),
         ("make", {"protect", "farm", "test", "all"}),
+        ("javac", {"java", "test", "all"}),
         ("gdb-multiarch", {"test", "all"}),
         ("docker", set()),
     ],

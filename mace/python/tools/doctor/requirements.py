@@ -107,6 +107,14 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
     "nlohmann-json3-dev": (
         _file("nlohmann-json", _BUILD, "/usr/include/nlohmann/json.hpp"),
     ),
+    "default-jdk-headless": (
+        _Piece("javac", _BUILD, program("javac", (9,), pattern="javac "), ">= 9"),
+        _file("JNI headers", _BUILD, "/usr/lib/jvm/default-java/include/jni.h"),
+    ),
+    "android-libnativehelper-dev": (
+        _file("Android's jni.h", _BUILD, "/usr/include/android/nativehelper/jni.h"),
+    ),
+    "junit4": (_file("JUnit 4", _BUILD, "/usr/share/java/junit4.jar"),),
     "opencl-headers": (_file("OpenCL headers", _GPU, "/usr/include/CL/cl.h"),),
     "ocl-icd-libopencl1": (_Piece("OpenCL loader", _GPU, probes.opencl_loader),),
     "pocl-opencl-icd": (_file("PoCL", _GPU, "/etc/OpenCL/vendors/pocl.icd"),),
