@@ -35,6 +35,9 @@ build/include/mace/public/*.h; with -install, also to a prefix.
   -install PREFIX     also copy the library of the one ABI that -abi names to
                       PREFIX/lib and PREFIX/include, with the files by which CMake
                       (find_package) and pkg-config find it
+  -aar                also libmace_jni.so and, for Android applications,
+                      build/aar/RUNTIMES/mace.aar with all ABIs
+                      (default: arm64-v8a, armeabi-v7a)
   -static             libmace.a only
   -debug              not optimised, with debug information
   -asan               with the address sanitizer (libmace.so only)
@@ -63,6 +66,7 @@ ops=
 custom_ops=
 install=
 static_only=false
+aar=false
 check_only=false
 bazel_flags=()
 selection_flags=()
@@ -90,6 +94,7 @@ while [[ $# -gt 0 ]]; do
       [[ -n ${value//[,+]/} ]] || fail "$flag needs a value; see -help"
       ;;
     -static) static_only=true ;;
+    -aar) aar=true ;;
     -check) check_only=true ;;
     -debug) bazel_flags+=(--config=debug) ;;
     -asan) bazel_flags+=(--config=asan) ;;
@@ -119,6 +124,11 @@ for runtime in ${runtimes//[,+_]/ }; do
 done
 $static_only && [[ " ${bazel_flags[*]-} " == *" --config=asan "* ]] &&
   fail "-asan and -static exclude each other: a sanitizer needs libmace.so"
+
+if $aar; then
+  $static_only && fail "-aar and -static exclude each other: an AAR has libmace.so"
+  abis=${abis:-arm64-v8a,armeabi-v7a}
+fi
 
 # The name of the output folder for an ABI.
 canonical_abi() {
@@ -187,6 +197,15 @@ if [[ -n $install ]]; then
   install=$(cd "$install" && pwd)
 fi
 
+if $aar; then
+  for abi in "${targets[@]}"; do
+    case $abi in
+      arm64-v8a | armeabi-v7a) ;;
+      *) fail "-aar: -abi $abi is not of Android; accepted: arm64-v8a, armeabi-v7a" ;;
+    esac
+  done
+fi
+
 # shellcheck source=tools/run_bazel.sh
 source "$root/tools/run_bazel.sh"
 command -v "$bazel_program" >/dev/null ||
@@ -215,6 +234,10 @@ done
 python=${MACE_VENV:-$root/.venv}/bin/python
 [[ -x $python ]] || python=python3
 readonly python
+
+if $aar; then
+  PYTHONPATH=$root "$python" -m mace.java.aar --check --out=- || exit 2
+fi
 
 # Operators of the user's own: Bazel reads the variable.
 if [[ -n $custom_ops ]]; then
@@ -270,6 +293,8 @@ if [[ " ${bazel_flags[*]-} " == *" --config=asan "* ]]; then
   labels=(//mace:libmace.so)
 fi
 
+if $aar; then labels+=(//mace/java:libmace_jni.so); fi
+
 for abi in "${targets[@]}"; do
   echo "libmace for $abi: building"
   log=$stage/$abi.log
@@ -284,7 +309,8 @@ for abi in "${targets[@]}"; do
   mkdir -p "$stage/$abi"
   for label in "${labels[@]}"; do
     file=${label#*:}
-    cp "$bin/mace/$file" "$stage/$abi/$file"
+    path=${label#//}
+    cp "$bin/${path/://}" "$stage/$abi/$file"
     chmod 644 "$stage/$abi/$file"
     case $file in *.so) chmod 755 "$stage/$abi/$file" ;; esac
     if [[ ${#bazel_flags[@]} -eq 0 ]]; then
@@ -353,13 +379,15 @@ mkdir -p "$stage/public"
 cp mace/public/*.h "$stage/public/"
 chmod 644 "$stage"/public/*.h
 install_dir "$stage/public" build/include/mace/public
+folders=()
 for abi in "${targets[@]}"; do
   if [[ -n $rooms ]]; then
     tr ',' '\n' <<<"$rooms" >"$stage/$abi/operators.txt"
   fi
   folder=build/lib/$(folder_of "$abi")
   install_dir "$stage/$abi" "$folder"
-  for file in "$folder"/libmace.*; do
+  folders+=("$folder")
+  for file in "$folder"/libmace*.*; do
     printf '%9d bytes  %s\n' "$(stat -c %s "$file")" "$file"
   done
 done
@@ -367,4 +395,10 @@ echo "headers: build/include/mace/public"
 if [[ -n $install ]]; then
   install_library "${targets[0]}" "build/lib/$(folder_of "${targets[0]}")"
   echo "installed: $install"
+fi
+if $aar; then
+  kind=$(folder_of "${targets[0]}")
+  file=build/aar/${kind#*/}/mace.aar
+  "$python" -m mace.java.aar --out="$file" --version="$version" "${folders[@]}"
+  printf '%9d bytes  %s\n' "$(stat -c %s "$file")" "$file"
 fi

@@ -17,13 +17,11 @@ class JavaError(Exception):
     """There is no compiler, or it refused the sources."""
 
 
-def compile_sources(
-    sources: Sequence[Path], folder: Path, class_path: Sequence[Path] = ()
-) -> None:
-    """Compiles sources into a folder.
+def require_javac() -> str:
+    """The compiler: of JAVA_HOME if that is set, else the one on PATH.
 
     Raises:
-        JavaError: says what is wrong.
+        JavaError: there is none.
     """
     home = os.environ.get("JAVA_HOME")
     javac = str(Path(home) / "bin" / "javac") if home else "javac"
@@ -32,9 +30,20 @@ def compile_sources(
             f"no {javac} here; run 'bash tools/setup.sh --for java', or set JAVA_HOME"
             " to a JDK of version 9 or newer that compiles for Java 8"
         )
-    command = [javac, "--release", "8", "-encoding", "UTF-8", "-g:source,lines"]
+    return javac
+
+
+def compile_sources(
+    sources: Sequence[Path], folder: Path, class_path: Sequence[Path] = ()
+) -> None:
+    """Compiles sources into a folder.
+
+    Raises:
+        JavaError: says what is wrong.
+    """
+    command = [require_javac(), "--release", "8", "-encoding", "UTF-8"]
     # Newer compilers warn of Java 8 itself.
-    command += ["-Xlint:all,-options", "-Werror", "-d", str(folder)]
+    command += ["-g:source,lines", "-Xlint:all,-options", "-Werror", "-d", str(folder)]
     if class_path:
         command += ["-cp", ":".join(map(str, class_path))]
     ran = subprocess.run(

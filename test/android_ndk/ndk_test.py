@@ -8,10 +8,12 @@ of a few networks: armhf compiles all of them for the same processor.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,6 +153,10 @@ class Build:
         return self.folder / "libmace.so"
 
     @property
+    def jni(self) -> Path:
+        return self.folder / "libmace_jni.so"
+
+    @property
     def program(self) -> Path:
         return self.folder / "tools" / "mace_run"
 
@@ -203,7 +209,7 @@ def build(
     built = _bazel(
         environment,
         *("build", *flags, "//mace:libmace.so", "//mace:libmace.a"),
-        "//mace/tools:mace_run",
+        *("//mace/java:libmace_jni.so", "//mace/tools:mace_run"),
     )
     assert built.returncode == 0, built.stderr[-3000:]
     info = _bazel(environment, "info", *flags, "bazel-bin")
@@ -213,6 +219,7 @@ def build(
     (folder / "tools").mkdir()
     for name in ("libmace.so", "libmace_object.pic.o", "tools/mace_run"):
         shutil.copy(bin_folder / name, folder / name)
+    shutil.copy(bin_folder / "java" / "libmace_jni.so", folder)
     yield Build(target, folder, flags, environment, gpu)
 
 
@@ -226,15 +233,19 @@ def _readelf(*words: str | Path) -> str:
 
 
 def test_machine_pages_and_libraries(build: Build) -> None:
-    for file in (build.library, build.program):
+    for file in (build.library, build.jni, build.program):
         text = _readelf("--file-header", "--program-headers", "--dynamic", file)
         assert re.search(rf"Machine: +{_MACHINES[build.target.abi]}$", text, re.M)
         alignments = re.findall(r"^ +LOAD .* (0x[0-9a-f]+)$", text, re.MULTILINE)
         assert alignments
         assert {int(number, 16) for number in alignments} == {_PAGE}
         needed = set(re.findall(r"\(NEEDED\) .*\[(.*)\]", text))
-        assert needed <= _LIBRARIES
-        assert "liblog.so" in needed
+        if file == build.jni:
+            assert "libmace.so" in needed
+            assert needed <= {*_LIBRARIES, "libmace.so"}
+        else:
+            assert needed <= _LIBRARIES
+            assert "liblog.so" in needed
         # Android refuses code with text relocations.
         assert "TEXTREL" not in text
         # Android does not support versions of symbols of other libraries.
@@ -245,7 +256,7 @@ def test_machine_pages_and_libraries(build: Build) -> None:
 
 def test_build_id(build: Build) -> None:
     """Crash reports find symbols by the build id."""
-    for file in (build.library, build.program):
+    for file in (build.library, build.jni, build.program):
         assert re.search(r"Build ID: [0-9a-f]{40}", _readelf("--notes", file))
 
 
@@ -267,6 +278,16 @@ def test_exports_the_interface_only(build: Build) -> None:
     assert [name for name in names if not interface.match(name)] == []
 
 
+def test_the_java_library_exports_what_java_looks_for(build: Build) -> None:
+    """All that it takes of libmace.so is exported there."""
+    assert _names(build.jni, "--dynamic", "--defined-only") == ["JNI_OnLoad"]
+    wanted = set(_names(build.jni, "--dynamic", "--undefined-only"))
+    offered = set(_names(build.library, "--dynamic", "--defined-only"))
+    ours = {name for name in wanted if re.match(r"_ZNK?4mace", name)}
+    assert any("CreateMaceEngineFromProto" in name for name in ours)
+    assert ours <= offered
+
+
 def test_imports_what_android_5_has(build: Build) -> None:
     merged = build.folder / "libmace_object.pic.o"
     listed = _names(merged, "--undefined-only")
@@ -274,6 +295,38 @@ def test_imports_what_android_5_has(build: Build) -> None:
     assert "mmap" in ours
     assert ("dlopen" in ours) == build.gpu
     assert ours - _SINCE_21 - _GLIBC_SPELLINGS == set()
+
+
+def test_an_aar(build: Build, tmp_path: Path) -> None:
+    """The command, whose libraries are those of this module."""
+    if build.target.abi != "arm64-v8a":
+        pytest.skip("the archive is made of all operators")
+    script = "tools/build-aar.sh"
+    made = subprocess.run(
+        ["bash", script, f"-abi={build.target.abi}"],
+        cwd=_ROOT,
+        env={**os.environ, **build.environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+    path = _ROOT / "build" / "aar" / "cpu_gpu" / "mace.aar"
+    assert str(path.relative_to(_ROOT)) in made.stdout
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path)
+    libraries = tmp_path / "jni" / build.target.abi
+    module = tmp_path / "prefab" / "modules" / "mace" / "libs" / "android.arm64-v8a"
+    assert json.loads((module / "abi.json").read_text())["ndk"] == 27
+    for file in (libraries / "libmace.so", libraries / "libmace_jni.so"):
+        text = _readelf("--file-header", "--program-headers", "--sections", file)
+        assert re.search(r"Machine: +AArch64$", text, re.M)
+        alignments = re.findall(r"^ +LOAD .* (0x[0-9a-f]+)$", text, re.MULTILINE)
+        assert {int(number, 16) for number in alignments} == {_PAGE}
+        assert ".symtab" not in text
+    exported = _names(libraries / "libmace_jni.so", "--dynamic", "--defined-only")
+    assert exported == ["JNI_OnLoad"]
 
 
 def _stripped_size(library: Path, folder: Path) -> int:

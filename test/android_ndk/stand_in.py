@@ -48,6 +48,9 @@ int __android_log_write(int prio, const char *tag, const char *text);
 #endif
 """
 
+# Android's own.
+_JNI_HEADER = Path("/usr/include/android/nativehelper/jni.h")
+
 # The compiler driver of a real NDK knows these paths.
 _WRAPPER = """\
 #!/bin/sh
@@ -87,6 +90,7 @@ def make(folder: Path, layout: str = "r25", clang: str = "clang-19") -> None:
         runtime(prebuilt / resources / "lib" / "linux", target)
     (sysroot / "include" / "android").mkdir()
     (sysroot / "include" / "android" / "log.h").write_text(_LOG_HEADER)
+    (sysroot / "include" / "jni.h").symlink_to(_JNI_HEADER)
 
 
 def _properties(layout: str) -> str:
@@ -104,6 +108,8 @@ def _require(clang: str) -> None:
         path = target.root / "include" / "c++"
         if not path.is_dir():
             missing.append(str(path))
+    if not _JNI_HEADER.exists():
+        missing.append(str(_JNI_HEADER))
     if missing:
         raise StandInError(
             f"missing: {', '.join(dict.fromkeys(missing))}; run: "
