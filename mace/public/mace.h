@@ -624,6 +624,9 @@ class MACE_API FileSystem {
 
 MACE_API port::FileSystem *GetFileSystem();
 
+// Sources for release 1.0 call it without std::. (AP-21)
+using std::make_unique;
+
 }  // namespace mace
 
 #endif  // MACE_PUBLIC_MACE_H_
