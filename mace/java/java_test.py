@@ -16,11 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from mace.java.classes import compile_classes
+from mace.java import android_stubs
+from mace.java.classes import compile_classes, compile_sources
 from mace.python.tools.bazel_command import bazel_command
 
 _ROOT = Path(__file__).resolve().parents[2]
 _DIGITS = _ROOT / "mace" / "examples" / "digits"
+_APP = _ROOT / "mace" / "examples" / "android" / "app" / "src" / "main"
+_EXAMPLE = _APP / "java" / "com" / "xiaomi" / "mace" / "examples" / "digits"
 _JARS = [Path("/usr/share/java") / name for name in ("junit4.jar", "hamcrest.jar")]
 _LABELS = ("//mace:libmace.so", "//mace/java:libmace_jni.so", "//mace/tools:mace_run")
 _MODEL = (
@@ -51,9 +54,9 @@ def _run(*words: str | Path) -> str:
 @pytest.fixture(scope="module")
 def bin_folder() -> Path:
     """Where Bazel's results are."""
-    for path in (*_JARS, Path(shutil.which("javac") or "javac")):
-        if not path.exists():
-            pytest.skip(f"no {path}; run: bash tools/setup.sh --for test")
+    for jar in _JARS:
+        if not jar.exists():
+            pytest.skip(f"no {jar}; run: bash tools/setup.sh --for test")
     _run(*bazel_command().words("build", *_LABELS))
     info = subprocess.run(
         bazel_command().words("info", "bazel-bin"),
@@ -66,7 +69,17 @@ def bin_folder() -> Path:
     return Path(info.stdout.strip()) / "mace"
 
 
-def test_on_the_jvm(bin_folder: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiled package."""
+    if shutil.which("javac") is None:
+        pytest.skip("no javac; run: bash tools/setup.sh --for test")
+    folder = tmp_path_factory.mktemp("classes")
+    compile_classes(folder)
+    return folder
+
+
+def test_on_the_jvm(bin_folder: Path, classes: Path, tmp_path: Path) -> None:
     config = f"--config={_DIGITS / 'digits.yml'}"
     converter = _ROOT / "tools" / "converter.py"
     _run(sys.executable, converter, "convert", config, f"--build_dir={tmp_path}")
@@ -82,10 +95,10 @@ def test_on_the_jvm(bin_folder: Path, tmp_path: Path) -> None:
     libraries.mkdir()
     for library in ("libmace.so", "java/libmace_jni.so"):
         shutil.copy(bin_folder / library, libraries)
-    classes, tests = tmp_path / "classes", tmp_path / "tests"
-    compile_classes(classes)
+    tests = tmp_path / "tests"
     jars = ":".join(map(str, (classes, *_JARS)))
     sources = sorted((_ROOT / "mace" / "java" / "test").rglob("*.java"))
+    sources.append(_EXAMPLE / "Classifier.java")
     _run("javac", "-Xlint:all", "-Werror", "-cp", jars, "-d", tests, *sources)
 
     properties = {
@@ -97,16 +110,15 @@ def test_on_the_jvm(bin_folder: Path, tmp_path: Path) -> None:
         "mace.images": _DIGITS / "images",
     }
     defines = [f"-D{name}={value}" for name, value in properties.items()]
-    junit = ("org.junit.runner.JUnitCore", "com.xiaomi.mace.MaceEngineTest")
+    suites = [f"com.xiaomi.mace.{name}" for name in ("MaceEngineTest", "ExampleTest")]
+    junit = ("org.junit.runner.JUnitCore", *suites)
     output = _run("java", *_JVM, *defines, "-cp", f"{tests}:{jars}", *junit)
     assert "OK (17 tests)" in output
     assert "WARNING" not in output, output
 
 
-def test_missing_libraries_are_named(tmp_path: Path) -> None:
+def test_missing_libraries_are_named(classes: Path, tmp_path: Path) -> None:
     """One exception each time, and no NoClassDefFoundError at the second."""
-    if shutil.which("javac") is None:
-        pytest.skip("no javac; run: bash tools/setup.sh --for test")
     source = tmp_path / "Twice.java"
     source.write_text(
         "public class Twice {\n"
@@ -122,10 +134,20 @@ def test_missing_libraries_are_named(tmp_path: Path) -> None:
         "  }\n"
         "}\n"
     )
-    classes = tmp_path / "classes"
-    compile_classes(classes)
-    _run("javac", "-cp", classes, "-d", classes, source)
-    output = _run("java", "-cp", classes, f"-Djava.library.path={tmp_path}", "Twice")
+    _run("javac", "-cp", classes, "-d", tmp_path, source)
+    path = f"{classes}:{tmp_path}"
+    output = _run("java", "-cp", path, f"-Djava.library.path={tmp_path}", "Twice")
     said = [line for line in output.splitlines() if line.startswith("UNSUPPORTED")]
     assert len(said) == 2
     assert all("libmace.so and libmace_jni.so can't be loaded" in line for line in said)
+
+
+def test_the_example_compiles(classes: Path, tmp_path: Path) -> None:
+    """Against stand-ins for Android's classes, see android_stubs.py."""
+    android = tmp_path / "android"
+    stubs = android_stubs.write(tmp_path / "sources")
+    _run("javac", "--release", "8", "-Xlint:-options", "-d", android, *stubs)
+    compile_sources(
+        sorted(_EXAMPLE.glob("*.java")), tmp_path / "app", [classes, android]
+    )
+    assert list((tmp_path / "app").rglob("MainActivity.class"))
