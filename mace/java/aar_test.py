@@ -30,10 +30,10 @@ _ROOT = Path(__file__).resolve().parents[2]
 _ANDROID = "{http://schemas.android.com/apk/res/android}"
 # Of Java's library, what the package uses: all of it is in Android 5 (API level 21).
 _JAVA = {
+    "java.io.Closeable",
     "java.io.FileDescriptor",
     "java.io.FileInputStream",
     "java.io.IOException",
-    "java.lang.AutoCloseable",
     "java.lang.Class",
     "java.lang.Enum",
     "java.lang.IllegalArgumentException",

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package com.xiaomi.mace;
 
+import java.io.Closeable;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -27,7 +28,7 @@ import java.util.Map;
  * takes long: don't call it from the thread that draws. Close engines: their memory is not part of
  * Java's heap, so that the garbage collector does not know when it runs short.
  */
-public final class MaceEngine implements AutoCloseable {
+public final class MaceEngine implements Closeable {
   private final EngineHandle handle;
 
   private MaceEngine(long address, Object lock, Object[] kept) {
