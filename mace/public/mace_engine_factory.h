@@ -248,7 +248,7 @@ MACE_OF_THIS_MODULE inline MaceStatus CreateMaceEngineFromCode(
 }
 
 // As in the documentation of 1.0. (AP-16)
-inline MaceStatus CreateMaceEngineFromCode(
+MACE_OF_THIS_MODULE inline MaceStatus CreateMaceEngineFromCode(
     const std::string &model_name,
     const unsigned char *model_data,
     size_t model_data_size,
@@ -256,9 +256,11 @@ inline MaceStatus CreateMaceEngineFromCode(
     const std::vector<std::string> &output_nodes,
     DeviceType device_type,
     std::shared_ptr<MaceEngine> *engine) {
-  return CreateMaceEngineFromCode(model_name, model_data, model_data_size,
-                                  input_nodes, output_nodes,
-                                  MaceEngineConfig(device_type), engine);
+  return embedding::Guarded([&] {
+    return CreateMaceEngineFromCode(model_name, model_data, model_data_size,
+                                    input_nodes, output_nodes,
+                                    MaceEngineConfig(device_type), engine);
+  });
 }
 
 }  // namespace mace

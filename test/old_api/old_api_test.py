@@ -88,7 +88,8 @@ def test_a_program_runs(
     code = folder / "code" / "digits"
     _run(
         *("clang++-19", "-std=c++17", "-Wall", "-Wextra", "-Werror"),
-        *(f"-I{_ROOT}", f"-I{code / 'include'}", _FOLDER / f"{name}.cc"),
+        # The factory's header is that of the deployment.
+        *(f"-I{code / 'include'}", f"-I{_ROOT}", _FOLDER / f"{name}.cc"),
         *(code / "model" / "host" / "digits.a", bin_folder / "libmace.so"),
         *(f"-Wl,-rpath,{bin_folder}", "-fuse-ld=lld", "-pthread", "-o", program),
     )
