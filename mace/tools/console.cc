@@ -10,6 +10,8 @@ namespace mace {
 namespace tools {
 namespace {
 
+std::FILE *results = stdout;
+
 void Print(std::FILE *stream,
            char level,
            const char *file,
@@ -31,8 +33,16 @@ void Print(std::FILE *stream,
 
 }  // namespace
 
+void KeepStdoutForReport() { results = stderr; }
+
+std::FILE *ResultStream() { return results; }
+
 void PrintInfo(const char *file, int line, const std::string &text) {
-  Print(stdout, 'I', file, line, text);
+  Print(results, 'I', file, line, text);
+}
+
+void PrintProgress(const char *file, int line, const std::string &text) {
+  Print(stderr, 'I', file, line, text);
 }
 
 void PrintWarning(const char *file, int line, const std::string &text) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mace/tools/machine.h"
+#include "mace/tools/stability.h"
 #include "mace/tools/statistics.h"
 #include "mace/tools/tensor_io.h"
 
@@ -20,11 +21,41 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kReportVersion = 1;
 
+Json SummaryJson(const Summary &s, const std::vector<double> &values) {
+  return {{"round", s.round}, {"first", s.first},   {"curr", s.curr},
+          {"min", s.min},     {"max", s.max},       {"avg", s.avg},
+          {"std", s.std},     {"median", s.median}, {"p90", s.p90},
+          {"p99", s.p99},     {"values", values}};
+}
+
 Json SummaryJson(const std::vector<double> &values) {
-  const Summary s = SummarizeSeries(values);
-  return {{"round", s.round}, {"first", s.first}, {"curr", s.curr},
-          {"min", s.min},     {"max", s.max},     {"avg", s.avg},
-          {"std", s.std},     {"values", values}};
+  return SummaryJson(SummarizeSeries(values), values);
+}
+
+Json SummaryJson(const Series &series) {
+  return SummaryJson(series.Summarize(), series.kept());
+}
+
+Json StabilityJson(const Measurements &m) {
+  const Stability &s = m.stability;
+  const MachineChanges &changes = m.changes;
+  return {{"verdict", VerdictName(s.verdict)},
+          {"sentence", StabilitySentence(s, changes)},
+          {"cold_ms", m.warmup_ms.front()},
+          {"warm_ms", s.warm_ms},
+          {"sustained_ms", s.sustained_ms},
+          {"trend", s.trend},
+          {"spread", s.spread},
+          {"direction", s.direction},
+          {"tail", s.tail},
+          {"excess", s.excess},
+          {"window_medians_ms", s.window_medians},
+          {"cores", changes.cores},
+          {"other_cores", changes.other_cores},
+          {"first_mhz", changes.first_mhz},
+          {"last_mhz", changes.last_mhz},
+          {"least_mhz", changes.least_mhz},
+          {"most_mhz", changes.most_mhz}};
 }
 
 const char *RuntimeName(DeviceType device) {
@@ -61,6 +92,9 @@ Json OpJson(const OpProfile &op) {
       {"max_ms", s.max},
       {"avg_ms", s.avg},
       {"std_ms", s.std},
+      {"median_ms", s.median},
+      {"p90_ms", s.p90},
+      {"p99_ms", s.p99},
   };
   if (!op.args.strides.empty()) {
     json["strides"] = op.args.strides;
@@ -88,6 +122,7 @@ Json BenchmarkJson(const Measurements &m) {
       {"without_statistics_ms", SummaryJson(m.without_statistics_ms)},
       {"with_statistics_ms", SummaryJson(m.with_statistics_ms)},
       {"ops_ms", SummaryJson(m.ops.totals())},
+      {"stability", StabilityJson(m)},
       {"macs", m.ops.macs()},
       {"types", types},
       {"ops", ops},
@@ -172,6 +207,7 @@ std::string JsonReport(const Options &options,
   for (const RestartTimes &times : m.restarts) {
     restarts.push_back({{"init_ms", times.init_ms},
                         {"warmup_ms", times.warmup_ms},
+                        {"warmup_runs_ms", times.warmup_runs_ms},
                         {"run_ms", SummaryJson(times.run_ms)}});
   }
   Json report = {
@@ -193,6 +229,8 @@ std::string JsonReport(const Options &options,
         {"num_threads", options.num_threads},
         {"cpu_affinity_policy", options.cpu_affinity_policy},
         {"round", options.round},
+        {"duration_s", options.duration_s},
+        {"warmup_rounds", options.warmup_rounds},
         {"restart_round", options.restart_round}}},
       {"capability_ms", m.capability_ms},
       {"restarts", restarts},

@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
-#include <numeric>
 #include <string>
 
 #include "mace/public/mace.h"
@@ -29,17 +28,27 @@ namespace {
 // Other programs parse these lines: their format must not change. (MR-06)
 void PrintTimes(const Measurements &measurements) {
   const RestartTimes &times = measurements.restarts.back();
-  const double run_ms =
-      std::accumulate(times.run_ms.begin(), times.run_ms.end(), 0.0) /
-      static_cast<double>(times.run_ms.size());
+  const double run_ms = times.run_ms.Summarize().avg;
+  std::FILE *const out = ResultStream();
   const char rule[] =
       "========================================================";
-  std::printf("%s\n", rule);
-  std::printf("     capability(CPU)        init      warmup     run_avg\n");
-  std::printf("%s\n", rule);
-  std::printf("time %15.3f %11.3f %11.3f %11.3f\n", measurements.capability_ms,
-              times.init_ms, times.warmup_ms, run_ms);
-  std::fflush(stdout);
+  std::fprintf(out, "%s\n", rule);
+  std::fprintf(out,
+               "     capability(CPU)        init      warmup     run_avg\n");
+  std::fprintf(out, "%s\n", rule);
+  std::fprintf(out, "time %15.3f %11.3f %11.3f %11.3f\n",
+               measurements.capability_ms, times.init_ms, times.warmup_ms,
+               run_ms);
+  std::fflush(out);
+}
+
+MaceStatus WriteToStdout(const std::string &text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+      std::fflush(stdout) == 0) {
+    return MaceStatus::MACE_SUCCESS;
+  }
+  return MaceStatus(MaceStatus::MACE_RUNTIME_ERROR,
+                    "cannot write the report to standard output");
 }
 
 int StatusToExit(const MaceStatus &status) {
@@ -62,12 +71,16 @@ int Main(int argc, const char *const *argv) {
     setenv("MACE_CPP_MIN_VLOG_LEVEL",
            std::to_string(options.vlog_level).c_str(), 1);
   }
+  const bool to_stdout = options.report_json == "-";
+  if (to_stdout) KeepStdoutForReport();
   ModelRunner runner(options);
   MaceStatus status = runner.RunAll();
   if (!options.report_json.empty()) {
     const std::string report = JsonReport(options, runner, status);
     const MaceStatus written =
-        WriteFile(options.report_json, report.data(), report.size());
+        to_stdout
+            ? WriteToStdout(report)
+            : WriteFile(options.report_json, report.data(), report.size());
     if (status == MaceStatus::MACE_SUCCESS) status = written;
   }
   if (status != MaceStatus::MACE_SUCCESS) {

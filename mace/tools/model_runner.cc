@@ -247,13 +247,28 @@ MaceStatus ModelRunner::RunOneLife() {
   if (!options_.input_dir.empty()) return RunSamples();
 
   if (!options_.fake_warmup) {
-    MACE_TOOL_RETURN_IF_ERROR(RunSafely(nullptr, &times.warmup_ms));
-    RecordMemory("warm-up");
+    for (int i = 0; i < options_.warmup_rounds; ++i) {
+      double ms = 0;
+      MACE_TOOL_RETURN_IF_ERROR(RunSafely(nullptr, &ms));
+      times.warmup_runs_ms.push_back(ms);
+      RecordMemory("warm-up");
+    }
+    times.warmup_ms = times.warmup_runs_ms.front();
   }
-  for (int i = 0; i < options_.round; ++i) {
+  SeriesLimit limit;
+  // The benchmark's own runs take the time.
+  const bool for_a_time = options_.duration_s > 0 && !options_.benchmark;
+  if (for_a_time) {
+    limit.seconds = options_.duration_s;
+  } else {
+    limit.rounds = options_.round;
+  }
+  Progress progress("runs", limit, options_.progress_s);
+  for (int64_t i = 0; i == 0 || !progress.Finished(i); ++i) {
     double ms = 0;
     MACE_TOOL_RETURN_IF_ERROR(RunSafely(nullptr, &ms));
-    times.run_ms.push_back(ms);
+    times.run_ms.Add(ms);
+    progress.Update(i + 1);
     RecordMemory("run " + std::to_string(i + 1));
     const int cycle = options_.malloc_check_cycle;
     if (cycle > 0 && (i + 1) % cycle == 0) {
@@ -282,7 +297,7 @@ MaceStatus ModelRunner::RunSamples() {
     }
     double ms = 0;
     MACE_TOOL_RETURN_IF_ERROR(RunSafely(nullptr, &ms));
-    times.run_ms.push_back(ms);
+    times.run_ms.Add(ms);
     for (const TensorSpec &spec : options_.outputs) {
       MACE_TOOL_RETURN_IF_ERROR(WriteTensorFile(
           options_.output_dir + "/" + SanitizeName(spec.name) + suffix,
@@ -290,7 +305,7 @@ MaceStatus ModelRunner::RunSamples() {
     }
     if (options_.out_of_range_check) MACE_TOOL_RETURN_IF_ERROR(CheckFinite());
   }
-  times.warmup_ms = times.run_ms.front();
+  times.warmup_ms = times.run_ms.first();
   measurements_.restarts.push_back(std::move(times));
   return MaceStatus::MACE_SUCCESS;
 }
@@ -329,40 +344,65 @@ MaceStatus ModelRunner::RunSafely(RunMetadata *metadata, double *ms) {
   return status;
 }
 
-MaceStatus ModelRunner::BenchmarkSection(std::vector<double> *times_ms,
-                                         OpStatistics *statistics) {
-  const int rounds = options_.round > 1 ? options_.round : kBenchmarkRounds;
-  const double deadline = NowMs() + options_.max_seconds * 1e3;
-  for (int i = 0; i < rounds && (i == 0 || NowMs() < deadline); ++i) {
+MaceStatus ModelRunner::BenchmarkSection(const SeriesLimit &limit,
+                                         Series *times_ms,
+                                         OpStatistics *statistics,
+                                         MachineWatch *watch) {
+  const char *title = statistics != nullptr ? "benchmark with statistics"
+                                            : "benchmark without statistics";
+  Progress progress(title, limit, options_.progress_s);
+  for (int64_t i = 0; i == 0 || !progress.Finished(i); ++i) {
     double ms = 0;
     RunMetadata metadata;
     MACE_TOOL_RETURN_IF_ERROR(
         RunSafely(statistics != nullptr ? &metadata : nullptr, &ms));
-    times_ms->push_back(ms);
+    times_ms->Add(ms);
     if (statistics != nullptr) {
       MACE_TOOL_RETURN_IF_ERROR(statistics->Add(metadata));
     }
-    RecordMemory(statistics != nullptr ? "benchmark with statistics"
-                                       : "benchmark");
+    progress.Update(i + 1);
+    watch->Sample();
+    RecordMemory(title);
   }
   return MaceStatus::MACE_SUCCESS;
 }
 
 MaceStatus ModelRunner::Benchmark() {
   Measurements *m = &measurements_;
-  // The engine's very first run; with --fake_warmup there was none.
-  m->warmup_ms.assign(1, options_.fake_warmup
-                             ? m->restarts.back().run_ms.front()
-                             : m->restarts.back().warmup_ms);
+  // The engine's very first runs; with --fake_warmup there were none.
+  m->warmup_ms = m->restarts.back().warmup_runs_ms;
+  if (m->warmup_ms.empty()) {
+    m->warmup_ms.push_back(m->restarts.back().run_ms.first());
+  }
+  SeriesLimit limit;
+  limit.rounds = options_.round > 1 ? options_.round : kBenchmarkRounds;
+  limit.seconds = options_.max_seconds;
+  const SeriesLimit for_a_time = {0, options_.duration_s};
+  MachineWatch watch;
   MACE_TOOL_RETURN_IF_ERROR(
-      BenchmarkSection(&m->without_statistics_ms, nullptr));
-  MACE_TOOL_RETURN_IF_ERROR(BenchmarkSection(&m->with_statistics_ms, &m->ops));
-  PrintRunTimes("Warm Up", m->warmup_ms);
-  PrintRunTimes("Run without statistics", m->without_statistics_ms);
-  PrintRunTimes("Run with statistics", m->with_statistics_ms);
+      BenchmarkSection(options_.duration_s > 0 ? for_a_time : limit,
+                       &m->without_statistics_ms, nullptr, &watch));
+  m->changes = watch.Changes();
+  m->stability = JudgeStability(m->without_statistics_ms.kept());
+  MACE_TOOL_RETURN_IF_ERROR(
+      BenchmarkSection(limit, &m->with_statistics_ms, &m->ops, &watch));
+  PrintRunTimes("Warm Up", SummarizeSeries(m->warmup_ms));
+  PrintRunTimes("Run without statistics", m->without_statistics_ms.Summarize());
+  PrintRunTimes("Run with statistics", m->with_statistics_ms.Summarize());
   m->ops.Print();
+  PrintStability();
   if (options_.explain) MACE_TOOL_INFO(engine_->Explain());
   return MaceStatus::MACE_SUCCESS;
+}
+
+void ModelRunner::PrintStability() const {
+  const Stability &s = measurements_.stability;
+  char text[160];
+  std::snprintf(text, sizeof(text),
+                "first run (cold) %.3f ms, warm %.3f ms, sustained %.3f ms",
+                measurements_.warmup_ms.front(), s.warm_ms, s.sustained_ms);
+  MACE_TOOL_INFO(text);
+  MACE_TOOL_INFO(StabilitySentence(s, measurements_.changes));
 }
 
 MaceStatus ModelRunner::WriteOutputs() const {

@@ -16,8 +16,11 @@
 #include "mace/public/mace.h"
 #include "mace/tools/gpu_peak.h"
 #include "mace/tools/machine.h"
+#include "mace/tools/machine_watch.h"
 #include "mace/tools/model_source.h"
 #include "mace/tools/options.h"
+#include "mace/tools/progress.h"
+#include "mace/tools/stability.h"
 #include "mace/tools/statistics.h"
 #include "mace/tools/tensor_io.h"
 
@@ -27,8 +30,10 @@ namespace tools {
 // Times of one engine, from its creation to its last run.
 struct RestartTimes {
   double init_ms = 0;
-  double warmup_ms = 0;
-  std::vector<double> run_ms;
+  double warmup_ms = 0;  // of the first run
+  // All runs before those of run_ms; none with --fake_warmup.
+  std::vector<double> warmup_runs_ms;
+  Series run_ms;
 };
 
 struct Measurements {
@@ -40,9 +45,12 @@ struct Measurements {
   int recoveries = 0;
   // Only with --benchmark.
   std::vector<double> warmup_ms;
-  std::vector<double> without_statistics_ms;
-  std::vector<double> with_statistics_ms;
+  Series without_statistics_ms;
+  Series with_statistics_ms;
   OpStatistics ops;
+  // Of the runs without statistics, and of the machine during them.
+  Stability stability;
+  MachineChanges changes;
   MachinePeak peak;
   GpuPeak gpu_peak;  // if the run is for the GPU
   // The first output with NaN or Inf, and the operator that made the first.
@@ -76,8 +84,11 @@ class ModelRunner {
   MaceStatus RunSamples();
   MaceStatus Benchmark();
   // Runs in one section until the rounds or the time are used up.
-  MaceStatus BenchmarkSection(std::vector<double> *times_ms,
-                              OpStatistics *statistics);
+  MaceStatus BenchmarkSection(const SeriesLimit &limit,
+                              Series *times_ms,
+                              OpStatistics *statistics,
+                              MachineWatch *watch);
+  void PrintStability() const;
   // One run of the engine; `ms` may be null.
   MaceStatus RunOnce(RunMetadata *metadata, double *ms);
   // As RunOnce, but after a runtime error it creates a new engine and tries

@@ -200,9 +200,20 @@ void AddModelFlags(CLI::App *app, Options *options) {
 }
 
 void AddRunFlags(CLI::App *app, Options *options) {
-  app->add_option("--round", options->round, "timed runs (default 1)")
-      ->type_name("N")
-      ->check(Within(1, 100000000));
+  CLI::Option *const round =
+      app->add_option("--round", options->round, "timed runs (default 1)")
+          ->type_name("N")
+          ->check(Within(1, 100000000));
+  app->add_option("--duration", options->duration_s,
+                  "run for so long, instead of --round times")
+      ->type_name("SECONDS")
+      ->check(Within(0.001, 604800.0))
+      ->excludes(round);
+  CLI::Option *const warmup_rounds =
+      app->add_option("--warmup_rounds", options->warmup_rounds,
+                      "untimed runs before the others (default 1)")
+          ->type_name("N")
+          ->check(Within(1, 100000000));
   app->add_option("--restart_round", options->restart_round,
                   "how often the engine is made anew (default 1)")
       ->type_name("N")
@@ -224,7 +235,8 @@ void AddRunFlags(CLI::App *app, Options *options) {
       ->type_name("0..5")
       ->check(Within(0, 5));
   app->add_flag("--fake_warmup", options->fake_warmup,
-                "prepare the engine instead of a first, untimed run");
+                "prepare the engine instead of a first, untimed run")
+      ->excludes(warmup_rounds);
   app->add_flag("--out_of_range_check", options->out_of_range_check,
                 "fail when an output holds NaN or Inf and name the operator"
                 " that made the first (default true)");
@@ -241,7 +253,8 @@ void AddReportFlags(CLI::App *app, Options *options) {
                 "print the statistics of runs and operators")
       ->group("Reports");
   app->add_option("--max_seconds", options->max_seconds,
-                  "longest time of one benchmark section (default 10)")
+                  "longest time of one benchmark section without --duration "
+                  "(default 10)")
       ->type_name("SECONDS")
       ->check(Within(0.001, 86400.0))
       ->group("Reports");
@@ -252,9 +265,16 @@ void AddReportFlags(CLI::App *app, Options *options) {
                 "time a loop that tells processors apart, else print 0"
                 " (default true)")
       ->group("Reports");
-  app->add_option("--report_json", options->report_json,
-                  "write everything that was measured to this file")
+  app->add_option("--report_json,--json", options->report_json,
+                  "write everything that was measured to this file; -: to "
+                  "standard output, and all other output to standard error")
       ->type_name("FILE")
+      ->group("Reports");
+  app->add_option("--progress_seconds", options->progress_s,
+                  "seconds between lines of progress on standard error, in a "
+                  "file or pipe (default 10; 0: none)")
+      ->type_name("SECONDS")
+      ->check(Within(0.0, 86400.0))
       ->group("Reports");
 }
 
@@ -336,6 +356,10 @@ std::string CheckCombinations(const Options &options) {
   }
   if (options.input_dir.empty() != options.output_dir.empty()) {
     return "--input_dir and --output_dir must be given together";
+  }
+  if (!options.input_dir.empty() && options.duration_s > 0) {
+    return "--duration repeats one set of inputs; give --input_file instead of "
+           "--input_dir";
   }
   if (!options.input_dir.empty() && options.benchmark) {
     return "--benchmark measures one set of inputs; give --input_file "

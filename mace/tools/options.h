@@ -62,6 +62,10 @@ struct Options {
   uint64_t seed = 0;
 
   int round = 1;
+  // Instead of rounds; 0: rounds.
+  double duration_s = 0;
+  int warmup_rounds = 1;
+  double progress_s = 10;
   int restart_round = 1;
   int malloc_check_cycle = -1;
   int num_threads = -1;
@@ -76,7 +80,7 @@ struct Options {
   double max_seconds = 10.0;
   bool measure_peak = false;
   bool measure_capability = true;
-  std::string report_json;
+  std::string report_json;  // "-" is standard output
 };
 
 struct ParseOutcome {

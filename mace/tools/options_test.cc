@@ -157,6 +157,23 @@ TEST(OptionsTest, RefusalsNameTheFlag) {
   EXPECT_NE(std::string::npos, Refusal({"--input_dir=d"}).find("--output_dir"));
 }
 
+TEST(OptionsTest, RunsForATime) {
+  Options options;
+  ASSERT_TRUE(
+      Parse({"--duration=2.5", "--warmup_rounds=4", "--json=-"}, &options).run);
+  EXPECT_EQ(2.5, options.duration_s);
+  EXPECT_EQ(4, options.warmup_rounds);
+  EXPECT_EQ("-", options.report_json);
+  for (const char *other : {"--round=3", "--input_dir=d"}) {
+    const std::string message =
+        Refusal({"--duration=1", other, "--output_dir=o"});
+    EXPECT_NE(std::string::npos, message.find("--duration")) << message;
+  }
+  EXPECT_NE(std::string::npos,
+            Refusal({"--fake_warmup", "--warmup_rounds=2"}).find("warmup"));
+  EXPECT_NE(std::string::npos, Refusal({"--duration=0"}).find("--duration"));
+}
+
 // The help of every flag names its value, not the C++ type of the value.
 TEST(OptionsTest, HelpNamesValues) {
   Options options;

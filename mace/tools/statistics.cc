@@ -56,6 +56,14 @@ double Mean(const std::vector<double> &values) {
          static_cast<double>(values.size());
 }
 
+double SortedPercentile(const std::vector<double> &sorted, double percent) {
+  const double place = percent / 100 * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(place);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] +
+         (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
 double Percent(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
 }
@@ -72,13 +80,16 @@ std::vector<std::string> SummaryCells(const Summary &times) {
           Fixed(times.min),
           Fixed(times.max),
           Fixed(times.avg),
-          Fixed(times.std * 1000)};
+          Fixed(times.std * 1000),
+          Fixed(times.median),
+          Fixed(times.p90),
+          Fixed(times.p99)};
 }
 
 const std::vector<std::string> &SummaryHeader() {
   static const std::vector<std::string> header = {
-      "round",   "first(ms)", "curr(ms)", "min(ms)",
-      "max(ms)", "avg(ms)",   "std(us)"};
+      "round",   "first(ms)", "curr(ms)",   "min(ms)", "max(ms)",
+      "avg(ms)", "std(us)",   "median(ms)", "p90(ms)", "p99(ms)"};
   return header;
 }
 
@@ -130,6 +141,45 @@ Summary SummarizeSeries(const std::vector<double> &values) {
     squares += (value - summary.avg) * (value - summary.avg);
   }
   summary.std = std::sqrt(squares / static_cast<double>(values.size()));
+  std::vector<double> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  summary.median = SortedPercentile(sorted, 50);
+  summary.p90 = SortedPercentile(sorted, 90);
+  summary.p99 = SortedPercentile(sorted, 99);
+  return summary;
+}
+
+double Percentile(std::vector<double> values, double percent) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return SortedPercentile(values, percent);
+}
+
+double Median(const std::vector<double> &values) {
+  return Percentile(values, 50);
+}
+
+void Series::Add(double value) {
+  min_ = count_ == 0 ? value : std::min(min_, value);
+  max_ = count_ == 0 ? value : std::max(max_, value);
+  sum_ += value;
+  last_ = value;
+  if (count_++ % stride_ != 0) return;
+  kept_.push_back(value);
+  if (kept_.size() < kMostKept) return;
+  for (size_t i = 0; 2 * i < kept_.size(); ++i) kept_[i] = kept_[2 * i];
+  kept_.resize(kept_.size() / 2);
+  stride_ *= 2;
+}
+
+Summary Series::Summarize() const {
+  Summary summary = SummarizeSeries(kept_);
+  if (count_ == 0) return summary;
+  summary.round = count_;
+  summary.curr = last_;
+  summary.min = min_;
+  summary.max = max_;
+  summary.avg = sum_ / static_cast<double>(count_);
   return summary;
 }
 
@@ -237,9 +287,8 @@ void OpStatistics::Print() const {
              {SummaryCells(SummarizeSeries(totals_))});
 }
 
-void PrintRunTimes(const std::string &title,
-                   const std::vector<double> &times_ms) {
-  PrintTable(title, SummaryHeader(), {SummaryCells(SummarizeSeries(times_ms))});
+void PrintRunTimes(const std::string &title, const Summary &times_ms) {
+  PrintTable(title, SummaryHeader(), {SummaryCells(times_ms)});
 }
 
 std::vector<std::string> FormatTable(const std::string &title,

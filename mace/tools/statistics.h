@@ -26,8 +26,41 @@ struct Summary {
   double max = 0;
   double avg = 0;
   double std = 0;  // of the population
+  double median = 0;
+  double p90 = 0;  // the 90th percentile
+  double p99 = 0;
 };
 Summary SummarizeSeries(const std::vector<double> &values);
+
+// Between the two nearest values in order of size, linearly interpolated, as
+// numpy.percentile does; 0 of an empty series.
+double Percentile(std::vector<double> values, double percent);
+double Median(const std::vector<double> &values);
+
+// Run times in their order, however many: of more than kMostKept, every second,
+// fourth, ... one is kept, so that runs of several days do not fill the memory
+// that they measure. Number, sum, minimum and maximum are of all.
+class Series {
+ public:
+  static constexpr size_t kMostKept = size_t{1} << 17;
+
+  void Add(double value);
+  bool empty() const { return count_ == 0; }
+  int64_t count() const { return count_; }
+  double first() const { return kept_.empty() ? 0 : kept_.front(); }
+  // In the order of the runs.
+  const std::vector<double> &kept() const { return kept_; }
+  Summary Summarize() const;
+
+ private:
+  std::vector<double> kept_;
+  int64_t count_ = 0;
+  int64_t stride_ = 1;
+  double sum_ = 0;
+  double min_ = 0;
+  double max_ = 0;
+  double last_ = 0;
+};
 
 // One operator over all rounds.
 struct OpProfile {
@@ -76,8 +109,7 @@ class OpStatistics {
 };
 
 // Sections 1 to 3: one line of run times (ms; the deviation in us). (MB-10)
-void PrintRunTimes(const std::string &title,
-                   const std::vector<double> &times_ms);
+void PrintRunTimes(const std::string &title, const Summary &times_ms);
 
 // Lines of a table with its title, the cells right-aligned under a header.
 std::vector<std::string> FormatTable(

@@ -58,6 +58,49 @@ TEST(StatisticsTest, SummarizesASeries) {
   EXPECT_EQ(0, SummarizeSeries({}).round);
 }
 
+// The values of numpy.percentile(x, [50, 90, 99]) with its default method.
+TEST(StatisticsTest, PercentilesAreThoseOfNumpy) {
+  struct Case {
+    std::vector<double> values;
+    double median, p90, p99;
+  };
+  for (const Case &c :
+       std::vector<Case>{{{7.25}, 7.25, 7.25, 7.25},
+                         {{2, 1}, 1.5, 1.9, 1.99},
+                         {{3, 1, 2, 6}, 2.5, 5.1, 5.91},
+                         {{0.5, 9.75, 3.25, 3.25, 8, 1.5, 2}, 3.25, 8.7, 9.645},
+                         {{10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}, 5, 9, 9.9}}) {
+    const Summary s = SummarizeSeries(c.values);
+    EXPECT_NEAR(c.median, s.median, 1e-12);
+    EXPECT_NEAR(c.p90, s.p90, 1e-12);
+    EXPECT_NEAR(c.p99, s.p99, 1e-12);
+    EXPECT_NEAR(c.p90, Percentile(c.values, 90), 1e-12);
+    EXPECT_NEAR(c.median, Median(c.values), 1e-12);
+  }
+  EXPECT_EQ(0, Median({}));
+}
+
+TEST(StatisticsTest, ALongSeriesKeepsTheSameNumbersInLessMemory) {
+  Series series;
+  constexpr int64_t kCount = 3 * static_cast<int64_t>(Series::kMostKept) + 5;
+  // A ramp: every percentile is known.
+  for (int64_t i = 0; i < kCount; ++i) series.Add(static_cast<double>(i));
+  const Summary s = series.Summarize();
+  const double last = static_cast<double>(kCount - 1);
+  EXPECT_EQ(kCount, s.round);
+  EXPECT_LT(series.kept().size(), Series::kMostKept);
+  EXPECT_EQ(0, s.first);
+  EXPECT_EQ(last, s.curr);
+  EXPECT_EQ(0, s.min);
+  EXPECT_EQ(last, s.max);
+  EXPECT_NEAR(last / 2, s.avg, 1e-6);
+  EXPECT_NEAR(last / 2, s.median, 8);
+  EXPECT_NEAR(0.9 * last, s.p90, 8);
+  // Evenly spaced.
+  const std::vector<double> &kept = series.kept();
+  EXPECT_EQ(kept[1] - kept[0], kept[kept.size() - 1] - kept[kept.size() - 2]);
+}
+
 TEST(StatisticsTest, CollectsOperators) {
   const OpStatistics statistics = TwoRounds();
   ASSERT_EQ(3u, statistics.ops().size());
@@ -90,7 +133,7 @@ TEST(StatisticsTest, RefusesARunOfAnotherShape) {
 
 TEST(StatisticsTest, PrintsTheSectionsWithPrefixAndUnits) {
   testing::internal::CaptureStdout();
-  PrintRunTimes("Warm Up", {2.0, 4.0});
+  PrintRunTimes("Warm Up", SummarizeSeries({2.0, 4.0}));
   TwoRounds().Print();
   const std::string text = testing::internal::GetCapturedStdout();
   size_t position = 0;
@@ -98,7 +141,8 @@ TEST(StatisticsTest, PrintsTheSectionsWithPrefixAndUnits) {
   for (const char *piece :
        {"Warm Up", "std(us)",
         // first, curr, min, max, avg in ms; the deviation of 1 ms in us.
-        "2 |     2.000 |    4.000 |   2.000 |   4.000 |   3.000 | 1000.000",
+        "2 |     2.000 |    4.000 |   2.000 |   4.000 |   3.000 | 1000.000 |"
+        "      3.000 |   3.800 |   3.980 |",
         "Sort by Run Order", "Op Type", "GMACPS", "Filter Shape", "Dilation",
         "[2,2]", "SAME", "[16,3,3,8]", "[1,7,7,16]", "c1", "add", "c2",
         "Sort by Computation Time", "c2", "c1", "add", "Stat by Op Type",
