@@ -390,19 +390,9 @@ MaceStatus ModelRunner::Benchmark() {
   PrintRunTimes("Run without statistics", m->without_statistics_ms.Summarize());
   PrintRunTimes("Run with statistics", m->with_statistics_ms.Summarize());
   m->ops.Print();
-  PrintStability();
+  PrintStability(m->warmup_ms.front(), m->stability, m->changes);
   if (options_.explain) MACE_TOOL_INFO(engine_->Explain());
   return MaceStatus::MACE_SUCCESS;
-}
-
-void ModelRunner::PrintStability() const {
-  const Stability &s = measurements_.stability;
-  char text[160];
-  std::snprintf(text, sizeof(text),
-                "first run (cold) %.3f ms, warm %.3f ms, sustained %.3f ms",
-                measurements_.warmup_ms.front(), s.warm_ms, s.sustained_ms);
-  MACE_TOOL_INFO(text);
-  MACE_TOOL_INFO(StabilitySentence(s, measurements_.changes));
 }
 
 MaceStatus ModelRunner::WriteOutputs() const {

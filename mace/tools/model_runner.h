@@ -88,7 +88,6 @@ class ModelRunner {
                               Series *times_ms,
                               OpStatistics *statistics,
                               MachineWatch *watch);
-  void PrintStability() const;
   // One run of the engine; `ms` may be null.
   MaceStatus RunOnce(RunMetadata *metadata, double *ms);
   // As RunOnce, but after a runtime error it creates a new engine and tries

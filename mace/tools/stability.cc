@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "mace/tools/console.h"
 #include "mace/tools/statistics.h"
 
 namespace mace {
@@ -183,6 +184,15 @@ std::string StabilitySentence(const Stability &s,
   return "Too few runs to tell noise from change: " +
          std::to_string(kFewestRunsToJudge) +
          " are needed; ask for more with --round or --duration.";
+}
+
+void PrintStability(double cold_ms,
+                    const Stability &stability,
+                    const MachineChanges &changes) {
+  MACE_TOOL_INFO("first run (cold) " + Text("%.3f ms", cold_ms) + ", warm " +
+                 Text("%.3f ms", stability.warm_ms) + ", sustained " +
+                 Text("%.3f ms", stability.sustained_ms));
+  MACE_TOOL_INFO(StabilitySentence(stability, changes));
 }
 
 }  // namespace tools

@@ -53,6 +53,11 @@ const char *VerdictName(Verdict verdict);
 std::string StabilitySentence(const Stability &stability,
                               const MachineChanges &changes);
 
+// Two lines: the first run and the times of the others; the sentence.
+void PrintStability(double cold_ms,
+                    const Stability &stability,
+                    const MachineChanges &changes);
+
 }  // namespace tools
 }  // namespace mace
 

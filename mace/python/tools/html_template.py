@@ -4,9 +4,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup, escape
+
+# Between the parts of a name or path: there a line may break, and not inside a word.
+_SEPARATOR = re.compile(r"(?<=[/:._,=-])(?=[0-9A-Za-z])")
+
+
+def breakable(text: str) -> Markup:
+    """Text whose long names may break after their separators."""
+    return Markup("<wbr>").join(escape(part) for part in _SEPARATOR.split(text))
 
 
 def html_template(path: Path) -> Template:
@@ -18,4 +28,5 @@ def html_template(path: Path) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["breakable"] = breakable
     return environment.get_template(path.name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import abc
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -96,10 +96,14 @@ class Device(abc.ABC):
     the device does not answer, never for a command that ran and failed.
 
     One thread at a time uses a device; `stop` may come from any.
+
+    Attributes:
+        heard: gets the output so far of a program that `run` waits for, now and then.
     """
 
     def __init__(self) -> None:
         self._stop = threading.Event()
+        self.heard: Callable[[str], None] | None = None
 
     @property
     @abc.abstractmethod

@@ -110,6 +110,7 @@ class HostDevice(Device):
                     env=env or {},
                     time_limit_s=time_limit_s,
                     stop=self._stop,
+                    heard=self.heard,
                 )
             )
         if result.interrupted:

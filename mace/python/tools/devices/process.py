@@ -10,7 +10,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -54,6 +54,7 @@ class ProcessRequest:
         hold_stdin: give it an input that stays open and empty, and ask it to
             end by closing that; otherwise its input is empty.
         split_errors: keep standard error apart.
+        heard: gets the standard output so far, now and then.
     """
 
     command: Sequence[str]
@@ -64,6 +65,7 @@ class ProcessRequest:
     stop: threading.Event | None = None
     hold_stdin: bool = False
     split_errors: bool = False
+    heard: Callable[[str], None] | None = None
 
 
 def run_process(request: ProcessRequest) -> ProcessResult:
@@ -95,8 +97,11 @@ def run_process(request: ProcessRequest) -> ProcessResult:
             try:
                 output, errors = process.communicate(timeout=_POLL_S)
                 break
-            except subprocess.TimeoutExpired:
+            except subprocess.TimeoutExpired as so_far:
                 now = time.monotonic()
+                if request.heard is not None and so_far.output:
+                    # Bytes, whatever the process' streams are.
+                    request.heard(bytes(so_far.output).decode(errors="replace"))
             if request.grows is not None and _size(request.grows) > size:
                 size, begin = _size(request.grows), now
             elapsed = now - begin

@@ -287,6 +287,8 @@ class RemoteDevice(Device):
                 stop=self._stop,
                 hold_stdin=hold_stdin,
                 split_errors=True,
+                # Our program, not a command of the system.
+                heard=self.heard if hold_stdin else None,
             )
         )
         if result.interrupted:

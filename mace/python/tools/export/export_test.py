@@ -592,6 +592,9 @@ def test_page_draws_every_operator_and_loads_nothing() -> None:
     for op in model.operators[1:]:
         assert op.name in page
     assert "</script><b>" not in page
+    for part in ("in", "out", "whole", "svg", "png"):
+        assert f'<button id="{part}"' in page
+    assert "prefers-color-scheme: dark" in page
     for loading in ("http://", "https://", "src=", "@import", "<link"):
         assert loading not in page
 

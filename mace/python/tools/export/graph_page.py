@@ -129,6 +129,7 @@ def graph_page(model: Any, places: GraphPlaces | None = None) -> str:
         height=round(drawing.height),
         counts=counts.most_common(),
         colour=_colour,
+        short=_shorten,
         devices=[(device, count, borders[device]) for device, count in devices.items()],
         # In a script element, only '</' could end it early.
         details=json.dumps([node.details for node in nodes]).replace("</", "<\\/"),

@@ -5,6 +5,6 @@
 from __future__ import annotations
 
 from mace.python.tools.report.overview import write_overview
-from mace.python.tools.report.write import write_reports
+from mace.python.tools.report.write import report_json, write_reports
 
-__all__ = ["write_overview", "write_reports"]
+__all__ = ["report_json", "write_overview", "write_reports"]

@@ -49,6 +49,7 @@ class OpFigures:
     quantized: bool
     output_shape: tuple[int, ...]
     avg_ms: float
+    median_ms: float
     min_ms: float
     start_ms: float
     last_ms: float
@@ -211,6 +212,7 @@ def _op(
         quantized=op["quantized"],
         output_shape=tuple(shapes[0]) if shapes else (),
         avg_ms=op["avg_ms"],
+        median_ms=op["median_ms"],
         min_ms=op["min_ms"],
         start_ms=op["last_start_ms"],
         last_ms=op["last_ms"],

@@ -4,16 +4,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mace.python.tools.html_template import html_template
 from mace.python.tools.report import plots
-from mace.python.tools.report.analysis import Analysis
+from mace.python.tools.report.analysis import Analysis, OpFigures
+from mace.python.tools.report.names import common_prefix, elided
 from mace.python.tools.report.placement import placement_of
 from mace.python.tools.report.results import ModelRun, worst_layer
 
+_LONGEST = 20
 _TEMPLATE = Path(__file__).with_name("page.html.jinja2")
 
 
@@ -38,11 +41,31 @@ def html_page(run: ModelRun, analysis: Analysis | None, graph: str = "") -> str:
         cards=_cards(run, analysis),
         analysis=analysis,
         plots=_plots(report, analysis),
+        headline=None if run.headline is None else _ms(run.headline),
+        longest=_longest(analysis),
+        short=_shortener(run, analysis),
         colours=plots.type_colours(analysis) if analysis else {},
         worst=worst_layer(run.layers),
         placement=placement_of(report),
         graph=graph,
     )
+
+
+def _longest(analysis: Analysis | None) -> list[OpFigures]:
+    """The operators that take most of the time."""
+    ops = analysis.ops if analysis else ()
+    return sorted(ops, key=lambda op: -op.avg_ms)[:_LONGEST]
+
+
+def _shortener(run: ModelRun, analysis: Analysis | None) -> Callable[..., str]:
+    """Short forms of the names of operators and tensors, `(name, most characters)`."""
+    names = [op.name for op in analysis.ops] if analysis else []
+    prefix = common_prefix(names or (layer.operator for layer in run.layers))
+
+    def short(name: str, most: int = 40) -> str:
+        return elided(name, prefix, most)
+
+    return short
 
 
 def _threads(report: dict[str, Any]) -> str:
@@ -54,13 +77,17 @@ def _threads(report: dict[str, Any]) -> str:
 
 def _cards(run: ModelRun, analysis: Analysis | None) -> list[_Card]:
     cards = []
+    if run.series:
+        cards.append(_Card("p90", _ms(run.series["p90"])))
+        cards.append(_Card("fastest run", _ms(run.series["min"])))
+        cards.append(_Card("average run", _ms(run.series["avg"])))
+    if run.stability:
+        cards.append(_Card("warm", _ms(run.stability["warm_ms"])))
+        cards.append(_Card("sustained", _ms(run.stability["sustained_ms"])))
     if run.times:
         times = run.times[-1]
-        cards += [
-            _Card("engine creation", _ms(times.init)),
-            _Card("first run", _ms(times.warmup)),
-            _Card("average run", _ms(times.run)),
-        ]
+        cards.append(_Card("first run (cold)", _ms(times.warmup)))
+        cards.append(_Card("engine creation", _ms(times.init)))
     memory = run.report["memory"]
     cards += [
         _Card("peak memory", _mega(memory["peak_resident_bytes"])),
@@ -69,8 +96,6 @@ def _cards(run: ModelRun, analysis: Analysis | None) -> list[_Card]:
     ]
     if analysis is not None:
         cards.append(_Card("multiply-accumulates", f"{analysis.macs / 1e6:.1f} M"))
-        best = run.report["benchmark"]["without_statistics_ms"]["min"]
-        cards.append(_Card("fastest run", _ms(best)))
         peak = analysis.peak
         if peak is not None and peak.most_round_trip_ns:
             trip = f"{peak.least_round_trip_ns:.0f} to {peak.most_round_trip_ns:.0f} ns"
@@ -88,8 +113,6 @@ def _plots(report: dict[str, Any], analysis: Analysis | None) -> dict[str, str]:
     benchmark = report["benchmark"]
     found.update(
         time_per_op=plots.time_per_op(analysis),
-        time_per_type=plots.time_per_type(analysis),
-        longest_ops=plots.longest_ops(analysis),
         live_memory=plots.live_memory(analysis, report["memory"]["arena_bytes"]),
         roofline=plots.roofline(analysis, "cpu"),
         gpu_roofline=plots.roofline(analysis, "gpu"),
@@ -97,7 +120,8 @@ def _plots(report: dict[str, Any], analysis: Analysis | None) -> dict[str, str]:
             {
                 "without statistics": benchmark["without_statistics_ms"]["values"],
                 "with statistics": benchmark["with_statistics_ms"]["values"],
-            }
+            },
+            benchmark["without_statistics_ms"]["median"],
         ),
     )
     return found
@@ -105,7 +129,8 @@ def _plots(report: dict[str, Any], analysis: Analysis | None) -> dict[str, str]:
 
 def _ms(time: float) -> str:
     # A measurement has no more than four significant digits.
-    return f"{time:.3f} ms" if time < 10 else f"{time:.1f} ms"
+    digits = 4 if time < 0.1 else 3 if time < 10 else 1
+    return f"{time:.{digits}f} ms"
 
 
 def _mega(size: float) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import html.parser
 import json
 import math
+import re
 import xml.etree.ElementTree
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.export.model_file import ModelFile, OperatorInfo, TensorInfo
 from mace.python.tools.report import plots
 from mace.python.tools.report.analysis import Analysis, analyse
+from mace.python.tools.report.overview import write_overview
 from mace.python.tools.report.page import html_page
-from mace.python.tools.report.results import ModelRun, Times
+from mace.python.tools.report.results import ModelRun, RunReport, Times
 from mace.python.tools.report.testing import two_devices
 from mace.python.tools.report.trace import chrome_trace
 from mace.python.tools.report.write import write_reports
@@ -59,11 +61,19 @@ def _op(name: str, kind: str, start: float, avg: float, macs: int) -> dict[str, 
         "last_ms": avg,
         "avg_ms": avg,
         "min_ms": avg / 2,
+        "median_ms": avg,
     }
 
 
 def _series(*values: float) -> dict[str, Any]:
-    return {"round": len(values), "min": min(values), "values": values}
+    return {
+        "round": len(values),
+        "min": min(values),
+        "avg": sum(values) / len(values),
+        "median": float(np.median(values)),
+        "p90": float(np.percentile(values, 90)),
+        "values": values,
+    }
 
 
 def _report() -> dict[str, Any]:
@@ -94,6 +104,12 @@ def _report() -> dict[str, Any]:
             "macs": 6000,
             "without_statistics_ms": _series(4.0, 3.0),
             "with_statistics_ms": _series(4.1, 4.2),
+            "stability": {
+                "verdict": "noisy",
+                "sentence": "Noisy: <why>.",
+                "warm_ms": 4.0,
+                "sustained_ms": 3.0,
+            },
             "ops": [
                 _op("conv", "Conv2D", 0.0, 3.0, 6000),
                 _op("relu", "Activation", 3.0, 1.0, 0),
@@ -174,16 +190,74 @@ def test_pictures_are_svg() -> None:
     analysis = _analysis()
     pictures = (
         plots.time_per_op(analysis),
-        plots.longest_ops(analysis),
-        plots.time_per_type(analysis),
         plots.live_memory(analysis, 1200),
         plots.roofline(analysis, "cpu"),
-        plots.run_times({"a": [1.0, 2.0], "b": [3.0]}),
+        plots.run_times({"a": [1.0, 2.0], "b": [3.0]}, 1.5),
         plots.process_memory(_report()["memory"]["timeline"]),
     )
     for picture in pictures:
         root = xml.etree.ElementTree.fromstring(picture)
         assert root.tag.endswith("svg")
+
+
+def test_marks_tell_their_values_and_colours_are_the_pages() -> None:
+    analysis = _analysis()
+    picture = plots.time_per_op(analysis)
+    titles = re.findall(r"<title>([^<]*)</title>", picture)
+    assert titles == [
+        "0 conv (Conv2D): 3 ms, 75.0% of all, 0.004 GOP/s",
+        "1 relu (Activation): 1 ms, 25.0% of all",
+        "2 add (Eltwise): 0 ms, 0.0% of all",
+    ]
+    for variable in ("--ink", "--soft", "--line"):
+        assert f"var({variable})" in picture
+    # Light text would not be seen on a white page, nor dark text on a dark one.
+    assert not re.search(r"<text [^>]*fill: #", picture)
+    roof = plots.roofline(analysis, "cpu")
+    assert "peak, at least 0.016 GFLOP/s, threads: 2" in roof
+    assert "0 conv (Conv2D): 3 ms, 75.0% of all, 0.004 GOP/s, 3 operations" in roof
+
+
+def _style_and_rest(page: str) -> tuple[str, str]:
+    style = page[page.index("<style>") : page.index("</style>")]
+    return style, page.replace(style, "")
+
+
+def test_pages_load_nothing_and_follow_the_colour_scheme(tmp_path: Path) -> None:
+    run = _run(_report())
+    write_overview(tmp_path, "lib", RunReport((run,)))
+    overview = (tmp_path / "all_runs.html").read_text(encoding="utf-8")
+    for page in (overview, html_page(run, _analysis())):
+        style, rest = _style_and_rest(page)
+        assert "prefers-color-scheme: dark" in style
+        assert "url(" not in style and "@import" not in style
+        loaded = re.findall(r"<(?:link|script|img|iframe)\b[^>]*>", rest)
+        assert loaded == ["<script>"]
+        assert not re.search(r"\b(?:src|fetch|import)\b ?[=(]", rest)
+        # Every colour that the rest names is defined, in the light and in the dark.
+        defined = set(re.findall(r"(--[a-z-]+):", page))
+        assert set(re.findall(r"var\((--[a-z-]+)\)", page)) <= defined
+        assert 'name="viewport"' in page
+
+
+def test_the_median_is_the_headline() -> None:
+    page = html_page(_run(_report()), _analysis())
+    assert "<b>3.500 ms</b> median of 2 runs" in page
+    assert '<p class="noisy">Noisy: &lt;why&gt;.</p>' in page
+    cards = re.findall(r'<div class="card"><b>([^<]*)</b><span>([^<]*)<', page)
+    assert ("3.900 ms", "p90") in cards and ("3.000 ms", "sustained") in cards
+
+
+def test_names_are_short_and_whole_when_pointed_at() -> None:
+    report = _report()
+    for op in report["benchmark"]["ops"]:
+        op["name"] = f"some/long/scope/{op['name']}"
+    analysis = analyse(report, _model())
+    page = html_page(_run(report), analysis)
+    cell = '<td class="left" title="some/long/scope/conv">\u2026conv</td>'
+    assert cell in page
+    # As the longest operator, it fills the width.
+    assert re.search(r"0  \u2026conv</span>\n.*width: 100.00%", page)
 
 
 def test_there_is_no_roofline_without_a_peak() -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,30 @@ class ModelRun:
     first_wrong: str = ""
     in_python: str = ""
     not_native: str = ""
+
+    @property
+    def headline(self) -> float | None:
+        """The time of a run that stands for all, in ms: the median of the benchmark's
+        runs without statistics, or of the runs without a benchmark.
+        """
+        series = self.series
+        return float(series["median"]) if series else None
+
+    @property
+    def series(self) -> Mapping[str, Any]:
+        """The run times behind `headline`: median, p90, values, ... in ms; or empty."""
+        benchmark = self.report.get("benchmark")
+        if benchmark:
+            found: Mapping[str, Any] = benchmark["without_statistics_ms"]
+            return found
+        restarts = self.report.get("restarts")
+        return restarts[-1]["run_ms"] if restarts else {}
+
+    @property
+    def stability(self) -> Mapping[str, Any]:
+        """What `mace_run` says of the benchmark's run times; or empty."""
+        found: Mapping[str, Any] = self.report.get("benchmark", {}).get("stability", {})
+        return found
 
     @property
     def computed_by(self) -> str:

@@ -17,7 +17,7 @@ from mace.python.tools.export.model_file import ModelFile, read_message
 from mace.python.tools.report.analysis import analyse
 from mace.python.tools.report.page import html_page
 from mace.python.tools.report.placement import graph_places, placement_of
-from mace.python.tools.report.results import ModelRun
+from mace.python.tools.report.results import ModelRun, RunReport
 from mace.python.tools.report.trace import chrome_trace
 from mace.python.tools.validate import Comparison
 
@@ -62,6 +62,15 @@ def report_stem(run: ModelRun) -> str:
     if run.abi.value not in device:
         device += f"_{run.abi.value}"
     return re.sub(r"[^0-9A-Za-z.+-]", "_", f"{run.model}_{device}_{run.runtime.value}")
+
+
+def report_json(name: str, report: RunReport) -> dict[str, Any]:
+    """All data of all runs of a deployment."""
+    return {
+        "deployment": name,
+        "passed": report.passed,
+        "runs": [run_json(run) for run in report.runs],
+    }
 
 
 def run_json(run: ModelRun) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import logging
 import sys
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 
 from mace.python.tools.android_ndk import VARIABLE, find_ndk
-from mace.python.tools.atomic import check_writable
+from mace.python.tools.atomic import atomic_write, check_writable
 from mace.python.tools.bazel import BuildError
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.effect import Command, check_effects
@@ -64,7 +65,11 @@ def run_deployment(
             failed runs, also for want of a device that was there before, are
             in the report.
     """
-    console = console or make_console(sys.stdout)
+    # With --json=-, standard output is for programs.
+    stream = sys.stderr if options.json == "-" else sys.stdout
+    console = console or make_console(stream)
+    if options.json not in ("", "-"):
+        check_writable(Path(options.json).expanduser().absolute().parent)
     check_effects(Command.RUN, deployment, options)
     if options.report:
         check_writable(_report_dir(deployment, options))
@@ -87,7 +92,22 @@ def run_deployment(
     if options.report:
         _write_overview(deployment, options, report)
     summary.print_summary(console, report)
+    if options.json:
+        _write_json(options.json, deployment, report)
     return report
+
+
+def _write_json(path: str, deployment: Deployment, report: RunReport) -> None:
+    from mace.python.tools.report import report_json
+
+    content = report_json(deployment.library_name, report)
+    text = json.dumps(content, indent=1, allow_nan=False) + "\n"
+    if path == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    with atomic_write(Path(path).expanduser(), "w") as stream:
+        stream.write(text)
 
 
 def _runtimes(model: ModelConfig) -> Mapping[str, Runtime]:

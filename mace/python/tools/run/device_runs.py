@@ -38,7 +38,12 @@ from mace.python.tools.run.model_run import (
 from mace.python.tools.run.opencl_files import OpenclFiles, uses_gpu
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.python_run import HINT, may_be_python, run_in_python
-from mace.python.tools.terminal import Meter, print_text, show_progress
+from mace.python.tools.terminal import (
+    Meter,
+    print_text,
+    show_progress,
+    without_source,
+)
 
 
 @dataclass(frozen=True)
@@ -141,7 +146,7 @@ def _device_runs(item: FoundDevice, plan: _Plan, meter: Meter) -> list[ModelRun]
                 if lost:
                     run = _failed(item, abi, job, lost)
                 else:
-                    run, lost = _attempt(item, abi, job, plan)
+                    run, lost = _attempt(item, abi, job, plan, meter)
                 _show(run, plan)
                 runs.append(run)
                 meter.done(name)
@@ -157,7 +162,7 @@ def _device_runs(item: FoundDevice, plan: _Plan, meter: Meter) -> list[ModelRun]
 
 
 def _attempt(
-    item: FoundDevice, abi: Abi, job: Job, plan: _Plan
+    item: FoundDevice, abi: Abi, job: Job, plan: _Plan, meter: Meter
 ) -> tuple[ModelRun, str]:
     """Runs once; also returns why the device cannot be used again, or None."""
     opencl = plan.opencl.store(abi) if job in plan.gpu_jobs else None
@@ -172,7 +177,12 @@ def _attempt(
             if plan.several:
                 heading = f"{job.model.config.name} on {place.properties.name}"
                 print_text(plan.console, f"\n{heading} ({abi.value}):\n")
-            print_text(plan.console, text)
+            if options.benchmark and not options.full:
+                text = summary.without_tables(text)
+            print_text(plan.console, without_source(text))
+
+    def progress(how_far: str) -> None:
+        meter.advance(place.properties.name, how_far)
 
     try:
         if abi in plan.without:
@@ -183,7 +193,7 @@ def _attempt(
         item.device.push(plan.programs[abi], PROGRAM)
         if opencl and job is plan.gpu_jobs[0]:
             plan.opencl.begin(item.device, abi)
-        return run_model(job.model, place, options, show), ""
+        return run_model(job.model, place, options, show, progress), ""
     except DeviceStoppedError:
         raise
     except DeviceError as error:
@@ -209,5 +219,7 @@ def _failed(item: FoundDevice, abi: Abi, job: Job, failure: str) -> ModelRun:
 
 def _show(run: ModelRun, plan: _Plan) -> None:
     with plan.printing:
+        if not plan.options.full:
+            summary.print_benchmark(plan.console, run)
         summary.print_comparisons(plan.console, run, plan.several)
         summary.print_layers(plan.console, run)

@@ -130,7 +130,7 @@ def test_the_result_is_the_framework_s(
 
 def test_the_benchmark_has_the_times_of_kernels(gpu_project: Project) -> None:
     _convert(gpu_project)
-    run = _run(gpu_project, benchmark=True, round=3, report=True)
+    run = _run(gpu_project, benchmark=True, full=True, round=3, report=True)
     text = gpu_project.output.getvalue()
     for section in BENCHMARK_SECTIONS:
         assert section in text

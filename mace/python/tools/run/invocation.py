@@ -8,7 +8,7 @@ import contextlib
 import json
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -36,6 +36,10 @@ from mace.python.tools.run.options import RunOptions
 Array = npt.NDArray[Any]
 
 PROGRAM = PurePosixPath("mace_run")
+
+# Lines of progress among the output of the program, and the text in them.
+_PROGRESS = re.compile(r"^I progress\.cc:\d+ (.*)\n", re.MULTILINE)
+_PROGRESS_S = 1
 
 _BAD_REQUEST = 2
 # Exit statuses of the shell that starts the program, for example for another ABI.
@@ -68,6 +72,7 @@ class Request:
         runtimes: by subgraph; one entry is for the whole model.
         inputs: with the array each is fed.
         benchmark: print and report operator statistics.
+        timed: run as often or as long as the options say; otherwise once.
         opencl: where the GPU's files are; None if no subgraph is for the GPU.
         check_weights: refuse weights whose checksum is not the model's. Costs
             reading them; once is enough for files that stay where they are.
@@ -83,6 +88,7 @@ class Request:
     out_of_range_check: bool = True
     check_weights: bool = True
     rounds: int = 1
+    timed: bool = True
 
 
 @dataclass(frozen=True)
@@ -106,8 +112,16 @@ class Answer:
     memory: tuple[MemorySample, ...] = ()
 
 
-def run_on_device(device: Device, request: Request, options: RunOptions) -> Answer:
+def run_on_device(
+    device: Device,
+    request: Request,
+    options: RunOptions,
+    progress: Callable[[str], None] | None = None,
+) -> Answer:
     """Pushes, runs and pulls; only program and model remain on the device.
+
+    Args:
+        progress: gets the rounds and the time left of a long run, about once a second.
 
     Raises:
         RunnerError: the model or a flag is refused.
@@ -124,16 +138,18 @@ def run_on_device(device: Device, request: Request, options: RunOptions) -> Answ
             _push_inputs(device, request, Path(local), exchange)
             if request.opencl:
                 device.make_folder(request.opencl.folder)
-            result = device.run(
-                [
-                    f"./{PROGRAM}",
-                    *(f"--{flag}={path}" for flag, (_, path) in files.items()),
-                    *_arguments(request, options, exchange),
-                ],
-                env=_environment(request, options),
-                time_limit_s=options.time_limit,
-                watch_memory_s=options.watch_memory,
-            )
+            with _listening(device, progress):
+                result = device.run(
+                    [
+                        f"./{PROGRAM}",
+                        *(f"--{flag}={path}" for flag, (_, path) in files.items()),
+                        *_arguments(request, options, exchange),
+                    ],
+                    env=_environment(request, options),
+                    time_limit_s=options.time_limit,
+                    watch_memory_s=options.watch_memory,
+                )
+            result = replace(result, output=_PROGRESS.sub("", result.output))
             try:
                 answer = _collect(device, request, result, Path(local), exchange)
                 if result.timed_out:
@@ -151,6 +167,24 @@ def run_on_device(device: Device, request: Request, options: RunOptions) -> Answ
             raise
         device.remove(exchange)
         return answer
+
+
+@contextlib.contextmanager
+def _listening(
+    device: Device, progress: Callable[[str], None] | None
+) -> Iterator[None]:
+    """Passes the last line of progress on while a program runs."""
+
+    def heard(output: str) -> None:
+        lines = _PROGRESS.findall(output)
+        if lines and progress is not None:
+            progress(lines[-1].strip())
+
+    device.heard = None if progress is None else heard
+    try:
+        yield
+    finally:
+        device.heard = None
 
 
 def _check_files(request: Request) -> None:
@@ -207,7 +241,8 @@ def _arguments(
         f"--input_file={exchange / 'in'}",
         f"--output_file={exchange / 'out'}",
         f"--report_json={exchange / 'report.json'}",
-        f"--round={request.rounds}",
+        *_lengths(request, options),
+        f"--progress_seconds={_PROGRESS_S}",
         f"--num_threads={options.num_threads}",
         f"--cpu_affinity_policy={int(options.cpu_affinity_policy)}",
         f"--vlog_level={options.vlog_level}",
@@ -223,6 +258,19 @@ def _arguments(
     if request.measure_peak:
         arguments.append("--measure_peak")
     return arguments
+
+
+def _lengths(request: Request, options: RunOptions) -> list[str]:
+    """How many runs, or how long. Only those that are timed, not for layers."""
+    if not request.timed:
+        return []
+    if options.duration:
+        found = [f"--duration={options.duration}"]
+    else:
+        found = [f"--round={request.rounds}"]
+    if not options.fake_warmup:
+        found.append(f"--warmup_rounds={options.warmup_rounds}")
+    return found
 
 
 def _gpu_flags(options: RunOptions) -> list[str]:

@@ -5,6 +5,9 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -123,6 +126,64 @@ def test_benchmark_counts_and_times_operators(
     position = 0
     for title in BENCHMARK_SECTIONS:
         position = answer.text.index(title, position) + 1
+
+
+def test_percentiles_are_those_of_numpy(device: HostDevice, tmp_path: Path) -> None:
+    request = dataclasses.replace(
+        _request(tmp_path, WEIGHTS), benchmark=True, rounds=33
+    )
+    answer = run_on_device(device, request, RunOptions(num_threads=1))
+    benchmark = answer.report["benchmark"]
+    for name in ("without_statistics_ms", "with_statistics_ms", "ops_ms"):
+        series = benchmark[name]
+        values = series["values"]
+        expected = np.percentile(values, [0, 50, 90, 99, 100])
+        found = [series[key] for key in ("min", "median", "p90", "p99", "max")]
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+        assert series["avg"] == pytest.approx(np.mean(values))
+        assert series["std"] == pytest.approx(np.std(values))
+    stability = benchmark["stability"]
+    plain = benchmark["without_statistics_ms"]["values"]
+    assert stability["warm_ms"] == pytest.approx(np.median(plain[:6]))
+    assert stability["sustained_ms"] == pytest.approx(np.median(plain[-6:]))
+    assert stability["cold_ms"] == answer.report["restarts"][0]["warmup_ms"]
+    assert stability["verdict"] in ("steady", "noisy", "slowing", "speeding")
+    assert stability["sentence"].endswith(".")
+
+
+def test_a_duration_replaces_rounds(device: HostDevice, tmp_path: Path) -> None:
+    heard: list[str] = []
+    options = RunOptions(num_threads=1, duration=1.5, warmup_rounds=4)
+    answer = run_on_device(device, _request(tmp_path, WEIGHTS), options, heard.append)
+    (times,) = answer.report["restarts"]
+    assert len(times["warmup_runs_ms"]) == 4
+    assert times["warmup_ms"] == times["warmup_runs_ms"][0]
+    run = times["run_ms"]
+    assert 0.5e3 < run["round"] * run["avg"] < 1.6e3
+    # A line of progress came while it ran, and is no part of the output.
+    assert heard and re.fullmatch(r"runs: \d+ rounds, \d s left", heard[0])
+    assert "s left" not in answer.text
+    assert device.heard is None
+
+
+def test_with_json_standard_output_has_nothing_else(
+    mace_run: Path, tmp_path: Path
+) -> None:
+    model = write_dense_model(tmp_path / "model", WEIGHTS)
+    command = [
+        *(str(mace_run), f"--model_file={model.graph_path}"),
+        *(f"--model_data_file={model.data_path}", "--benchmark", "--round=3"),
+        *("--input_node=x", "--input_shape=1,7", "--json=-"),
+        *("--output_node=y", "--output_shape=1,5", "--progress_seconds=0.001"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    report = json.loads(done.stdout)
+    assert report["status"]["code"] == 0
+    assert report["benchmark"]["stability"]["verdict"] == "unknown"
+    for title in (*BENCHMARK_SECTIONS, "capability(CPU)"):
+        assert title in done.stderr
+    # Neither has control characters: both are pipes.
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", done.stdout + done.stderr)
 
 
 def test_memory_is_reported(device: HostDevice, tmp_path: Path) -> None:

@@ -150,11 +150,13 @@ def run_model(
     place: Place,
     options: RunOptions,
     show: Callable[[str], None],
+    progress: Callable[[str], None] | None = None,
 ) -> ModelRun:
     """Runs a model, and compares its results as the options say.
 
     Args:
         show: takes what the program printed.
+        progress: takes the rounds and the time left of a long run.
 
     Raises:
         DeviceError: the device is gone, or full.
@@ -170,7 +172,7 @@ def run_model(
             runner, model.file, model.samples, options.input_dir, options.output_dir
         )
         return run
-    run, answer = _starts(model, place, options, show, run)
+    run, answer = _starts(model, place, options, show, run, progress)
     if run.failure:
         return _look_for_the_cause(model, place, options, answer, run)
     if options.output_dir is not None:
@@ -193,6 +195,7 @@ def _starts(
     options: RunOptions,
     show: Callable[[str], None],
     run: ModelRun,
+    progress: Callable[[str], None] | None,
 ) -> tuple[ModelRun, Answer]:
     """Starts the program as often as requested; returns all figures and the last
     answer.
@@ -202,7 +205,7 @@ def _starts(
     memory: list[MemorySample] = []
     answer = Answer("", {})
     for _ in range(options.restart_round):
-        answer = run_on_device(place.device, request, options)
+        answer = run_on_device(place.device, request, options, progress)
         show(answer.text)
         memory += answer.memory
         if answer.failure:
@@ -431,6 +434,7 @@ def _fetch_layers(
         outputs=[layer.port for layer in layers],
         # The purpose may be to find a layer with NaN.
         out_of_range_check=False,
+        timed=False,
         # Already checked in the run for the outputs.
         check_weights=False,
     )

@@ -104,7 +104,11 @@ _NOT_WITH_SAMPLES = (
     "validate",
     "benchmark",
     "round",
+    "duration",
+    "warmup_rounds",
     "restart_round",
+    "full",
+    "json",
     "report",
     "fallback",
 )
@@ -136,6 +140,33 @@ class RunOptions(CommandOptions):
     benchmark: bool = flag(False, "measure every operator", group=_RUN)
     round: int = flag(
         1, "number of times to run the model", flags.integer(1), group=_RUN, metavar="N"
+    )
+    duration: float = flag(
+        0.0,
+        "run the model for so long, instead of --round times (default 0: by rounds)",
+        flags.number(0, 604800),
+        group=_RUN,
+        metavar="SECONDS",
+    )
+    warmup_rounds: int = flag(
+        1,
+        "untimed runs before the others (default 1)",
+        flags.integer(1),
+        group=_RUN,
+        metavar="N",
+    )
+    full: bool = flag(
+        False,
+        "with --benchmark: print all tables of mace_run, with every operator",
+        group=_RUN,
+    )
+    json: str = flag(
+        "",
+        "write all results as JSON to FILE; -: to standard output, and everything "
+        "else to standard error",
+        str,
+        group=_RUN,
+        metavar="FILE",
     )
     restart_round: int = flag(
         1,
@@ -383,6 +414,19 @@ def run_options(args: argparse.Namespace) -> RunOptions:
         raise UsageError("--layers needs --validate: there is nothing to compare with")
     if options.bisect and not options.validate:
         raise UsageError("--bisect needs --validate: there is nothing to compare with")
+    if options.full and not options.benchmark:
+        raise UsageError("--full needs --benchmark: there are no tables without it")
+    if options.duration and options.round != 1:
+        raise UsageError(
+            "--duration and --round exclude each other: how long, or how often"
+        )
+    if options.duration >= options.time_limit:
+        raise UsageError(
+            f"--duration={options.duration:g} is not below the limit of each start, "
+            f"--time_limit={options.time_limit}; allow more time"
+        )
+    if options.fake_warmup and options.warmup_rounds != 1:
+        raise UsageError("--fake_warmup and --warmup_rounds exclude each other")
     check_device_file(options.device_yml)
     if options.quantize_stat and options.input_dir is None:
         raise UsageError("--quantize_stat needs --input_dir: the folder of samples")

@@ -89,6 +89,7 @@ class SampleRunner:
             ],
             opencl=self._opencl,
             check_weights=check_weights,
+            timed=False,
         )
         answer: Answer = run_on_device(self._device, request, self._options)
         if answer.failure:

@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
-from rich import box
+import re
+
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from mace.python.tools.report.results import ModelRun, RunReport, worst_layer
 
@@ -64,6 +67,89 @@ def _next_step(run: ModelRun) -> str:
     return "next: add --bisect to this command; it finds the first wrong operator"
 
 
+# Lines of the tables of `mace_run --benchmark`.
+_TABLES = re.compile(r"^I (?:statistics|stability)\.cc:\d+ .*\n", re.MULTILINE)
+_LONGEST = 10
+
+
+def without_tables(text: str) -> str:
+    """The output of `mace_run` without the tables and the verdict of its benchmark."""
+    return _TABLES.sub("", text)
+
+
+def print_benchmark(console: Console, run: ModelRun) -> None:
+    """The run times and the operators that take longest, for one benchmark."""
+    benchmark = run.report.get("benchmark")
+    if run.failure or not benchmark or not benchmark["ops"]:
+        return
+    _print_times(console, run)
+    _print_longest(console, run)
+
+
+def _print_times(console: Console, run: ModelRun) -> None:
+    benchmark, stability = run.report["benchmark"], run.stability
+    table = Table(title=f"Times of {run.model} on {run.where} (ms)", box=SIMPLE_HEAD)
+    table.add_column("")
+    columns = ("min", "median", "p90", "p99", "avg", "max", "runs")
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    for title, key in (
+        ("run", "without_statistics_ms"),
+        ("with statistics", "with_statistics_ms"),
+        ("sum of operators", "ops_ms"),
+    ):
+        series = benchmark[key]
+        values = [_ms(series[name]) for name in columns[:-1]]
+        table.add_row(title, *values, f"{series['round']:,}")
+    console.print(table)
+    _line(
+        console,
+        f"first run (cold) {_ms(stability['cold_ms'])} ms, "
+        f"warm {_ms(stability['warm_ms'])} ms, "
+        f"sustained {_ms(stability['sustained_ms'])} ms",
+    )
+
+
+def _print_longest(console: Console, run: ModelRun) -> None:
+    ops = run.report["benchmark"]["ops"]
+    total = sum(op["avg_ms"] for op in ops) or 1.0
+    longest = sorted(ops, key=lambda op: -op["avg_ms"])[:_LONGEST]
+    share = sum(op["avg_ms"] for op in longest) / total
+    table = Table(
+        title=f"The slowest {len(longest)} of {len(ops)} operators, {share:.0%} of the "
+        "time",
+        box=SIMPLE_HEAD,
+    )
+    table.add_column("operator", overflow="fold", min_width=12)
+    table.add_column("type", no_wrap=True)
+    for name in ("median", "avg", "%", "GMAC/s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("output", no_wrap=True)
+    for op in longest:
+        shapes = op["output_shape"]
+        rate = op["macs"] / op["avg_ms"] * 1e-6 if op["avg_ms"] else 0.0
+        table.add_row(
+            Text(op["name"]),
+            op["type"],
+            _ms(op["median_ms"]),
+            _ms(op["avg_ms"]),
+            f"{100 * op['avg_ms'] / total:.1f}",
+            f"{rate:.1f}" if rate else "-",
+            "x".join(map(str, shapes[0])) if shapes else "",
+        )
+    console.print(table)
+
+
+def _line(console: Console, text: str, style: str | None = None) -> None:
+    console.print(
+        text, markup=False, highlight=False, emoji=False, soft_wrap=True, style=style
+    )
+
+
+def _ms(value: float) -> str:
+    return f"{value:.{4 if value < 1 else 3 if value < 100 else 1}f}"
+
+
 def print_layers(console: Console, run: ModelRun) -> None:
     """All compared layers, the worst one marked."""
     if not run.layers:
@@ -71,7 +157,7 @@ def print_layers(console: Console, run: ModelRun) -> None:
     worst = worst_layer(run.layers)
     table = Table(
         title=f"Layers of {run.model} on {run.where} against {run.reference}",
-        box=box.SIMPLE_HEAD,
+        box=SIMPLE_HEAD,
     )
     for name in ("layer", "type", "tensor"):
         table.add_column(name, overflow="fold")
@@ -104,13 +190,13 @@ def print_layers(console: Console, run: ModelRun) -> None:
 def print_summary(console: Console, report: RunReport) -> None:
     """One line per model, device and runtime."""
     table = Table(
-        title="Summary", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True
+        title="Summary", box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True
     )
     # Headings with two lines, so that words fit a terminal of 80 columns.
     table.add_column("model", overflow="fold", min_width=12)
     table.add_column("device", overflow="fold", min_width=6)
     table.add_column("runtime", no_wrap=True)
-    for name in ("init\n(ms)", "warm-up\n(ms)", "run\n(ms)", "peak\n(MB)"):
+    for name in ("init\n(ms)", "warm-up\n(ms)", "median\n(ms)", "peak\n(MB)"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("result", overflow="fold", min_width=12)
     for run in report.runs:
@@ -122,12 +208,27 @@ def print_summary(console: Console, report: RunReport) -> None:
             run.computed_by,
             f"{times.init:.3f}" if times else "-",
             f"{times.warmup:.3f}" if times else "-",
-            f"{times.run:.3f}" if times else "-",
+            f"{run.headline:.3f}" if run.headline is not None else "-",
             f"{memory / 1e6:.1f}" if memory else "-",
             _verdict(run),
             style="" if run.passed else "bold red",
         )
     console.print(table)
+    for run in report.runs:
+        if run.stability:
+            steady = run.stability["verdict"] == "steady"
+            _line(
+                console,
+                f"{run.model} on {run.where}: {run.stability['sentence']}",
+                None if steady else "yellow",
+            )
+    good = sum(run.passed for run in report.runs)
+    total = len(report.runs)
+    word = "validated" if all(run.comparisons for run in report.runs) else "ran"
+    if good == total:
+        _line(console, f"{good} of {total} {word}")
+    else:
+        _line(console, f"{total - good} of {total} FAILED", "bold red")
 
 
 def _verdict(run: ModelRun) -> str:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +31,10 @@ def test_summary_fits_80_columns() -> None:
         "host",
         Runtime.CPU,
         times=(Times(2.1, 12.345, 123.456, 1234.567),),
-        report={"memory": {"peak_resident_bytes": 1234.5e6}},
+        report={
+            "memory": {"peak_resident_bytes": 1234.5e6},
+            "restarts": [{"run_ms": {"median": 1234.567}}],
+        },
     )
     stream = io.StringIO()
     summary.print_summary(Console(file=stream, width=80), RunReport((run,)))
@@ -87,3 +92,91 @@ def test_more_threads_than_cores_are_told(
     tell_of_threads(asked, Answer("", report))
     assert ("--num_threads=1000: the device has 2 usable cores" in caplog.text) == told
     tell_of_threads(asked, Answer("", {}, failure="it crashed"))
+
+
+def _series(*values: float) -> dict[str, Any]:
+    names = ("min", "median", "p90", "p99", "avg", "max")
+    return dict(zip(names, values), round=1234)
+
+
+def _benchmarked(verdict: str) -> ModelRun:
+    ops = [
+        {
+            "name": f"block/conv_{i}",
+            "type": "Conv2D",
+            "avg_ms": float(i),
+            "median_ms": float(i),
+            "macs": 2_000_000 * i,
+            "output_shape": [[1, 7, 7, i]],
+        }
+        for i in range(15)
+    ]
+    stability = {
+        "verdict": verdict,
+        "sentence": "The sentence.",
+        "cold_ms": 200.25,
+        "warm_ms": 101.5,
+        "sustained_ms": 0.51,
+    }
+    benchmark = {
+        "without_statistics_ms": _series(1, 2, 3, 4, 5, 6.5),
+        "with_statistics_ms": _series(1, 2, 3, 4, 5, 6.5),
+        "ops_ms": _series(1, 2, 3, 4, 5, 6.5),
+        "ops": ops,
+        "stability": stability,
+    }
+    return ModelRun("m", Abi.HOST, "host", Runtime.CPU, report={"benchmark": benchmark})
+
+
+def test_a_benchmark_shows_totals_and_the_ten_slowest_operators() -> None:
+    stream = io.StringIO()
+    summary.print_benchmark(Console(file=stream, width=100), _benchmarked("steady"))
+    text = stream.getvalue()
+    lines = [line.split() for line in text.splitlines()]
+    assert ["min", "median", "p90", "p99", "avg", "max", "runs"] in lines
+    assert [
+        "run",
+        "1.000",
+        "2.000",
+        "3.000",
+        "4.000",
+        "5.000",
+        "6.500",
+        "1,234",
+    ] in lines
+    assert "first run (cold) 200.2 ms, warm 101.5 ms, sustained 0.5100 ms" in text
+    assert "The slowest 10 of 15 operators, 90% of the time" in text
+    found = [line[0] for line in lines if line and line[0].startswith("block/")]
+    assert found == [f"block/conv_{i}" for i in range(14, 4, -1)]
+    assert [
+        "block/conv_14",
+        "Conv2D",
+        "14.000",
+        "14.000",
+        "13.3",
+        "2.0",
+        "1x7x7x14",
+    ] in lines
+
+
+@pytest.mark.parametrize(
+    ("failure", "last"), [("", "1 of 1 ran"), ("no memory", "1 of 1 FAILED")]
+)
+def test_the_verdict_is_last(failure: str, last: str) -> None:
+    stream = io.StringIO()
+    run = dataclasses.replace(_benchmarked("noisy"), failure=failure)
+    summary.print_summary(Console(file=stream, width=100), RunReport((run,)))
+    *_, noise, verdict = stream.getvalue().splitlines()
+    assert noise == "m on host: The sentence."
+    assert verdict == last
+
+
+def test_tables_of_the_program_are_left_out() -> None:
+    text = (
+        "I model_runner.cc:7 inputs are random\n"
+        "I statistics.cc:89 | Op Type |\nI statistics.cc:91 \n"
+        "I stability.cc:5 Steady.\nW statistics.cc:7 a warning\ntime 1 2\n"
+    )
+    assert summary.without_tables(text) == (
+        "I model_runner.cc:7 inputs are random\nW statistics.cc:7 a warning\ntime 1 2\n"
+    )

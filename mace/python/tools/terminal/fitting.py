@@ -16,6 +16,11 @@ _BETWEEN = "  "
 _INDENT = " " * 4
 
 
+def without_source(text: str) -> str:
+    """Text of `mace_run` without the source file and line before its messages."""
+    return "".join(_SOURCE.sub("", line) for line in text.splitlines(keepends=True))
+
+
 def fit_text(text: str, width: int) -> str:
     """Fits text to a width without losing what it says.
 

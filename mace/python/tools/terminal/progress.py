@@ -1,11 +1,15 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shows the progress of the work on devices, one line for each."""
+"""Shows the progress of the work on devices: on a terminal one line for each, which is
+rewritten; elsewhere a line of text now and then, for long runs only.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
@@ -18,6 +22,11 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+_LOG = logging.getLogger(__name__)
+
+# Between two lines of a device in a file or pipe.
+_BETWEEN_LINES_S = 10.0
+
 
 class Meter(Protocol):
     """Receives events of the devices, from any thread."""
@@ -25,13 +34,30 @@ class Meter(Protocol):
     def begin(self, device: str, what: str) -> None:
         """`device` now does this step."""
 
+    def advance(self, device: str, how_far: str) -> None:
+        """`device` is this far in its step: rounds, and the time that is left."""
+
     def done(self, device: str) -> None:
         """`device` has completed a job."""
 
 
-class _Silent:
+class _Lines:
+    """Messages, at most one in `_BETWEEN_LINES_S` for each device."""
+
+    def __init__(self) -> None:
+        self._what: dict[str, str] = {}
+        self._told: dict[str, float] = {}
+
     def begin(self, device: str, what: str) -> None:
-        return
+        self._what[device] = what
+        self._told[device] = time.monotonic()
+
+    def advance(self, device: str, how_far: str) -> None:
+        now = time.monotonic()
+        if now - self._told.get(device, now) < _BETWEEN_LINES_S:
+            return
+        self._told[device] = now
+        _LOG.info("%s: %s: %s", device, self._what[device], how_far)
 
     def done(self, device: str) -> None:
         return
@@ -40,12 +66,18 @@ class _Silent:
 class _Bars:
     def __init__(self, progress: Progress, jobs: Mapping[str, int]) -> None:
         self._progress = progress
+        self._what: dict[str, str] = {}
         self._tasks = {
             device: progress.add_task(device, total=count, what="waiting")
             for device, count in jobs.items()
         }
 
     def begin(self, device: str, what: str) -> None:
+        self._what[device] = what
+        self._progress.update(self._tasks[device], what=what)
+
+    def advance(self, device: str, how_far: str) -> None:
+        what = f"{self._what.get(device, device)}: {how_far}"
         self._progress.update(self._tasks[device], what=what)
 
     def done(self, device: str) -> None:
@@ -54,9 +86,9 @@ class _Bars:
 
 @contextlib.contextmanager
 def show_progress(jobs: Mapping[str, int], results: Console) -> Iterator[Meter]:
-    """Displays the number of completed jobs of each device, only on a terminal. Results
+    """Displays the number of completed jobs of each device on a terminal. Results
     and messages that are printed meanwhile appear above the display, which is removed
-    at the end.
+    at the end. Without a terminal, long steps are told by messages.
 
     Args:
         jobs: by device.
@@ -66,7 +98,7 @@ def show_progress(jobs: Mapping[str, int], results: Console) -> Iterator[Meter]:
     # display. Only if results go elsewhere, the display may write to standard error.
     console = results if results.is_terminal else Console(stderr=True)
     if not console.is_terminal:
-        yield _Silent()
+        yield _Lines()
         return
     progress = Progress(
         TextColumn("{task.description}", markup=False),

@@ -4,14 +4,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from mace.python.tools.terminal import make_console, show_progress
 
 _ROOT = Path(__file__).resolve().parents[4]
 _WIDTH, _HEIGHT = 80, 200
@@ -143,3 +147,21 @@ def test_nothing_is_lost_and_no_bar_stays(piped: str) -> None:
     assert [line for line in results if line][-1] == "end"
     if piped != "nothing":
         assert "\x1b" not in elsewhere
+
+
+def test_without_a_terminal_long_steps_are_told_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    caplog.set_level("INFO", "mace")
+    with show_progress({"phone": 1}, make_console(io.StringIO())) as meter:
+        meter.begin("phone", "net (arm64)")
+        for second in range(25):
+            now[0] = 100.0 + second
+            meter.advance("phone", f"{second} of 25 rounds")
+        meter.done("phone")
+    assert [record.message for record in caplog.records] == [
+        "phone: net (arm64): 10 of 25 rounds",
+        "phone: net (arm64): 20 of 25 rounds",
+    ]

@@ -7,7 +7,7 @@ import io
 
 from rich.console import Console
 
-from mace.python.tools.terminal.fitting import fit_text
+from mace.python.tools.terminal.fitting import fit_text, without_source
 from mace.python.tools.terminal.results import make_console, print_text
 
 TEXT = (
@@ -24,6 +24,17 @@ def test_text_goes_to_a_file_as_it_is() -> None:
     stream = io.StringIO()
     print_text(make_console(stream), TEXT + "\b[bold] \x1b[1m:cat: ")
     assert stream.getvalue() == TEXT + "\b[bold] \x1b[1m:cat: "
+
+
+def test_messages_are_shown_without_the_source_file() -> None:
+    assert without_source(TEXT).splitlines() == [
+        "---------------------------------------------",
+        "                    Run without statistics",
+        "| round | first(ms) | curr(ms) | min(ms) | max(ms) |",
+        "W model_runner.cc:7 a warning",
+        "",
+        "time 1 2 3 4",
+    ]
 
 
 def test_text_on_a_narrow_terminal_loses_decoration_only() -> None:

@@ -1,0 +1,30 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+import pytest
+
+from mace.python.tools.report.names import common_prefix, elided
+
+
+@pytest.mark.parametrize(
+    ("names", "prefix"),
+    [
+        (["net/block_1/conv", "net/block_12/conv"], "net/block_"),
+        (["net/a", "net/a"], ""),
+        (["conv1", "conv2"], ""),
+        (["a/b", "a/c"], ""),
+        (["gpu_0/res2", "gpu_0/res3", "gpu_0/fc"], "gpu_0/"),
+        ([], ""),
+    ],
+)
+def test_the_prefix_ends_after_a_separator(names: list[str], prefix: str) -> None:
+    assert common_prefix(names) == prefix
+
+
+def test_names_keep_their_ends() -> None:
+    assert elided("gpu_0/res2", "gpu_0/") == "\u2026res2"
+    assert elided("conv", "gpu_0/") == "conv"
+    assert elided("x" * 30 + "/conv", most=10) == "\u2026xxxx/conv"
+    assert len(elided("n" * 100, most=12)) == 12
