@@ -12,8 +12,9 @@ docs/development/benchmarks.md has places between two comments:
 The tables of benchmarks/results/NAME.json are written between them: all tables, or the
 named ones, that have rows; and a line if nothing has been measured. The word `chart`
 stands for a picture beside the page, which the program's `draw(record, path, source)`
-draws. With --check nothing is written, and the exit status is 1 if a place differs from
-its record, or if a record has no place on the page.
+draws. The table of README.md is made by `benchmarks.readme`. With --check nothing is
+written, and the exit status is 1 if a place differs from its record, or if a record has
+no place on the page.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import record
+from benchmarks import readme, record
 from benchmarks.record import NoRecordError, Record, RecordError
 from mace.python.tools.atomic import atomic_write
 
@@ -127,6 +128,9 @@ def problems(text: str, read: Read = record.read) -> list[str]:
         for path in sorted(record.RESULTS.iterdir())
         if path.suffix != ".json"
     ]
+    own = readme.README.read_text(encoding="utf-8")
+    if _readme(own) != own:
+        wrong.append(f"{readme.README.name} is not as benchmarks/results has it")
     for name, tables in places.items():
         if name not in record.names():
             continue
@@ -135,8 +139,16 @@ def problems(text: str, read: Read = record.read) -> list[str]:
     return wrong
 
 
+def _readme(text: str) -> str:
+    return readme.fill(text, record.read("scoreboard"), record.read("footprint"))
+
+
 def update() -> None:
-    """Writes page and pictures."""
+    """Writes page, pictures and the table of README.md."""
+    own = readme.README.read_text(encoding="utf-8")
+    if _readme(own) != own:
+        with atomic_write(readme.README, "w") as stream:
+            stream.write(_readme(own))
     text = PAGE.read_text(encoding="utf-8")
     filled = fill(text)
     for name, tables in shown(filled).items():
