@@ -17,7 +17,7 @@ author = "The MACE Authors"
 copyright = "2026, The MACE Authors"  # noqa: A001 (Sphinx's name for it)
 
 extensions = ["myst_parser"]
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build", "generated/README.md"]
@@ -25,6 +25,8 @@ nitpicky = True
 
 html_theme = "furo"
 html_title = "MACE"
+html_static_path = ["_static"]
+html_css_files = ["cards.css"]
 
 
 def setup(app: Sphinx) -> None:

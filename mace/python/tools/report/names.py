@@ -29,10 +29,15 @@ def common_prefix(names: Iterable[str]) -> str:
 
 
 def elided(name: str, prefix: str = "", most: int = 40) -> str:
-    """A name without the prefix, and without its beginning if it is longer than `most`.
-    Layers differ in the ends of their names.
+    """A name without the prefix, and without its beginning if it is longer than `most`:
+    layers differ in the ends of their names. It is cut after a separator, if there is
+    one, and not inside a word.
     """
     rest = name.removeprefix(prefix) if prefix else name
     if len(rest) <= most:
         return rest if rest == name else f"\u2026{rest}"
-    return f"\u2026{rest[-most + 1 :]}"
+    end = rest[-most + 1 :]
+    # If only the separator at its very end is left, the name is cut in a word.
+    cut = next((i + 1 for i, sign in enumerate(end[:-1]) if sign in _SEPARATORS), 0)
+    whole = rest[-most] in _SEPARATORS
+    return f"\u2026{end if whole else end[cut:]}"

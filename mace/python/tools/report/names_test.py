@@ -26,5 +26,8 @@ def test_the_prefix_ends_after_a_separator(names: list[str], prefix: str) -> Non
 def test_names_keep_their_ends() -> None:
     assert elided("gpu_0/res2", "gpu_0/") == "\u2026res2"
     assert elided("conv", "gpu_0/") == "conv"
-    assert elided("x" * 30 + "/conv", most=10) == "\u2026xxxx/conv"
+    # Words stay whole.
+    assert elided("x" * 30 + "/conv", most=10) == "\u2026conv"
+    assert elided("global_average_pooling2d", most=22) == "\u2026average_pooling2d"
+    assert elided("a/conv_1", most=7) == "\u2026conv_1"
     assert len(elided("n" * 100, most=12)) == 12

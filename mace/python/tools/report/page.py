@@ -129,8 +129,9 @@ def _plots(report: dict[str, Any], analysis: Analysis | None) -> dict[str, str]:
 
 def _ms(time: float) -> str:
     # A measurement has no more than four significant digits.
-    digits = 4 if time < 0.1 else 3 if time < 10 else 1
-    return f"{time:.{digits}f} ms"
+    if time < 0.1:
+        return f"{1e3 * time:.1f} \u00b5s"
+    return f"{time:.3f} ms" if time < 10 else f"{time:.1f} ms"
 
 
 def _mega(size: float) -> str:
