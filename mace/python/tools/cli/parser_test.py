@@ -206,6 +206,20 @@ def test_old_build_flags_are_accepted() -> None:
             ["--tuning and --disable_tuning exclude each other"],
         ),
         (["run", "--config=d", "--layers=:"], ["--layers needs --validate"]),
+        (["run", "--config=d", "--full"], ["--full needs --benchmark"]),
+        (
+            ["run", "--config=d", "--duration=3", "--round=4"],
+            ["--duration and --round exclude each other"],
+        ),
+        (
+            ["run", "--config=d", "--duration=60", "--time_limit=60"],
+            ["--duration=60", "--time_limit=60"],
+        ),
+        (
+            ["run", "--config=d", "--fake_warmup", "--warmup_rounds=2"],
+            ["--fake_warmup and --warmup_rounds exclude each other"],
+        ),
+        (["run", "--config=d", "--duration=-1"], ["--duration", "from 0 to 604800"]),
         (["run", "--config=d", "--layers=1:2:3"], ["'1:2:3'", "START:END"]),
         (["run", "--config=d", "--layers=a"], ["'a'", "START:END"]),
         (["run", "--config=d", "--runtime_failure_ratio=2"], ["'2'", "0 to 1"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from mace.python.tools.html_template import breakable
 from mace.python.tools.report.names import common_prefix, elided
 
 
@@ -31,3 +32,8 @@ def test_names_keep_their_ends() -> None:
     assert elided("global_average_pooling2d", most=22) == "\u2026average_pooling2d"
     assert elided("a/conv_1", most=7) == "\u2026conv_1"
     assert len(elided("n" * 100, most=12)) == 12
+
+
+def test_long_names_break_after_separators_only() -> None:
+    text = breakable("build/lib_a.log: <b> 1.5")
+    assert text == "build/<wbr>lib_<wbr>a.<wbr>log: &lt;b&gt; 1.<wbr>5"

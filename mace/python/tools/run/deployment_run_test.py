@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -18,9 +19,15 @@ from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.devices import DeviceError
 from mace.python.tools.errors import MaceError, UnsupportedError, UsageError
 from mace.python.tools.export.model_file import ModelFileError
+from mace.python.tools.run.deployment_run import run_deployment
 from mace.python.tools.run.inputs import InputDataError, make_inputs
-from mace.python.tools.run.options import LayerRange
-from mace.python.tools.run.testing.project import DEPLOYMENT, MODEL, Project
+from mace.python.tools.run.options import LayerRange, RunOptions
+from mace.python.tools.run.testing.project import (
+    BENCHMARK_SECTIONS,
+    DEPLOYMENT,
+    MODEL,
+    Project,
+)
 
 
 def test_a_right_model_validates(project: Project) -> None:
@@ -42,6 +49,37 @@ def test_a_right_model_validates(project: Project) -> None:
     assert float(row["pixel_accuracy"]) == 1.0
     documented = project.build_dir / "lib" / "model" / "runtime_in_yaml" / "log.csv"
     assert documented.is_file()
+
+
+def test_with_json_standard_output_has_nothing_else(
+    project: Project, capfd: pytest.CaptureFixture[str]
+) -> None:
+    deployment = project.deployment()
+    project.convert(deployment)
+    options = RunOptions(
+        build_dir=project.build_dir, benchmark=True, full=True, round=3, json="-"
+    )
+    run_deployment(deployment, options)
+    out, messages = capfd.readouterr()
+    content = json.loads(out)
+    assert (content["deployment"], content["passed"]) == ("lib", True)
+    (run,) = content["runs"]
+    benchmark = run["mace_run"]["benchmark"]
+    assert benchmark["without_statistics_ms"]["round"] == 3
+    # The members that docs and mace/tools/README.md promise to programs.
+    assert set(benchmark["stability"]) >= {
+        *("verdict", "sentence", "cold_ms", "warm_ms", "sustained_ms"),
+        *("trend", "spread", "window_medians_ms", "other_cores", "cores"),
+    }
+    # People still get everything, without source files and control characters.
+    for title in (*BENCHMARK_SECTIONS, "Summary", "1 of 1 ran"):
+        assert title in messages
+    assert "statistics.cc" not in messages
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", messages)
+    # The same in a file.
+    path = project.folder / "results.json"
+    project.run(deployment, json=str(path))
+    assert json.loads(path.read_text())["runs"][0]["passed"]
 
 
 def test_the_layout_the_user_declares_is_used(project: Project) -> None:
