@@ -56,7 +56,7 @@ def _check_report(folder: Path, model: str, farm: Farm) -> None:
     page = (folder / "all_runs.html").read_text(encoding="utf-8")
     assert "every run passed" in page
     for device in {device for device, _ in _places(farm)}:
-        assert f"<h2>{device}<span>" in page
+        assert f'<td class="left">{device}</td>' in page
 
 
 def test_digits(tool: Tool, farm: Farm) -> None:

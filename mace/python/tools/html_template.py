@@ -14,9 +14,19 @@ from markupsafe import Markup, escape
 _SEPARATOR = re.compile(r"(?<=[/:._,=-])(?=[0-9A-Za-z])")
 
 
+_LONG_WORD = re.compile(r"(\S{20,})")
+
+
 def breakable(text: str) -> Markup:
     """Text whose long names may break after their separators."""
-    return Markup("<wbr>").join(escape(part) for part in _SEPARATOR.split(text))
+    wbr = Markup("<wbr>")
+    parts = _LONG_WORD.split(text)
+    # Every second part is a long word.
+    words = [
+        wbr.join(map(escape, _SEPARATOR.split(part))) if i % 2 else escape(part)
+        for i, part in enumerate(parts)
+    ]
+    return Markup("").join(words)
 
 
 def html_template(path: Path) -> Template:

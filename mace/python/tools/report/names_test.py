@@ -35,5 +35,8 @@ def test_names_keep_their_ends() -> None:
 
 
 def test_long_names_break_after_separators_only() -> None:
-    text = breakable("build/lib_a.log: <b> 1.5")
-    assert text == "build/<wbr>lib_<wbr>a.<wbr>log: &lt;b&gt; 1.<wbr>5"
+    text = breakable("mace_run <b> wrote build/run/logs/net_a.log: 1.5")
+    assert text == (
+        "mace_run &lt;b&gt; wrote "
+        "build/<wbr>run/<wbr>logs/<wbr>net_<wbr>a.<wbr>log: 1.5"
+    )

@@ -179,7 +179,9 @@ def _attempt(
                 print_text(plan.console, f"\n{heading} ({abi.value}):\n")
             if options.benchmark and not options.full:
                 text = summary.without_tables(text)
-            print_text(plan.console, without_source(text))
+            # Who asks for the library's log wants to know where lines come from.
+            shown = text if options.vlog_level else without_source(text)
+            print_text(plan.console, shown)
 
     def progress(how_far: str) -> None:
         meter.advance(place.properties.name, how_far)
