@@ -233,10 +233,85 @@ struct OperatorStats {
   bool quantized;  // computes in integers that stand for floats
 };
 
+// Why a tensor is copied. (ZC-05, ZC-06, ZC-07, ZC-09)
+enum class CopyReason : int {
+  DEVICE = 0,      // the devices have memory of their own
+  FORMAT = 1,      // the buffer is NCHW; engines compute in NHWC
+  TYPE = 2,        // the buffer has another element type than the model
+  ALIGNMENT = 3,   // the address is less aligned than those of malloc
+  BEFORE_RUN = 4,  // the output is a constant, or known before the run
+  SHARED = 5,      // the output is also an input, or overlaps another buffer
+};
+
+// A tensor that is copied from one device's memory to another's, or between the
+// caller's buffer and the engine's memory.
+struct TensorCopy {
+  std::string tensor;
+  DeviceType from;
+  DeviceType to;
+  int64_t bytes;  // -1 before shapes are known
+  // Index of the operator before which the tensor is copied.
+  size_t before_operator = 0;
+  CopyReason reason = CopyReason::DEVICE;
+  bool is_output = false;  // of the model, copied to the caller's buffer
+};
+
+// What the library tells MaceEngine::Describe of an input or output.
+struct PortDescription {
+  const char *name;
+  const char *alias;    // empty if there is none
+  const int64_t *dims;  // of an output: NHWC where the data format is NCHW
+  size_t rank;
+  DataFormat data_format;
+  int data_type;  // a number of mace.proto
+};
+struct PortVisitor {
+  // The inputs, as the model declares them; otherwise the outputs of a run.
+  bool of_inputs;
+  void (*visit)(const PortVisitor &visitor, const PortDescription &port);
+  std::map<std::string, MaceTensor> *found;
+};
+
 // Filled by MaceEngine::Run when given; timing each operator costs a little.
 class MACE_API RunMetadata {
  public:
   std::vector<OperatorStats> op_stats;
+  // The inputs and outputs that the run did not use in place. The caller's
+  // buffers count as the CPU's memory; before_operator is 0. (ZC-01)
+  std::vector<TensorCopy> border_copies;
+
+  // The library's way to add to border_copies, or to clear it if `tensor` is
+  // null. This is code of the application.
+  using BorderCopyNote = void (*)(RunMetadata *metadata,
+                                  const std::string *tensor,
+                                  int64_t bytes,
+                                  DeviceType device,
+                                  bool is_output,
+                                  CopyReason reason);
+  BorderCopyNote note_border_copy = &AddBorderCopy;
+  // Of MaceEngine::Describe: what it asks instead of a run.
+  const PortVisitor *port_visitor = nullptr;
+
+ private:
+  static void AddBorderCopy(RunMetadata *metadata,
+                            const std::string *tensor,
+                            int64_t bytes,
+                            DeviceType device,
+                            bool is_output,
+                            CopyReason reason) {
+    if (tensor == nullptr) {
+      metadata->border_copies.clear();
+      return;
+    }
+    TensorCopy copy;
+    copy.tensor = *tensor;
+    copy.from = is_output ? device : CPU;
+    copy.to = is_output ? CPU : device;
+    copy.bytes = bytes;
+    copy.reason = reason;
+    copy.is_output = is_output;
+    metadata->border_copies.push_back(copy);
+  }
 };
 
 // Memory and placement figures of an engine, for tools.
@@ -271,15 +346,6 @@ struct OperatorPlacement {
   // The devices that come earlier in the caller's list, and why each of them
   // does not run the operator.
   std::vector<DeviceRefusal> refusals;
-};
-// A tensor that is copied from one device's memory to another's.
-struct TensorCopy {
-  std::string tensor;
-  DeviceType from;
-  DeviceType to;
-  int64_t bytes;  // -1 before shapes are known
-  // Index of the operator before which the tensor is copied.
-  size_t before_operator;
 };
 struct EnginePlacement {
   std::vector<OperatorPlacement> operators;  // in the order of execution
@@ -491,6 +557,18 @@ class MACE_API MaceEngine {
                  std::map<std::string, MaceTensor> *outputs,
                  RunMetadata *run_metadata = nullptr);
 
+  // Says what Run takes and gives, without a run. Adds to `inputs` every input
+  // that it lacks, with the shape that the model declares (the largest one
+  // where it has limits; -1: open). Replaces `outputs`, which may be null, by
+  // all outputs of a run with inputs of these shapes: the shape (the largest
+  // one if the run determines it), the data format that the model declares, and
+  // the element type that needs no conversion. Elements are not read, and the
+  // added tensors have none. MACE_INVALID_ARGS if `outputs` is not null and a
+  // shape is open. Everything that depends on the shapes is prepared for a
+  // later run. This function is code of the application. (ZC-02, ZC-08)
+  MaceStatus Describe(std::map<std::string, MaceTensor> *inputs,
+                      std::map<std::string, MaceTensor> *outputs);
+
   // Frees the memory of intermediate tensors; the next Run allocates it again.
   // (AP-19)
   MaceStatus ReleaseIntermediateBuffer();
@@ -512,8 +590,57 @@ class MACE_API MaceEngine {
   Impl *impl();
 
  private:
+  static void AddPort(const PortVisitor &visitor, const PortDescription &port);
+
   std::unique_ptr<Impl> impl_;
 };
+
+inline void MaceEngine::AddPort(const PortVisitor &visitor,
+                                const PortDescription &port) {
+  std::map<std::string, MaceTensor> &found = *visitor.found;
+  if (*port.alias != '\0' && found.count(port.alias) > 0) return;
+  std::vector<int64_t> shape(port.dims, port.dims + port.rank);
+  if (!visitor.of_inputs && port.rank == 4 &&
+      port.data_format == DataFormat::NCHW) {
+    shape = {shape[0], shape[3], shape[1], shape[2]};
+  }
+  constexpr IDataType kTypes[] = {
+      IDataType::IDT_NOT_SET,  IDataType::IDT_FLOAT, IDataType::IDT_FLOAT16,
+      IDataType::IDT_BFLOAT16, IDataType::IDT_INT32, IDataType::IDT_INT8,
+      IDataType::IDT_UINT8,    IDataType::IDT_BOOL,  IDataType::IDT_INT16};
+  const bool known =
+      port.data_type >= 0 &&
+      port.data_type < static_cast<int>(sizeof(kTypes) / sizeof(kTypes[0]));
+  found.emplace(port.name, MaceTensor(shape, nullptr, port.data_format,
+                                      kTypes[known ? port.data_type : 0]));
+}
+
+inline MaceStatus MaceEngine::Describe(
+    std::map<std::string, MaceTensor> *inputs,
+    std::map<std::string, MaceTensor> *outputs) {
+  if (inputs == nullptr) {
+    return MaceStatus(MaceStatus::MACE_INVALID_ARGS, "`inputs` is null");
+  }
+  RunMetadata question;
+  PortVisitor visitor = {true, &AddPort, inputs};
+  question.port_visitor = &visitor;
+  const MaceStatus status = Run({}, nullptr, &question);
+  if (status != MaceStatus::MACE_SUCCESS || outputs == nullptr) return status;
+  // Run refuses null buffers.
+  static char element = 0;
+  std::map<std::string, MaceTensor> shapes;
+  for (const auto &input : *inputs) {
+    const MaceTensor &tensor = input.second;
+    shapes.emplace(
+        input.first,
+        MaceTensor(tensor.shape(),
+                   std::shared_ptr<void>(std::shared_ptr<void>(), &element),
+                   tensor.data_format(), tensor.data_type()));
+  }
+  outputs->clear();
+  visitor = {false, &AddPort, outputs};
+  return Run(shapes, nullptr, &question);
+}
 
 // Newer form: graph and weights are in memory. (AP-14)
 //

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "mace/public/mace_buffers.h"
 #include "mace/tools/machine.h"
 #include "mace/tools/stability.h"
 #include "mace/tools/statistics.h"
@@ -106,6 +107,21 @@ Json OpJson(const OpProfile &op) {
   return json;
 }
 
+Json BorderCopiesJson(const std::vector<TensorCopy> &copies) {
+  Json tensors = Json::array();
+  int64_t bytes = 0;
+  for (const TensorCopy &copy : copies) {
+    bytes += copy.bytes;
+    tensors.push_back({{"tensor", copy.tensor},
+                       {"is_output", copy.is_output},
+                       {"from", RuntimeName(copy.from)},
+                       {"to", RuntimeName(copy.to)},
+                       {"bytes", copy.bytes},
+                       {"reason", CopyReasonText(copy.reason)}});
+  }
+  return {{"count", copies.size()}, {"bytes", bytes}, {"tensors", tensors}};
+}
+
 Json BenchmarkJson(const Measurements &m) {
   Json types = Json::array();
   for (const TypeProfile &type : m.ops.Types()) {
@@ -124,6 +140,7 @@ Json BenchmarkJson(const Measurements &m) {
       {"ops_ms", SummaryJson(m.ops.totals())},
       {"stability", StabilityJson(m)},
       {"macs", m.ops.macs()},
+      {"border_copies", BorderCopiesJson(m.border_copies)},
       {"types", types},
       {"ops", ops},
   };

@@ -359,6 +359,7 @@ MaceStatus ModelRunner::BenchmarkSection(const SeriesLimit &limit,
     times_ms->Add(ms);
     if (statistics != nullptr) {
       MACE_TOOL_RETURN_IF_ERROR(statistics->Add(metadata));
+      measurements_.border_copies = metadata.border_copies;
     }
     progress.Update(i + 1);
     watch->Sample();
@@ -390,6 +391,7 @@ MaceStatus ModelRunner::Benchmark() {
   PrintRunTimes("Run without statistics", m->without_statistics_ms.Summarize());
   PrintRunTimes("Run with statistics", m->with_statistics_ms.Summarize());
   m->ops.Print();
+  PrintBorderCopies(m->border_copies);
   PrintStability(m->warmup_ms.front(), m->stability, m->changes);
   if (options_.explain) MACE_TOOL_INFO(engine_->Explain());
   return MaceStatus::MACE_SUCCESS;

@@ -51,6 +51,8 @@ struct Measurements {
   // Of the runs without statistics, and of the machine during them.
   Stability stability;
   MachineChanges changes;
+  // Of the last run with statistics.
+  std::vector<TensorCopy> border_copies;
   MachinePeak peak;
   GpuPeak gpu_peak;  // if the run is for the GPU
   // The first output with NaN or Inf, and the operator that made the first.

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "mace/public/mace_buffers.h"
 #include "mace/tools/console.h"
 
 namespace mace {
@@ -285,6 +286,19 @@ void OpStatistics::Print() const {
 
   PrintTable("Summary of Ops' Stat", SummaryHeader(),
              {SummaryCells(SummarizeSeries(totals_))});
+}
+
+void PrintBorderCopies(const std::vector<TensorCopy> &copies) {
+  int64_t bytes = 0;
+  for (const TensorCopy &copy : copies) bytes += copy.bytes;
+  MACE_TOOL_INFO(
+      "inputs and outputs that were copied: " + std::to_string(copies.size()) +
+      " (" + WithCommas(bytes) + " bytes)");
+  for (const TensorCopy &copy : copies) {
+    MACE_TOOL_INFO(std::string(copy.is_output ? "output " : "input ") +
+                   copy.tensor + ", " + WithCommas(copy.bytes) +
+                   " bytes, because " + CopyReasonText(copy.reason));
+  }
 }
 
 void PrintRunTimes(const std::string &title, const Summary &times_ms) {

@@ -108,6 +108,9 @@ class OpStatistics {
   std::vector<double> totals_;
 };
 
+// The inputs and outputs that a run did not use in place, with the reasons.
+void PrintBorderCopies(const std::vector<TensorCopy> &copies);
+
 // Sections 1 to 3: one line of run times (ms; the deviation in us). (MB-10)
 void PrintRunTimes(const std::string &title, const Summary &times_ms);
 

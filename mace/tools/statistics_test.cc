@@ -165,6 +165,24 @@ TEST(StatisticsTest, GroupsDigits) {
   EXPECT_EQ("-123,456", WithCommas(-123456));
 }
 
+TEST(StatisticsTest, NamesTheBorderCopiesOfARun) {
+  TensorCopy copy = {};
+  copy.tensor = "prob";
+  copy.bytes = 4000;
+  copy.is_output = true;
+  copy.reason = CopyReason::TYPE;
+  testing::internal::CaptureStdout();
+  PrintBorderCopies({});
+  PrintBorderCopies({copy});
+  const std::string text = testing::internal::GetCapturedStdout();
+  for (const char *part :
+       {"copied: 0 (0 bytes)\n", "copied: 1 (4,000 bytes)\n",
+        "output prob, 4,000 bytes, because the buffer has another element "
+        "type than the model\n"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+}
+
 }  // namespace
 }  // namespace tools
 }  // namespace mace

@@ -267,7 +267,9 @@ MaceStatus MaceEngine::Impl::WarmUp() {
 MaceStatus MaceEngine::Impl::Run(const CallerTensors &inputs,
                                  CallerTensors *outputs,
                                  RunMetadata *run_metadata) {
-  if (outputs == nullptr || outputs->empty()) {
+  const bool describes =
+      run_metadata != nullptr && run_metadata->port_visitor != nullptr;
+  if (!describes && (outputs == nullptr || outputs->empty())) {
     return InvalidArgs(
         "`outputs` is null or empty; request at least one output");
   }
@@ -283,8 +285,18 @@ MaceStatus MaceEngine::Impl::Run(const CallerTensors &inputs,
 MaceStatus MaceEngine::Impl::RunOnce(const CallerTensors &inputs,
                                      CallerTensors *outputs,
                                      RunMetadata *run_metadata) {
+  const PortVisitor *visitor =
+      run_metadata == nullptr ? nullptr : run_metadata->port_visitor;
+  if (visitor != nullptr && visitor->of_inputs) {
+    ports_->Visit(nullptr, *visitor);
+    return MaceStatus::MACE_SUCCESS;
+  }
   MACE_RETURN_IF_ERROR(ports_->MatchInputs(inputs, &callers_, &shapes_));
   MACE_ASSIGN_OR_RETURN(PreparedRun * run, placed_->Prepare(shapes_));
+  if (visitor != nullptr) {
+    ports_->Visit(run->shapes.get(), *visitor);
+    return MaceStatus::MACE_SUCCESS;
+  }
   MACE_RETURN_IF_ERROR(ports_->MatchOutputs(*outputs, *run->shapes, &callers_));
   MACE_RETURN_IF_ERROR(states_->Check(*run->shapes));
   states_->Fill(callers_.data() + callers_.size() - 2 * states_->count());

@@ -52,6 +52,7 @@ class MACE_HIDDEN MaceEngine::Impl {
  public:
   static Result<std::unique_ptr<Impl>> Create(const EngineRequest &request);
 
+  // Prepares a run and describes it instead if the metadata has a visitor.
   MaceStatus Run(const CallerTensors &inputs,
                  CallerTensors *outputs,
                  RunMetadata *run_metadata);

@@ -69,14 +69,13 @@ EnginePlacement PlacedGraph::Explain() const {
     const auto &copies = run == nullptr ? segment.copies : run->copies[i];
     for (const Placement::Copy &copy : copies) {
       if (copy.from == Placement::kCaller) continue;
-      TensorCopy shown;
+      TensorCopy &shown = result.copies.emplace_back();
       shown.tensor = graph_.tensors()[copy.tensor].tensor.name;
       shown.from = devices_[copy.from]->type();
       shown.to = devices_[copy.to]->type();
       shown.bytes =
           run == nullptr ? -1 : run->shapes->tensors[copy.tensor].bytes();
       shown.before_operator = result.operators.size();
-      result.copies.push_back(shown);
     }
     if (run != nullptr) {
       size_t end = next[device];

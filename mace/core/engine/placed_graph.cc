@@ -165,7 +165,11 @@ MaceStatus PlacedGraph::Run(PreparedRun *run,
   }
   const RunScope scope(devices_);
   MACE_RETURN_IF_ERROR(Bind(run, callers, arena));
-  if (metadata != nullptr) metadata->op_stats.clear();
+  metadata_ = metadata;
+  if (metadata != nullptr) {
+    metadata->op_stats.clear();
+    metadata->note_border_copy(metadata, nullptr, 0, CPU, false, {});
+  }
   RunTrace trace;
   const bool traced = metadata != nullptr || VLOG_IS_ON(2);
   if (traced) {
@@ -200,6 +204,7 @@ MaceStatus PlacedGraph::RunSegments(PreparedRun *run,
         if (!caller.is_input || caller.tensor != copy.tensor) continue;
         MACE_RETURN_IF_ERROR(
             Note(device, partition->CopyIn(copy.tensor, caller.host)));
+        NoteBorderCopy(*run, caller, device);
       }
     }
     MACE_RETURN_IF_ERROR(
@@ -250,6 +255,7 @@ MaceStatus PlacedGraph::HandOut(PreparedRun *run,
                     caller.host.nchw ? BorderCopy::Order::kNhwcToNchw
                                      : BorderCopy::Order::kSame},
                    host_->thread_pool());
+      NoteBorderCopy(*run, caller, devices_.size() - 1);
       continue;
     }
     size_t output = 0;
@@ -259,8 +265,33 @@ MaceStatus PlacedGraph::HandOut(PreparedRun *run,
         run->partitions[device]->RunShape(caller.tensor);
     MACE_RETURN_IF_ERROR(Note(
         device, run->partitions[device]->CopyOut(caller.tensor, caller.host)));
+    NoteBorderCopy(*run, caller, device);
   }
   return MaceStatus::MACE_SUCCESS;
+}
+
+void PlacedGraph::NoteBorderCopy(const PreparedRun &run,
+                                 const CallerTensor &caller,
+                                 size_t device) {
+  const Tensor &tensor = run.shapes->tensors[caller.tensor];
+  const HostTensor &host = caller.host;
+  const bool known = tensor.data != nullptr;
+  if (metadata_ == nullptr || host.memory != CPU_BUFFER ||
+      tensor.bytes() == 0 ||
+      (!known &&
+       run.partitions[device]->HostAddress(caller.tensor) == host.data)) {
+    return;
+  }
+  const DeviceType type = devices_[device]->type();
+  const CopyReason reason =
+      known                                     ? CopyReason::BEFORE_RUN
+      : type != CPU                             ? CopyReason::DEVICE
+      : host.nchw                               ? CopyReason::FORMAT
+      : host.data_type != tensor.data_type      ? CopyReason::TYPE
+      : IsAligned(host.data, kInPlaceAlignment) ? CopyReason::SHARED
+                                                : CopyReason::ALIGNMENT;
+  metadata_->note_border_copy(metadata_, &tensor.name, tensor.bytes(), type,
+                              !caller.is_input, reason);
 }
 
 size_t PlacedGraph::PreparedBytes() const {

@@ -103,6 +103,11 @@ class PlacedGraph {
   MaceStatus CopyBetween(PreparedRun *run, const Placement::Copy &copy);
   MaceStatus HandOut(PreparedRun *run,
                      const std::vector<CallerTensor> &callers);
+  // Adds an input or output to the metadata, unless the device used the
+  // caller's memory in place.
+  void NoteBorderCopy(const PreparedRun &run,
+                      const CallerTensor &caller,
+                      size_t device);
   void KeepTimes(const RunMetadata &metadata);
 
   const Graph &graph_;
@@ -115,6 +120,7 @@ class PlacedGraph {
   std::list<PreparedRun> prepared_;  // most recently used first
   AlignedMemory staging_;  // between two devices, neither of which is the host
   Device *failed_ = nullptr;
+  RunMetadata *metadata_ = nullptr;  // of the current run
   // Operators' names and nanoseconds, of the last run that was timed.
   std::vector<std::pair<std::string, int64_t>> measured_;
 };

@@ -374,6 +374,26 @@ MaceStatus Ports::MatchOutput(const OutputPort &port,
   return MaceStatus::MACE_SUCCESS;
 }
 
+void Ports::Visit(const GraphShapes *shapes, const PortVisitor &visitor) const {
+  const bool inputs = shapes == nullptr;
+  const size_t count = inputs ? inputs_.size() : outputs_.size();
+  for (size_t i = 0; i < count; ++i) {
+    const ValueInfo *info = inputs ? inputs_[i].info : outputs_[i].info;
+    const int id = inputs ? inputs_[i].tensor : outputs_[i].tensor;
+    const Tensor &tensor =
+        inputs ? graph_->tensors()[id].tensor : shapes->tensors[id];
+    const Shape &shape = !inputs                          ? tensor.shape
+                         : info->largest_shape.rank() > 0 ? info->largest_shape
+                                                          : info->shape;
+    visitor.visit(
+        visitor,
+        {tensor.name.c_str(), info == nullptr ? "" : info->alias.c_str(),
+         shape.begin(), shape.rank(),
+         info == nullptr ? DataFormat::NHWC : info->data_format,
+         static_cast<int>(tensor.data_type)});
+  }
+}
+
 void Ports::SetOutputShapes(const GraphShapes &shapes,
                             const std::vector<CallerTensor> &callers,
                             CallerTensors *given) const {

@@ -57,6 +57,8 @@ class Ports {
   MaceStatus MatchOutputs(const CallerTensors &given,
                           const GraphShapes &shapes,
                           std::vector<CallerTensor> *callers) const;
+  // Tells the visitor all inputs, or, if `shapes` is not null, all outputs.
+  void Visit(const GraphShapes *shapes, const PortVisitor &visitor) const;
   // Sets the shapes of the caller's outputs to those of the results.
   void SetOutputShapes(const GraphShapes &shapes,
                        const std::vector<CallerTensor> &callers,

@@ -8,6 +8,7 @@
 #ifndef MACE_CORE_MEMORY_BORDER_H_
 #define MACE_CORE_MEMORY_BORDER_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "mace/core/base/data_type.h"
@@ -28,6 +29,11 @@ struct HostTensor {
   int64_t capacity_bytes = 0;
   Shape shape;  // as the graph sees it, whatever the order in memory
 };
+
+// A caller's buffer is used in place if it has at least the alignment that
+// malloc and new give; otherwise too many vector loads of kernels would cross
+// cache lines.
+constexpr size_t kInPlaceAlignment = alignof(std::max_align_t);
 
 // kUnknown for IDT_NOT_SET.
 DataType FromPublicType(IDataType type);

@@ -20,11 +20,6 @@
 namespace mace {
 namespace {
 
-// A caller's buffer is used in place if it has at least the alignment that
-// malloc and new give; otherwise too many vector loads of kernels would cross
-// cache lines.
-constexpr size_t kInPlaceAlignment = alignof(std::max_align_t);
-
 // The number of placings that are kept, each for a different set of usable
 // caller's buffers.
 constexpr size_t kMaxPlacings = 4;

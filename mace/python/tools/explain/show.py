@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mace.python.tools.report.placement import (
+    BorderCopy,
     Copy,
     PlacedOperator,
     Placement,
@@ -57,6 +58,9 @@ def _run(run: ModelRun) -> Iterator[str]:
     memory = memory_text(run.report)
     if memory:
         yield f"  memory: {memory}"
+    if placement.border_copies is not None:
+        yield f"  {_border(placement.border_copies)}"
+        yield from (_border_copy(copy) for copy in placement.border_copies)
     for refusal in placement.left_out:
         yield f"  {refusal.device} is left out: {refusal.reason}"
     yield ""
@@ -144,6 +148,18 @@ def _copy(copy: Copy) -> str:
     return f"{_INDENT}copy of {copy.tensor} from {copy.source} to {copy.target}{size}"
 
 
+def _border(copies: Sequence[BorderCopy]) -> str:
+    if not copies:
+        return "inputs and outputs are used in place"
+    count = f"{len(copies)} {'copy' if len(copies) == 1 else 'copies'}"
+    return f"{count} of inputs and outputs ({sum(copy.size for copy in copies)} bytes)"
+
+
+def _border_copy(copy: BorderCopy) -> str:
+    kind = "output" if copy.is_output else "input"
+    return f"{_INDENT}{kind} {copy.tensor}, {copy.size} bytes: {copy.reason}"
+
+
 def _us(time: float | None) -> str:
     return "-" if time is None else f"{time:.1f} us"
 
@@ -154,6 +170,8 @@ def _run_json(run: ModelRun) -> dict[str, Any]:
     for copy in data["copies"]:
         copy["from"], copy["to"] = copy.pop("source"), copy.pop("target")
         copy["bytes"], copy["before_operator"] = copy.pop("size"), copy.pop("before")
+    for copy in data["border_copies"] or ():
+        copy["bytes"] = copy.pop("size")
     return {
         "model": run.model,
         "device": run.device,

@@ -66,3 +66,19 @@ def test_json_has_everything() -> None:
         "constant_bytes": 40_000,
         "prepared_bytes": 0,
     }
+
+
+def test_a_benchmark_names_copies_of_inputs_and_outputs() -> None:
+    copy = {"tensor": "x", "is_output": False, "bytes": 48, "reason": "it is NCHW"}
+    for copies, line in (
+        ([], "  inputs and outputs are used in place"),
+        ([copy], "  1 copy of inputs and outputs (48 bytes)"),
+    ):
+        benchmark = {"ops": [], "border_copies": {"tensors": copies}}
+        report = {**two_devices(), "benchmark": benchmark}
+        run = ModelRun("m", Abi.ARM64, "phone", Runtime.CPU_GPU, report=report)
+        lines = explanation_text(RunReport((run,))).splitlines()
+        assert line in lines
+        assert ("      input x, 48 bytes: it is NCHW" in lines) == bool(copies)
+        told = json.loads(explanation_json("lib", RunReport((run,))))["runs"][0]
+        assert told["border_copies"] == copies

@@ -65,16 +65,32 @@ class Copy:
 
 
 @dataclass(frozen=True)
+class BorderCopy:
+    """An input or output that a run did not use in place, and why.
+
+    Attributes:
+        size: in bytes.
+    """
+
+    tensor: str
+    is_output: bool
+    size: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class Placement:
     """Where a model ran.
 
     Attributes:
+        border_copies: None without a benchmark.
         left_out: devices that were asked for and are not there, or failed.
     """
 
     operators: tuple[PlacedOperator, ...]
     copies: tuple[Copy, ...]
     left_out: tuple[Refusal, ...]
+    border_copies: tuple[BorderCopy, ...] | None = None
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -122,6 +138,7 @@ def placement_of(report: Mapping[str, Any]) -> Placement | None:
             for copy in found["copies"]
         ),
         left_out=_refusals(found["left_out"]),
+        border_copies=_border_copies(report),
     )
 
 
@@ -143,6 +160,17 @@ def _graph_place(op: PlacedOperator) -> OperatorPlace:
     shown = {name: f"{time:.1f} us" for name, time in times.items() if time is not None}
     box = ", ".join(f"{name} {time}" for name, time in shown.items())
     return OperatorPlace(op.device, box, {**details, **shown})
+
+
+def _border_copies(report: Mapping[str, Any]) -> tuple[BorderCopy, ...] | None:
+    # Releases before this member have reports without it.
+    found = report.get("benchmark", {}).get("border_copies")
+    if found is None:
+        return None
+    return tuple(
+        BorderCopy(copy["tensor"], copy["is_output"], copy["bytes"], copy["reason"])
+        for copy in found["tensors"]
+    )
 
 
 def _measured(report: Mapping[str, Any]) -> dict[tuple[str, str], list[float]]:
