@@ -17,6 +17,7 @@
 
 #include "mace/core/base/half.h"
 #include "mace/public/mace_c.h"
+#include "mace/public/mace_pipeline.h"
 #include "test/opencl/engine_testing.h"
 #include "test/opencl/opencl_functions.h"
 
@@ -613,6 +614,50 @@ TEST_F(CallerMemory, BelongsToSeveralEngines) {
       ExpectRight(result, round);
       RunInPlace(first, &application, {}, {}, round);
       RunInPlace(second, &application, {GPU_IMAGE}, {}, round);
+    }
+  }
+  ExpectClean();
+}
+
+// A link there is not copied; one in memory of the process is, twice.
+TEST_F(CallerMemory, LinksEnginesOfAPipeline) {
+  driver_->reset();
+  {
+    Application application;
+    MakeOptions front = OnQueueOf(application);
+    front.outputs = {"a"};
+    const MadeEngine first = core_test::Make(Network(), front);
+    const MadeEngine second =
+        core_test::Make(Network("a"), OnQueueOf(application));
+    ASSERT_OK(first.status);
+    ASSERT_OK(second.status);
+    const MaceTensor link({1, kHeight, kWidth, 16},
+                          application.Room({}, kHeight, kWidth, 16),
+                          DataFormat::NHWC, IDataType::IDT_FLOAT, GPU_BUFFER);
+    for (const bool in_gpu : {true, false}) {
+      MacePipeline pipeline;
+      ASSERT_OK(pipeline.AddEngine("first", first.engine));
+      ASSERT_OK(pipeline.AddEngine("second", second.engine));
+      ASSERT_OK(pipeline.Connect("first", "a", "second", "a",
+                                 in_gpu ? &link : nullptr));
+      Tensors outputs = {{"y", core_test::Room(kClasses)}};
+      std::vector<RunMetadata> metadata;
+      ASSERT_OK(pipeline.Run(
+          {{"x", core_test::Floats({1, kHeight, kWidth, kChannels}, Image(0))}},
+          &outputs, &metadata));
+      ExpectRight(Values(outputs["y"]), 0);
+      for (const RunMetadata &stage : metadata) {
+        // x or y, and the link unless it is in the GPU.
+        EXPECT_EQ(stage.border_copies.size(), in_gpu ? 1u : 2u);
+        for (const TensorCopy &copy : stage.border_copies) {
+          EXPECT_EQ(copy.reason, CopyReason::DEVICE);
+        }
+      }
+      EXPECT_NE(pipeline.Explain().find(
+                    in_gpu ? "bytes of the application, in place\n"
+                           : "bytes, through memory of the CPU because"),
+                std::string::npos)
+          << pipeline.Explain();
     }
   }
   ExpectClean();

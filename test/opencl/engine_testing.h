@@ -71,18 +71,22 @@ inline double WorstError(const std::vector<float> &found,
 }
 
 // A network with a branch, a residual, and an image wider than some GPUs take.
-inline ModelBuilder Network() {
+// `input` "a": without its first operator, whose output is the input then.
+inline ModelBuilder Network(const std::string &input = "x") {
   Random random(1, Random::Quiet());
   ModelBuilder model;
-  model.Input("x", {1, 12, 70, 3});
+  model.Input(input, {1, 12, 70, input == "x" ? 3 : 16});
   AddPacked("f1", {16, 3, 3, 3}, &random, &model);
   AddPacked("f2", {16, 1, 1, 16}, &random, &model);
   AddPacked("f3", {kClasses, 32}, &random, &model);
   model.Constant("b1", {16}, Some(16, &random))
-      .Constant("b3", {kClasses}, Some(kClasses, &random))
-      .Operator("conv1", "Conv2D", {"x", "f1", "b1"}, {"a"},
-                {core_test::StringAttribute("padding", "SAME"),
-                 core_test::StringAttribute("activation", "RELU")})
+      .Constant("b3", {kClasses}, Some(kClasses, &random));
+  if (input == "x") {
+    model.Operator("conv1", "Conv2D", {"x", "f1", "b1"}, {"a"},
+                   {core_test::StringAttribute("padding", "SAME"),
+                    core_test::StringAttribute("activation", "RELU")});
+  }
+  model
       .Operator("conv2", "Conv2D", {"a", "f2", "", "a"}, {"b"})
       // With a launch, as one tensor cannot be two parts.
       .Operator("join", "Concat", {"b", "b"}, {"c"},
