@@ -155,8 +155,8 @@ class MACE_API MaceStatus {
 //
 // The buffer holds product(shape) elements of data_type(), dense and row-major,
 // with dimensions in the order data_format(). For an output, the buffer must be
-// large enough for the result (MACE_INVALID_ARGS otherwise); Run updates
-// shape().
+// large enough for the result; Run updates shape(). If it is not, Run computes
+// nothing, returns MACE_INVALID_ARGS, and shape() is what does not fit.
 //
 // With GPU_BUFFER or GPU_IMAGE, `data` is the cl_mem itself: its get() is the
 // handle. The engine must run on the application's queue

@@ -78,7 +78,8 @@ enum {
   MACE_TYPE_FLOAT16 = 5,
   MACE_TYPE_BFLOAT16 = 6,
   MACE_TYPE_INT8 = 7,
-  MACE_TYPE_BOOL = 8
+  MACE_TYPE_BOOL = 8,
+  MACE_TYPE_INT16 = 9
 };
 
 /* Numbers as in MemoryType. */
@@ -114,10 +115,12 @@ typedef struct mace_model {
 
 /* One input or output of a run. `data` holds `bytes` bytes, dense and
  * row-major; the caller owns it. For an output, `bytes` is the size of the
- * buffer, and mace_engine_run sets `rank` and `dims`. In GPU memory, `data` is
- * the cl_mem or the AHardwareBuffer, which the engine keeps after the run (see
- * MaceTensor), and `bytes` the size of its elements in a dense buffer, of an
- * image, too. Set unused members to zero. */
+ * buffer, and mace_engine_run sets `rank` and `dims`. If a buffer is too small,
+ * nothing is computed, and they are the shape that does not fit into it: with
+ * `bytes` 0, a run only asks for the shape of the first such output. In GPU
+ * memory, `data` is the cl_mem or the AHardwareBuffer, which the engine keeps
+ * after the run (see MaceTensor), and `bytes` the size of its elements in a
+ * dense buffer, of an image, too. Set unused members to zero. */
 typedef struct mace_tensor {
   const char *name;
   void *data;

@@ -297,7 +297,7 @@ MaceStatus MaceEngine::Impl::RunOnce(const CallerTensors &inputs,
     ports_->Visit(run->shapes.get(), *visitor);
     return MaceStatus::MACE_SUCCESS;
   }
-  MACE_RETURN_IF_ERROR(ports_->MatchOutputs(*outputs, *run->shapes, &callers_));
+  MACE_RETURN_IF_ERROR(ports_->MatchOutputs(outputs, *run->shapes, &callers_));
   MACE_RETURN_IF_ERROR(states_->Check(*run->shapes));
   states_->Fill(callers_.data() + callers_.size() - 2 * states_->count());
   MACE_RETURN_IF_ERROR(placed_->Run(run, callers_, arena_.get(), run_metadata));

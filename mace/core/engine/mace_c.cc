@@ -72,6 +72,7 @@ size_t ElementSize(mace_type type) {
       return 4;
     case MACE_TYPE_FLOAT16:
     case MACE_TYPE_BFLOAT16:
+    case MACE_TYPE_INT16:
       return 2;
     case MACE_TYPE_UINT8:
     case MACE_TYPE_INT8:
@@ -169,7 +170,7 @@ MaceStatus RunEngine(MaceEngine *engine,
   for (size_t i = 0; i < output_count; ++i) {
     MACE_RETURN_IF_ERROR(AddTensor("output", outputs[i], true, &out));
   }
-  MACE_RETURN_IF_ERROR(engine->Run(in, &out));
+  const MaceStatus status = engine->Run(in, &out);
   for (size_t i = 0; i < output_count; ++i) {
     const std::vector<int64_t> &shape = out[outputs[i].name].shape();
     outputs[i].rank = shape.size();
@@ -177,7 +178,7 @@ MaceStatus RunEngine(MaceEngine *engine,
       outputs[i].dims[axis] = shape[axis];
     }
   }
-  return MaceStatus::MACE_SUCCESS;
+  return status;
 }
 
 }  // namespace

@@ -306,7 +306,7 @@ size_t Ports::FindOutput(const std::string &name) const {
   return outputs_.size();
 }
 
-MaceStatus Ports::MatchOutputs(const CallerTensors &given,
+MaceStatus Ports::MatchOutputs(CallerTensors *given,
                                const GraphShapes &shapes,
                                std::vector<CallerTensor> *callers) const {
   CallerTensor *own = callers->data() + inputs_.size();
@@ -315,13 +315,14 @@ MaceStatus Ports::MatchOutputs(const CallerTensors &given,
     own[i].is_input = false;
     own[i].host = HostTensor();
   }
-  for (const auto &[name, tensor] : given) {
+  for (auto &[name, tensor] : *given) {
     const size_t i = FindOutput(name);
     if (i == outputs_.size() || own[i].host.data != nullptr) {
-      return WrongOutputs(given);
+      return WrongOutputs(*given);
     }
-    MACE_RETURN_IF_ERROR(MatchOutput(
-        outputs_[i], tensor, shapes.tensors[outputs_[i].tensor], &own[i].host));
+    MACE_RETURN_IF_ERROR(MatchOutput(outputs_[i], &tensor,
+                                     shapes.tensors[outputs_[i].tensor],
+                                     &own[i].host));
   }
   return MaceStatus::MACE_SUCCESS;
 }
@@ -350,13 +351,19 @@ MaceStatus Ports::WrongOutputs(const CallerTensors &given) const {
 }
 
 MaceStatus Ports::MatchOutput(const OutputPort &port,
-                              const MaceTensor &given,
+                              MaceTensor *given,
                               const Tensor &tensor,
                               HostTensor *host) const {
-  MACE_RETURN_IF_ERROR(CheckCallerTensor("output", tensor.name, given,
+  MACE_RETURN_IF_ERROR(CheckCallerTensor("output", tensor.name, *given,
                                          port.info, tensor.data_type, host));
-  const int64_t capacity = MaceTensorAccess::Of(given)->capacity;
+  host->nchw =
+      tensor.shape.rank() == 4 && given->data_format() == DataFormat::NCHW;
+  MaceTensorAccess::Impl *impl = MaceTensorAccess::Of(given);
+  const int64_t capacity = impl->capacity;
   if (capacity < tensor.elements()) {
+    // What the caller needs to try again.
+    const Shape needed = host->nchw ? NhwcToNchw(tensor.shape) : tensor.shape;
+    impl->shape.assign(needed.begin(), needed.end());
     return InvalidArgs("output '", tensor.name, "' has the shape ",
                        tensor.shape.ToString(), " (", tensor.elements(),
                        " elements), but the given buffer has room for ",
@@ -366,8 +373,6 @@ MaceStatus Ports::MatchOutput(const OutputPort &port,
     return NullBuffer("output", tensor.name);
   }
   if (host->data == nullptr) host->data = NoElements();
-  host->nchw =
-      tensor.shape.rank() == 4 && given.data_format() == DataFormat::NCHW;
   host->shape = tensor.shape;
   host->capacity_bytes =
       tensor.elements() * static_cast<int64_t>(DataTypeSize(host->data_type));

@@ -54,7 +54,7 @@ class Ports {
                          std::vector<Shape> *shapes) const;
   // Fills the next outputs().size() of `callers`; outputs that the caller does
   // not want have no data.
-  MaceStatus MatchOutputs(const CallerTensors &given,
+  MaceStatus MatchOutputs(CallerTensors *given,
                           const GraphShapes &shapes,
                           std::vector<CallerTensor> *callers) const;
   // Tells the visitor all inputs, or, if `shapes` is not null, all outputs.
@@ -74,7 +74,7 @@ class Ports {
                         const MaceTensor &given,
                         HostTensor *host) const;
   MaceStatus MatchOutput(const OutputPort &port,
-                         const MaceTensor &given,
+                         MaceTensor *given,
                          const Tensor &tensor,
                          HostTensor *host) const;
   // Index of the output with this name or alias, or outputs().size().

@@ -85,6 +85,26 @@ TEST_F(CApiTest, RunsAModel) {
   EXPECT_EQ(mace_engine_run(engine_, &input, 1, &output, 1), MACE_OK);
 }
 
+TEST_F(CApiTest, TellsTheShapeThatDoesNotFit) {
+  ASSERT_EQ(mace_engine_create(&model_, nullptr, &engine_), MACE_OK)
+      << mace_last_error();
+  std::vector<float> x(4, 1);
+  const mace_tensor input = TensorOf("x", &x, {1, 4});
+  std::vector<float> none;
+  mace_tensor output = TensorOf("y", &none, {});
+  EXPECT_EQ(mace_engine_run(engine_, &input, 1, &output, 1),
+            MACE_ERROR_INVALID_ARGS);
+  ASSERT_EQ(output.rank, 2u);
+  EXPECT_EQ(output.dims[0], 1);
+  EXPECT_EQ(output.dims[1], 4);
+  std::vector<float> y(4, -1);
+  output.data = y.data();
+  output.bytes = y.size() * sizeof(float);
+  ASSERT_EQ(mace_engine_run(engine_, &input, 1, &output, 1), MACE_OK)
+      << mace_last_error();
+  EXPECT_EQ(y[3], 41);
+}
+
 TEST_F(CApiTest, ChecksWeightsOnRequest) {
   // The builder's model says that the checksum is 0, which is wrong.
   mace_config *config = nullptr;
