@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Dict, Literal, Tuple, TypeVar
+from typing import Annotated, Any, Dict, Literal, Optional, Tuple, TypeVar
 from urllib.parse import urlsplit
 
 from annotated_types import Ge, Gt, Le, MinLen
@@ -465,9 +465,9 @@ class FileRef:
     # Where it was named, for messages: 'models.m.model_file_path'.
     key: str
     # Lower-case hex, or None when the deployment gives no checksum.
-    sha256: str | None = None
+    sha256: Optional[str] = None
     # Key that gives (or would give) the checksum.
-    sha256_key: str | None = None
+    sha256_key: Optional[str] = None
     search_dirs: tuple[Path, ...] = ()
     # Whether it may also be a folder (a SavedModel).
     may_be_folder: bool = False

@@ -19,7 +19,7 @@ from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 
 # Makes an operator from its type, inputs and attributes.
-Make = Callable[[str, Sequence[Value | None], Mapping[str, Any]], Value]
+Make = Callable[[str, "Sequence[Value | None]", "Mapping[str, Any]"], Value]
 
 DEPTH = 0  # the position in a list of sizes
 

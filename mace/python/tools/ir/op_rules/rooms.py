@@ -27,7 +27,9 @@ def rules_of(op_type: str) -> OpRules:
     found = [
         item
         for item in vars(module).values()
+        # In Python 3.9 this alone is true of tuple[int, ...], too.
         if inspect.isclass(item)
+        and issubclass(type(item), type)
         and issubclass(item, OpRules)
         and item.__module__ == module.__name__
         and not inspect.isabstract(item)
