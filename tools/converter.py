@@ -63,7 +63,9 @@ def main() -> int:
     missing = [] if too_old else _missing()
     if too_old or missing:
         _enter_venv()
-    needs_packages = sys.argv[1:2] not in ([], ["-h"], ["--help"], ["doctor"])
+    needs_packages = sys.argv[1:2] not in (
+        *([], ["-h"], ["--help"], ["--version"], ["doctor"]),
+    )
     problem = ""
     if too_old:
         version = platform.python_version()

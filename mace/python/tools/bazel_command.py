@@ -19,7 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import List, Optional, Tuple
 
-from mace.python.tools.errors import MissingToolError
+from mace.python.installation import CHECKOUT
+from mace.python.tools.errors import MissingToolError, UnsupportedError
 
 
 @dataclass(frozen=True)
@@ -59,12 +60,23 @@ def bazel_command(environment: Optional[Mapping[str, str]] = None) -> BazelComma
     )
 
 
+def needs_checkout(what: str) -> None:
+    """Raises UnsupportedError in an installed package, which builds nothing."""
+    if CHECKOUT is None:
+        raise UnsupportedError(
+            f"{what} needs a checkout of MACE and Bazel; the installed package has "
+            "libmace and mace_run for the CPU of this computer alone"
+        )
+
+
 def find_bazel(needed_for: str) -> BazelCommand:
     """The Bazel to call, which must exist.
 
     Raises:
         MissingToolError: it is not there.
+        UnsupportedError: this is no checkout.
     """
+    needs_checkout(needed_for)
     bazel = bazel_command()
     if shutil.which(bazel.program) is None:
         chosen = bazel.program

@@ -14,7 +14,7 @@ _PACKAGE = "mace.python.tools"
 # From the ground up. A room may import rooms of its own layer, too, as long as
 # no circle comes of it.
 _LAYERS = (
-    ("errors", "wording", "data_type"),
+    ("errors", "wording", "data_type", "checksum"),
     (
         "leftovers",
         "interruption",

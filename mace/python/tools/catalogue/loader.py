@@ -10,6 +10,7 @@ only PyYAML installed.
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -41,6 +42,9 @@ from mace.python.tools.errors import MaceError
 
 # mace/ops, relative to mace/python/tools/catalogue.
 OPS_DIR = Path(__file__).resolve().parents[3] / "ops"
+
+# Of an installed package, in its OPS_DIR.
+DEVICES_FILE = "devices.json"
 
 _DATA_TYPES = {dtype.value: dtype for dtype in DataType if dtype.in_models}
 _OPTIONAL_OP_KEYS = frozenset(
@@ -189,12 +193,27 @@ def load_catalogue(ops_dir: Path) -> Catalogue:
 
 
 def _devices(room: Path) -> tuple[str, ...]:
-    """Those whose file is in a room."""
+    """Those whose file is in a room, or, in an installed package, was."""
+    known = _packaged_devices(room.parent).get(room.name)
+    if known is not None:
+        return known
     return tuple(
         device
         for suffix, device in DEVICES.items()
         if (room / f"{room.name}_{suffix}.cc").exists()
     )
+
+
+@functools.cache
+def _packaged_devices(ops_dir: Path) -> Mapping[str, tuple[str, ...]]:
+    """What tools/build-wheel.sh noted of the rooms whose sources it leaves out."""
+    path = ops_dir / DEVICES_FILE
+    if not path.exists():
+        return {}
+    return {
+        room: tuple(devices)
+        for room, devices in json.loads(path.read_text(encoding="utf-8")).items()
+    }
 
 
 def load_op(path: Path, enums: Enumerations) -> OpSchema:

@@ -14,9 +14,10 @@ import logging
 import os
 import shutil
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mace.python.installation import PACKAGE
+from mace.python.tools.bazel_command import needs_checkout
 from mace.python.tools.calibrate.options import calibrate_options
 from mace.python.tools.check.options import check_options
 from mace.python.tools.command_line.options import CommandOptions, read_options
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-_ROOT = Path(__file__).resolve().parents[4]
-_BUILD_SCRIPT = _ROOT / "tools" / "build-standalone-lib.sh"
+_BUILD_SCRIPT = PACKAGE.parent / "tools" / "build-standalone-lib.sh"
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -152,6 +152,7 @@ def build(args: argparse.Namespace) -> int:
     """Builds the library, converts the models and packs both, as a command of the
     first versions did.
     """
+    needs_checkout("building libmace")
     _LOG.info(
         "build is now two commands: converter.py convert %s, then "
         "bash tools/build-standalone-lib.sh; doing both",
@@ -183,6 +184,7 @@ def doctor(args: argparse.Namespace) -> int:
 
 def new_op(args: argparse.Namespace) -> int:
     """Writes the files of a new operator."""
+    needs_checkout("adding an operator")
     from mace.python.tools import new_op as room
 
     return room.run(args)
@@ -232,7 +234,7 @@ def _build_library(
         command.append("-debug")
     if args.address_sanitizer:
         command.append("-asan")
-    if run_child(command, _ROOT).returncode != 0:
+    if run_child(command, PACKAGE.parent).returncode != 0:
         raise MaceError(
             f"{_BUILD_SCRIPT.name} -abi {abis} failed, see its output above"
         )

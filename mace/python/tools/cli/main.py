@@ -8,6 +8,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
+from mace.python.installation import install
 from mace.python.tools.command_line import console
 from mace.python.tools.command_line.guard import guarded
 from mace.python.tools.errors import MissingToolError
@@ -35,5 +36,5 @@ def _run(arguments: list[str]) -> int:
         raise MissingToolError(
             f"the Python package {package}",
             f"this command ({sys.executable})",
-            "bash tools/setup.sh",
+            install(),
         ) from error

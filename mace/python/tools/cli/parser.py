@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Sequence
+from typing import Any, NoReturn
 
+from mace.python.installation import CHECKOUT, VERSION, typed
 from mace.python.tools.calibrate.options import add_calibrate_flags
 from mace.python.tools.check.options import add_check_flags
 from mace.python.tools.command_line import flags
@@ -25,7 +28,7 @@ from mace.python.tools.inspection.options import add_inspect_flags
 from mace.python.tools.run.options import add_run_flags
 from mace.python.tools.wording import listed, nearest
 
-PROGRAM = "converter.py"
+PROGRAM = "converter.py" if CHECKOUT else "mace"
 
 COMMANDS = {
     "inspect": "say what a model takes, returns and is made of",
@@ -41,22 +44,31 @@ COMMANDS = {
     "new-op": "write the files of a new operator, for MACE or a folder of your own",
 }
 
+# In the place of a command.
+_OWN_FLAGS = ("-h", "--help", "--version", "--print-completion")
+_SHELLS = ("bash", "zsh", "fish")
+_EVERY = "*"
+
+# How a user types it.
+_TYPED = typed("").strip()
+
 # The beginning of argparse's message about missing required flags.
 _MISSING = "the following arguments are required: "
 
-_EXAMPLES = """\
+_EXAMPLES = f"""\
 examples:
-  python tools/converter.py inspect model.onnx
-  python tools/converter.py convert model.onnx
-  python tools/converter.py run model.onnx --validate
-  python tools/converter.py init model.onnx > model.yml
-  python tools/converter.py check --config=model.yml
-  python tools/converter.py convert --config=model.yml
-  python tools/converter.py run --config=model.yml --validate
-  python tools/converter.py run --config=model.yml --benchmark --num_threads=4
-  python tools/converter.py run --config=model.yml --device_yml=boards.yml
-  python tools/converter.py explain --config=model.yml
-  python tools/converter.py doctor --for run
+  {_TYPED} inspect model.onnx
+  {_TYPED} convert model.onnx
+  {_TYPED} run model.onnx --validate
+  {_TYPED} init model.onnx > model.yml
+  {_TYPED} check --config=model.yml
+  {_TYPED} convert --config=model.yml
+  {_TYPED} run --config=model.yml --validate
+  {_TYPED} run --config=model.yml --benchmark --num_threads=4
+  {_TYPED} run --config=model.yml --device_yml=boards.yml
+  {_TYPED} explain --config=model.yml
+  {_TYPED} doctor --for run
+  eval "$({_TYPED} --print-completion bash)"
 
 Booleans are written --flag, --flag=true or --flag=false.
 The keys of deployment files are in docs/user/deployment_file.md.
@@ -83,6 +95,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
             namespace, rest = parser.parse_known_args(words)
             break
         except flags.FlagError as error:
+            if argv[0] not in commands:
+                raise
             # argparse stops at the first problem; without it, it finds others.
             words = _without_problem(words, error)
             problems.append(error.reason)
@@ -140,7 +154,7 @@ def _check_command(argv: Sequence[str]) -> None:
             f"{PROGRAM} needs a command: {names} (see {PROGRAM} -h for what each does)"
         )
     word = argv[0]
-    if word in COMMANDS or word in ("-h", "--help"):
+    if word in COMMANDS or word.split("=")[0] in _OWN_FLAGS:
         return
     if word.startswith("-"):
         raise UsageError(
@@ -199,12 +213,19 @@ def _unknown_flags(parser: argparse.ArgumentParser, rest: Sequence[str]) -> list
 def _make_parser(
     command: str,
 ) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser, with the flags of `command` filled in."""
+    """The parser, with the flags of `command` filled in, or with those of every one."""
     parser = flags.FlagParser(
         prog=PROGRAM,
         description="Convert models to MACE, run them on this computer, phones and "
         "boards, and compare them with the framework they come from.",
         epilog=_EXAMPLES,
+    )
+    parser.add_argument("--version", action="version", version=f"MACE {VERSION}")
+    parser.add_argument(
+        "--print-completion",
+        action=_PrintCompletion,
+        choices=_SHELLS,
+        help="print a script with which this shell completes commands and flags",
     )
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
     builders = {
@@ -227,9 +248,32 @@ def _make_parser(
         if name not in ("doctor", "new-op"):
             # argparse would list all flags here a second time, without their meaning.
             sub.usage = f"{PROGRAM} {name} FILE [FLAG ...]"
-        if name == command:
+        if command in (name, _EVERY):
             builders[name](sub)
     return parser, commands
+
+
+class _PrintCompletion(argparse.Action):
+    """Prints the script of a shell, and ends."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> NoReturn:
+        import shtab
+
+        whole, commands = _make_parser(_EVERY)
+        for sub in commands.values():
+            for action in sub._actions:
+                if action.type is flags.path:
+                    folder = action.metavar == "DIR"
+                    kind = shtab.DIRECTORY if folder else shtab.FILE
+                    setattr(action, "complete", kind)  # noqa: B010 (shtab reads it)
+        sys.stdout.write(shtab.complete(whole, shell=values) + "\n")
+        parser.exit()
 
 
 def _sentence(text: str) -> str:
@@ -348,7 +392,7 @@ def _add_quantize(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = "Needs the output of: converter.py convert --config=FILE"
+    parser.epilog = f"Needs the output of: {PROGRAM} convert --config=FILE"
     _add_deployment(parser)
     add_run_flags(parser)
 
@@ -370,7 +414,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
         "why other devices that the deployment names did not run it, its estimated\n"
         "and (with --benchmark) measured time, and the tensors copied between devices."
     )
-    parser.epilog = "Needs the output of: converter.py convert --config=FILE"
+    parser.epilog = f"Needs the output of: {PROGRAM} convert --config=FILE"
     _add_deployment(parser)
     add_explain_flags(parser)
 
@@ -383,7 +427,7 @@ def _add_benchmark(parser: argparse.ArgumentParser) -> None:
 def _add_build(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Does two things that are separate commands today:\n"
-        "  python tools/converter.py convert --config=FILE\n"
+        f"  {_TYPED} convert --config=FILE\n"
         "  bash tools/build-standalone-lib.sh"
     )
     _add_deployment(parser)

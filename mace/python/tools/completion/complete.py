@@ -51,10 +51,12 @@ class Completion:
     Attributes:
         dims: numbers for open dimensions of the models, by name.
         keep_open: take those without a number as decided by each run.
+        in_python: messages are for those who call `mace.load`.
     """
 
     dims: Mapping[str, int]
     keep_open: bool = False
+    in_python: bool = False
 
     def __call__(self, model: Table, context: Mapping[str, Any]) -> None:
         """Adds to a model in present spelling the keys that it lacks.
@@ -76,9 +78,8 @@ class Completion:
             return
         config = _as_config(model, part, context)
         if config is not None:
-            _Part(
-                model, part, context, config, Dimensions(self.dims, self.keep_open)
-            ).complete()
+            dimensions = Dimensions(self.dims, self.keep_open, self.in_python)
+            _Part(model, part, context, config, dimensions).complete()
 
 
 def _only_part(model: Table) -> Table | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import yaml
 
+from mace.python.installation import typed
 from mace.python.tools.config.border_tensor import BorderTensor
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.data_type import DataType
@@ -51,7 +52,7 @@ def _model(model: ModelConfig) -> Iterator[str]:
             yield f"  {first}{line}"
             first = "  "
     yield "# To compute in integers of 8 bits, with samples in a folder:"
-    yield "#   python tools/converter.py quantize --config=FILE --input_dir=FOLDER"
+    yield f"#   {typed('quantize')} --config=FILE --input_dir=FOLDER"
 
 
 def _side(side: str, tensors: Sequence[BorderTensor]) -> Iterator[str]:

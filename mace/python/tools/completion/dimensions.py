@@ -21,11 +21,15 @@ class Dimensions:
     Args:
         given: by name; -1 is for those that each run decides.
         keep_open: take all others for such.
+        in_python: messages are for those who call `mace.load`.
     """
 
-    def __init__(self, given: Mapping[str, int], keep_open: bool = False) -> None:
+    def __init__(
+        self, given: Mapping[str, int], keep_open: bool = False, in_python: bool = False
+    ) -> None:
         self._given = dict(given)
         self._keep_open = keep_open
+        self._in_python = in_python
         # What each may be called, with the name that is shown.
         self._known: dict[str, str] = {}
         self._open: dict[str, None] = {}
@@ -59,8 +63,8 @@ class Dimensions:
         if unknown:
             there = listed(dict.fromkeys(self._known.values())) or "none"
             problems.append(
-                f"--dims: {model} has no open dimension {listed(map(shown, unknown))}; "
-                f"it has: {there}"
+                f"{'' if self._in_python else '--'}dims: {model} has no open dimension "
+                f"{listed(map(shown, unknown))}; it has: {there}"
             )
         if self._open:
             shapes = ", ".join(
@@ -68,11 +72,15 @@ class Dimensions:
                 for t in inputs
                 if t.shape is not None and not all(isinstance(d, int) for d in t.shape)
             )
-            example = ",".join(f"{name}=1" for name in self._open)
             problems.append(
                 f"{model} leaves dimensions of its inputs open: {shapes}; give "
-                f"them numbers, for example --dims={example} (-1: each run decides), "
+                f"them numbers, for example {self._example()} (-1: each run decides), "
                 "or write input_shapes in a deployment file"
             )
         if problems:
             raise UsageError("\n".join(problems))
+
+    def _example(self) -> str:
+        if self._in_python:
+            return f"dims={{{', '.join(f'{name!r}: 1' for name in self._open)}}}"
+        return f"--dims={','.join(f'{name}=1' for name in self._open)}"

@@ -23,11 +23,16 @@ from mace.python.tools.importers.recognise import recognise
 from mace.python.tools.wording import near_file
 
 
-def deployment_of(names: Sequence[str]) -> Table:
-    """A deployment of one model for this computer's CPU, in floats of 32 bits.
+def deployment_of(
+    names: Sequence[str],
+    runtime: str = "cpu",
+    precision: Precision = Precision.FP32_FP32,
+) -> Table:
+    """A deployment of one model for this computer.
 
     Args:
         names: the model's file, and for Caffe its weights, in any order.
+        runtime, precision: as the keys `runtime` and `data_type` have them.
 
     Raises:
         UsageError: these are not the files of one model.
@@ -76,8 +81,8 @@ def deployment_of(names: Sequence[str]) -> Table:
     add(section, "model_file_path", model)
     if weights:
         add(section, "weight_file_path", weights[0])
-    add(section, "runtime", "cpu")
-    add(section, "data_type", Precision.FP32_FP32.value)
+    add(section, "runtime", runtime)
+    add(section, "data_type", precision.value)
     models_table = Table(root)
     models_table.add(name, section, root)
     tree.add("models", models_table, root)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mace.python.installation import CHECKOUT
 from mace.python.tools.codegen import (
     CODEGEN_DIR,
     LinkedModel,
@@ -55,8 +56,8 @@ def convert_deployment(
     """Converts all models, or none.
 
     Writes `<build_dir>/<library_name>/model/<model>.pb` and `.data`, and beside them
-    for people `<model>.pb_txt` and `<model>_index.html`, to which links in
-    `<codegen_dir>/models/<model>` lead. Models that are wanted as code go to
+    for people `<model>.pb_txt` and `<model>_index.html`, to which in a checkout links
+    in `<codegen_dir>/models/<model>` lead. Models that are wanted as code go to
     `<build_dir>/<library_name>/model/<abi>/<library_name>.a` instead, with
     headers in `<build_dir>/<library_name>/include/mace/public`. On any error,
     Ctrl-C included, the files of an earlier conversion stay as they were.
@@ -101,9 +102,10 @@ def convert_deployment(
             archives = write_archives(
                 deployment, library_dir / "model", linked, outputs.path
             )
-    _link_old_name(options.build_dir)
-    for item in converted:
-        _link_old_places(codegen_dir / "models", item.result)
+    if CHECKOUT is not None:
+        _link_old_name(options.build_dir)
+        for item in converted:
+            _link_old_places(codegen_dir / "models", item.result)
     if options.cl_binary_to_code:
         _opencl_as_code(library_dir / "opencl")
     for item in converted:

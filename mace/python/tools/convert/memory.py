@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mace.python.installation import command
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.ir import DataFormat, Graph, Value
 from mace.python.tools.ir.infer import ShapeError, update_outputs
@@ -32,7 +33,7 @@ class MemoryBound:
 
     def summary(self, weight_bytes: int) -> str:
         """For people: one line."""
-        explain = "`converter.py explain` measures it"
+        explain = f"`{command('explain')}` measures it"
         if self.tensor_bytes is None:
             return f"memory of a run is not known: {self.unknown}; {explain}"
         parts = [

@@ -8,14 +8,15 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TextIO
 
+from mace.python.installation import CHECKOUT, PACKAGE
 from mace.python.tools.doctor.computer import Computer
 from mace.python.tools.doctor.diagnosis import Diagnosis, Finding, State, diagnose
 from mace.python.tools.doctor.tasks import read_tasks
 
-ROOT = Path(__file__).resolve().parents[4]
+# An installed package has lists of its own.
+ROOT = CHECKOUT or PACKAGE
 _STYLES = {
     State.GOOD: "green",
     State.MISSING: "bold red",

@@ -14,6 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, Mapping, Tuple
 
+from mace.python.installation import (
+    CHECKOUT,
+    PACKAGED_LIBRARY,
+    PACKAGED_PROGRAM,
+    install,
+)
 from mace.python.tools.android_ndk import REMEDY
 from mace.python.tools.doctor import probes
 from mace.python.tools.doctor.computer import parse_version, show_version
@@ -185,9 +191,14 @@ _SPARED: Dict[str, Mapping[str, Probe]] = {
 _GROUPS = ("Python", _PYTHON, "Convert", _BUILD, _GPU, _ARM, _DEVICES)
 
 
+def _extra(package: Listed) -> str:
+    """The extra of the installed package that has it; empty: the package itself."""
+    return "" if package.tasks[0] == "convert" else package.tasks[0]
+
+
 def _installed(package: Listed) -> Iterator[Requirement]:
     # The first task is the smallest that has it.
-    mend = SETUP + package.tasks[0]
+    mend = SETUP + package.tasks[0] if CHECKOUT else install(_extra(package))
     if package.kind == "pip":
         minimum = parse_version(package.minimum)
         yield Requirement(
@@ -209,6 +220,13 @@ def _installed(package: Listed) -> Iterator[Requirement]:
             piece.probe,
             spared=_SPARED.get(package.name, {}),
         )
+
+
+def _packaged() -> Iterator[Requirement]:
+    """What an installed package has of one platform."""
+    for path in (PACKAGED_LIBRARY, PACKAGED_PROGRAM):
+        probe = existing(str(path))
+        yield Requirement(path.name, "Python", "any", ("run",), install(), probe)
 
 
 def _others() -> Tuple[Requirement, ...]:
@@ -250,5 +268,10 @@ def _others() -> Tuple[Requirement, ...]:
 def requirements(root: Path) -> Tuple[Requirement, ...]:
     """Everything the doctor looks for, in the order it is shown."""
     found = [piece for package in listed(root) for piece in _installed(package)]
-    found += _others()
+    if CHECKOUT is None:
+        found += _packaged()
+        # An OpenCL device, and nothing for phones and containers.
+        found += (piece for piece in _others() if "gpu" in piece.tasks)
+    else:
+        found += _others()
     return tuple(sorted(found, key=lambda piece: _GROUPS.index(piece.group)))

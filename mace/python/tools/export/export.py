@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import IO, Any
 
+from mace.python.installation import VERSION
 from mace.python.tools.catalogue import AttributeKind, Packing, default_catalogue
 from mace.python.tools.errors import MaceError
 from mace.python.tools.export.constants import ConstantPlan, DataFile, WrittenConstant
@@ -39,7 +38,6 @@ FORMAT_VERSIONS = {
 _STATES_VERSION = 4
 _QUANTIZED_VERSION = 6
 _PROTO = "mace/proto/mace.proto"
-_PYPROJECT = Path(__file__).resolve().parents[4] / "pyproject.toml"
 
 
 class ExportError(MaceError):
@@ -167,7 +165,7 @@ def export_model(
             ]
         ),
         name=graph.name,
-        producer=f"mace-converter {version()} ({graph.framework})",
+        producer=f"mace-converter {VERSION} ({graph.framework})",
         inputs=[_border(proto, graph, v, options.inputs) for v in graph.inputs],
         outputs=[_border(proto, graph, v, options.outputs) for v in graph.outputs],
         operators=[
@@ -202,14 +200,6 @@ def check_supported(graph: Graph) -> None:
             source = next((v.source for v in op.outputs if v.source), op.name)
             unsupported.add(source, op.type, "; ".join(problems))
     unsupported.raise_if_any()
-
-
-def version() -> str:
-    """The version of MACE that converted the model."""
-    found = re.search(
-        r'^version = "([^"]+)"', _PYPROJECT.read_text(encoding="utf-8"), re.MULTILINE
-    )
-    return found[1] if found else "unknown"
 
 
 def _border(

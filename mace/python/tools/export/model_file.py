@@ -13,6 +13,7 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
+from mace.python.installation import command
 from mace.python.tools.catalogue import AttributeKind, default_catalogue
 from mace.python.tools.codegen import ModelPlaces
 from mace.python.tools.config.subgraph import SubgraphConfig
@@ -140,7 +141,7 @@ def read_model_file(places: ModelPlaces, source: str = "...") -> ModelFile:
         if not path.is_file():
             raise ModelFileError(
                 f"{path} does not exist: convert the model first "
-                f"(converter.py convert {shlex.quote(source)})"
+                f"({command('convert')} {shlex.quote(source)})"
             )
     types = {
         number: _TYPE_NAMES.get(name, "unknown")

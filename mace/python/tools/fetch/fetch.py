@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from mace.python.installation import CACHE_VARIABLE, DEFAULT_CACHE
 from mace.python.tools.atomic import OutputError, atomic_write
+from mace.python.tools.checksum import sha256_of
 from mace.python.tools.config.values import FileRef, is_http_address
 from mace.python.tools.errors import MaceError
 from mace.python.tools.fetch.download import DownloadError, download
@@ -27,11 +29,7 @@ from mace.python.tools.wording import near_file
 
 _LOG = logging.getLogger(__name__)
 
-CACHE_VARIABLE = "MACE_CACHE"
 MIRROR_VARIABLE = "MACE_MODEL_MIRROR"
-_DEFAULT_CACHE = Path("~/.cache/mace")
-# Block size for checksums: with larger blocks, SHA-256 itself is the limit.
-_BLOCK_BYTES = 1 << 20
 
 
 class FetchError(MaceError):
@@ -124,7 +122,7 @@ class _Places:
 
     @classmethod
     def of(cls, cache_dir: Path | None, env: Mapping[str, str]) -> _Places:
-        cache = cache_dir or Path(env.get(CACHE_VARIABLE) or _DEFAULT_CACHE)
+        cache = cache_dir or Path(env.get(CACHE_VARIABLE) or DEFAULT_CACHE)
         mirror = env.get(MIRROR_VARIABLE)
         return cls(
             cache.expanduser().absolute(),
@@ -221,10 +219,7 @@ def _verify(ref: FileRef, path: Path) -> None:
 
 
 def file_sha256(ref: FileRef, path: Path) -> str:
-    """The checksum of a file, in lower-case hexadecimal.
-
-    That of a folder is the checksum of a list of its files, sorted by the bytes of
-    their names, as `sha256sum` prints them: checksum, two spaces, path in the folder.
+    """The checksum of a file or folder, see `sha256_of`.
 
     Args:
         ref: what it was fetched for.
@@ -234,29 +229,10 @@ def file_sha256(ref: FileRef, path: Path) -> str:
         FetchError: it cannot be read.
     """
     try:
-        if not path.is_dir():
-            return _digest(path)
-        names = [
-            os.fsencode(file.relative_to(path).as_posix())
-            for file in path.rglob("*")
-            if file.is_file()
-        ]
-        listed = b"".join(
-            _digest(path / os.fsdecode(name)).encode() + b"  " + name + b"\n"
-            for name in sorted(names)
-        )
+        return sha256_of(path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise FetchError(ref, f"cannot read {path}: {reason}") from error
-    return hashlib.sha256(listed).hexdigest()
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with open(path, "rb") as stream:
-        while block := stream.read(_BLOCK_BYTES):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _looks_like_html(path: Path) -> bool:

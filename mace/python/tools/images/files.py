@@ -9,6 +9,7 @@ import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
 
+from mace.python.installation import install
 from mace.python.tools.command_line import flags
 from mace.python.tools.errors import MaceError, MissingToolError, UsageError
 
@@ -115,5 +116,5 @@ def require_pillow() -> None:
         raise MissingToolError(
             "the Python package pillow",
             "reading and writing images",
-            "bash tools/setup.sh --for validate",
+            install("validate"),
         )

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mace.python.installation import command
 from mace.python.tools.importers.description import TensorDescription
 from mace.python.tools.importers.journal import Outcome
 from mace.python.tools.ir.shapes import format_shape
@@ -51,7 +52,7 @@ def _model(inspection: Inspection) -> Iterator[str]:
     if check.operators is None:
         refused = check.count(Outcome.REFUSED)
         what = f"{refused} nodes cannot be converted" if refused else check.problem
-        yield f"  MACE   {what}; converter.py check says why"
+        yield f"  MACE   {what}; {command('check')} says why"
     else:
         yield f"  MACE   converts it to {check.operators} operators"
     macs = _macs(inspection)

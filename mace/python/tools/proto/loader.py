@@ -8,7 +8,6 @@ import contextlib
 import functools
 import hashlib
 import importlib.util
-import os
 import shutil
 import subprocess
 import sys
@@ -23,9 +22,14 @@ from google.protobuf import (
 )
 from google.protobuf.message import DecodeError
 
+from mace.python.installation import PACKAGE, cache_dir
 from mace.python.tools.errors import MaceError
 
-_ROOT = Path(__file__).resolve().parents[4]
+_ROOT = PACKAGE.parent
+
+
+# Of a descriptor set beside the file that it is of.
+COMPILED_SUFFIX = ".desc"
 
 
 class ProtoError(MaceError):
@@ -67,17 +71,23 @@ class ProtoMessages:
 def load_proto(path: str) -> ProtoMessages:
     """The messages of a `.proto` file, given from the root of the sources.
 
+    An installed package has it compiled, and needs no compiler.
+
     Raises:
         ProtoError: there is no protobuf compiler, or the file is wrong.
     """
     file_set = descriptor_pb2.FileDescriptorSet()
+    packaged = (_ROOT / path).with_suffix(COMPILED_SUFFIX)
+    if packaged.is_file():
+        file_set.ParseFromString(packaged.read_bytes())
+        return ProtoMessages(file_set)
     source = (_ROOT / path).read_bytes()
     cached = _cache_dir() / f"{hashlib.sha256(source).hexdigest()[:24]}.desc"
     with contextlib.suppress(OSError, DecodeError):
         file_set.ParseFromString(cached.read_bytes())
         if file_set.file:
             return ProtoMessages(file_set)
-    data = _compile(path)
+    data = compile_proto(path)
     file_set.ParseFromString(data)
     with contextlib.suppress(OSError):  # a cache that can't be written is none
         _write(cached, data)
@@ -85,19 +95,23 @@ def load_proto(path: str) -> ProtoMessages:
 
 
 def _cache_dir() -> Path:
-    base = os.environ.get("MACE_CACHE")
-    return (Path(base) if base else Path.home() / ".cache/mace") / "proto"
+    return cache_dir() / "proto"
 
 
 def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
+    with open(handle, "wb") as file:
         file.write(data)
     Path(name).replace(path)
 
 
-def _compile(path: str) -> bytes:
+def compile_proto(path: str) -> bytes:
+    """The descriptor set of a `.proto` file, given from the root of the sources.
+
+    Raises:
+        ProtoError: there is no protobuf compiler, or the file is wrong.
+    """
     if importlib.util.find_spec("grpc_tools") is not None:
         compiler = [sys.executable, "-m", "grpc_tools.protoc"]
     else:

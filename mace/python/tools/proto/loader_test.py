@@ -34,7 +34,7 @@ def test_the_second_load_needs_no_compiler(
 ) -> None:
     loader.load_proto(PROTO)
     loader.load_proto.cache_clear()
-    monkeypatch.setattr(loader, "_compile", None)
+    monkeypatch.setattr(loader, "compile_proto", None)
     assert loader.load_proto(PROTO).Model(name="x").name == "x"
 
 

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from mace.python.installation import command
 from mace.python.tools.ir import DataType, Graph, Value
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.quantize.insert import (
@@ -98,7 +99,7 @@ class Quantizer:
             return (
                 f"models.{self.model}: quantize: the ranges of {len(missing)} tensors "
                 "are not known; give quantize_range_file, or have them computed of "
-                "samples: converter.py quantize --config=FILE --input_dir=DIR"
+                f"samples: {command('quantize')} --config=FILE --input_dir=DIR"
             )
         text = (
             f"models.{self.model}: quantize_range_file: {self.source} has no ranges of "
@@ -111,7 +112,7 @@ class Quantizer:
             text += "\nit is the range file of another model"
         return (
             f"{text}\ncollect the ranges again with this model and deployment file: "
-            "converter.py run --quantize_stat --input_dir=DIR"
+            f"{command('run')} --quantize_stat --input_dir=DIR"
         )
 
 

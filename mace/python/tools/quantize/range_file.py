@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mace.python.installation import command
 from mace.python.tools.errors import MaceError
 from mace.python.tools.quantize.ranges import Range
 
@@ -66,7 +67,7 @@ def read_log(path: Path) -> dict[str, list[Range]]:
     if problems:
         raise RangeFileError(
             f"{path} is no log of tensor ranges: {_several(problems)}\n"
-            "make it with: converter.py run --config=FILE --quantize_stat "
+            f"make it with: {command('run')} --config=FILE --quantize_stat "
             "--input_dir=DIR > LOG"
         )
     return found

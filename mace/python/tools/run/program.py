@@ -10,6 +10,7 @@ import os
 import shutil
 from pathlib import Path
 
+from mace.python.installation import CHECKOUT, PACKAGE, PACKAGED_PROGRAM
 from mace.python.tools.android_ndk import find_ndk
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.bazel import Variant, build_program, choose_variant
@@ -17,12 +18,12 @@ from mace.python.tools.codegen import linked_package
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.vocabulary import Abi, ModelFormat
 from mace.python.tools.custom_ops import custom_folders, rooms_in
-from mace.python.tools.errors import MissingToolError
+from mace.python.tools.errors import MissingToolError, UnsupportedError
 from mace.python.tools.run.options import RunOptions
 
 _LOG = logging.getLogger(__name__)
 
-_ROOT = Path(__file__).resolve().parents[4]
+_ROOT = PACKAGE.parent
 _TARGET = "//mace/tools:mace_run"
 
 # The sources of the program; other folders do not change it.
@@ -57,6 +58,8 @@ def find_program(
         BuildError: building it failed.
     """
     variant = choose_variant(abi, options.debug_mode, options.address_sanitizer, gpu)
+    if CHECKOUT is None:
+        return _packaged(variant, deployment)
     target, folder, newest = _TARGET, options.build_dir, _newest_source()
     folder /= _of_custom_ops()
     if deployment and deployment.model_graph_format is ModelFormat.CODE:
@@ -93,8 +96,33 @@ def find_program(
 def has_program(abi: Abi, options: RunOptions) -> bool:
     """Whether `find_program` need not build `mace_run` for an ABI."""
     variant = choose_variant(abi, options.debug_mode, options.address_sanitizer)
+    if CHECKOUT is None:
+        return variant == Variant(Abi.HOST) and not custom_folders()
     path = _place(options.build_dir / _of_custom_ops(), variant)
     return _is_current(path, _newest_source(), _compiler(variant))
+
+
+def _packaged(variant: Variant, deployment: Deployment | None) -> Path:
+    """The program of an installed package, which has one and builds none.
+
+    Raises:
+        UnsupportedError: another one is asked for.
+    """
+    wrong = ""
+    if variant.gpu:
+        wrong = "for the GPU (in Python, mace.load runs models on it)"
+    elif variant != Variant(Abi.HOST):
+        wrong = f"for {variant.name}"
+    elif custom_folders():
+        wrong = "with operators of your own"
+    elif deployment and deployment.model_graph_format is ModelFormat.CODE:
+        wrong = "with models as code"
+    if wrong:
+        raise UnsupportedError(
+            f"mace_run {wrong} is built in a checkout of MACE; the installed package "
+            "has it for the CPU of this computer"
+        )
+    return PACKAGED_PROGRAM
 
 
 def _place(folder: Path, variant: Variant) -> Path:

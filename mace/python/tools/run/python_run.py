@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mace.python.installation import command
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.vocabulary import Abi, DataFormat
 from mace.python.tools.convert.quantization import quantizer_of
@@ -41,7 +42,7 @@ Array = npt.NDArray[Any]
 # How mace_run begins the message that it has no kernels for a model.
 _NO_KERNELS = "MACE_UNSUPPORTED"
 HINT = (
-    "`converter.py run --fallback=python` computes the model with NumPy instead, to "
+    f"`{command('run')} --fallback=python` computes the model with NumPy instead, to "
     "validate its conversion without MACE's kernels"
 )
 

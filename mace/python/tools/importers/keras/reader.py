@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.installation import install
 from mace.python.tools.errors import MissingToolError
 from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
 from mace.python.tools.importers.keras.layer import NETWORKS
@@ -73,7 +74,7 @@ def read_model(path: Path) -> Network:
         raise MissingToolError(
             "Python package h5py",
             "reading models of Keras",
-            "bash tools/setup.sh --for keras, or pip install '.[keras]'",
+            install("keras"),
         )
     try:
         return _read_archive(path) if is_zip else _read_hdf5(path)

@@ -12,6 +12,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from mace.python.installation import PACKAGE
 from mace.python.tools.importers.base import (
     ImportModelError,
     ImportRequest,
@@ -21,7 +22,8 @@ from mace.python.tools.importers.base import (
 from mace.python.tools.importers.pytorch.model import Model, read_model
 from mace.python.tools.ir.graph import DataFormat
 
-_ROOT = Path(__file__).resolve().parents[5]
+# Where `python -m` finds the worker.
+_ROOT = PACKAGE.parent
 _TIME_LIMIT_S = 1800.0
 _LAST_LINES = 5
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mace.python.installation import PACKAGE, install
 from mace.python.tools.errors import MissingToolError
 from mace.python.tools.validate.frameworks.reference import (
     FrameworkError,
@@ -25,7 +26,8 @@ from mace.python.tools.validate.frameworks.reference import (
 )
 from mace.python.tools.validate.metrics import Metrics
 
-_ROOT = Path(__file__).resolve().parents[5]
+# Where `python -m` finds the worker.
+_ROOT = PACKAGE.parent
 
 # Framework -> extra of the Python project that installs it.
 _EXTRAS = {
@@ -88,7 +90,7 @@ def _require(framework: str) -> None:
         raise MissingToolError(
             f"Python package {_PACKAGES.get(framework, framework)}",
             "comparing with the original framework (--validate)",
-            f"bash tools/setup.sh --for {extra}, or pip install '.[{extra}]'",
+            install(extra),
         )
 
 

@@ -1,0 +1,20 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs models in Python; `import mace` has what is here."""
+
+from mace.python.runtime.library import EngineError
+from mace.python.runtime.load import load
+from mace.python.runtime.model import BoundModel, Model
+from mace.python.runtime.options import RunOptions
+from mace.python.runtime.tensors import TensorInfo
+from mace.python.tools.errors import MaceError
+
+__all__ = [
+    "BoundModel",
+    "EngineError",
+    "MaceError",
+    "Model",
+    "RunOptions",
+    "TensorInfo",
+    "load",
+]

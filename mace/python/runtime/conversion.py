@@ -1,0 +1,203 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Converts models for `mace.load`, and keeps the results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional
+
+from mace.python.installation import cache_dir, converter_state
+from mace.python.runtime.tensors import read_graph
+from mace.python.tools.atomic import atomic_dir
+from mace.python.tools.checksum import sha256_of
+from mace.python.tools.errors import MaceError, UsageError
+
+if TYPE_CHECKING:
+    from mace.python.tools.config.deployment import Deployment
+
+_GRAPH, _DATA, _SOURCE = "model.pb", "model.data", "source.json"
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_DEPLOYMENTS = (".yml", ".yaml")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be converted, and how.
+
+    Attributes:
+        source, weights: absolute paths.
+        dims: sorted by name.
+        model: of a deployment file.
+        precision: None: as the deployment file says, else floats of 32 bits.
+        for_gpu: it has to be one that the GPU can run.
+    """
+
+    source: Path
+    weights: Optional[Path]
+    dims: tuple[tuple[str, int], ...]
+    model: Optional[str]
+    precision: Optional[str]
+    for_gpu: bool
+
+    @property
+    def is_deployment(self) -> bool:
+        """Whether the source is a deployment file."""
+        return self.source.suffix.lower() in _DEPLOYMENTS
+
+
+def cached(request: Request) -> tuple[Path, Path]:
+    """Graph and weights of a converted model, from the cache or converted now.
+
+    Raises:
+        MaceError: a file cannot be read or converted, or the cache not be written.
+    """
+    parts: list[Any] = [astuple(request), converter_state(), platform.machine()]
+    parts += [_digest(path) for path in _files(request)]
+    if request.is_deployment:
+        # What names in it mean.
+        names = _VARIABLE.findall(request.source.read_text("utf-8", "replace"))
+        parts += [os.getcwd(), *(os.environ.get(name) for name in names)]
+    key = hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:32]
+    folder = cache_dir() / "models" / f"{request.source.stem}-{key}"
+    graph, data = folder / _GRAPH, folder / _DATA
+    if not _is_current(folder):
+        with atomic_dir(folder) as stage:
+            convert(request, stage)
+    return graph, data
+
+
+def convert(request: Request, folder: Path) -> tuple[Path, Path]:
+    """Converts a model into a folder; returns its graph and its weights.
+
+    Raises:
+        MaceError: it cannot be converted.
+    """
+    from mace.python.tools.calibrate.command import has_calibration
+
+    deployment = _deployment(request)
+    (name,) = deployment.models
+    model = deployment.models[name]
+    build = folder / "build"
+    _convert(deployment, build)
+    made = build / deployment.library_name / "model"
+    graph, data = folder / _GRAPH, folder / _DATA
+    os.replace(made / f"{name}.pb", graph)
+    os.replace(made / f"{name}.data", data)
+    shutil.rmtree(build)
+    if has_calibration(model) or deployment.custom_ops:
+        # Not kept: it depends on samples, or on code.
+        return graph, data
+    # What else the result depends on.
+    others = [model.quantize_range_file, model.model_file_path, model.weight_file_path]
+    paths = {str(path) for ref in others if ref for path in ref.candidates}
+    named = {
+        str(request.source.parent / name): sha256
+        for name, sha256 in read_graph(graph).external_sources
+    }
+    named.update({path: _digest(Path(path)) for path in paths if Path(path).exists()})
+    (folder / _SOURCE).write_text(json.dumps(named, indent=1), encoding="utf-8")
+    return graph, data
+
+
+def _files(request: Request) -> list[Path]:
+    """The files that the result certainly depends on."""
+    files = [request.source]
+    weights = request.weights or request.source.with_suffix(".caffemodel")
+    if request.source.suffix == ".prototxt" and weights.exists():
+        files.append(weights)
+    return files
+
+
+def _digest(path: Path) -> str:
+    try:
+        return sha256_of(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise MaceError(f"{path} cannot be read: {reason}") from error
+
+
+def _is_current(folder: Path) -> bool:
+    """Whether a whole conversion is there, of files that are as they were."""
+    try:
+        named = json.loads((folder / _SOURCE).read_text(encoding="utf-8"))
+    except OSError:
+        return False
+    return all(
+        Path(path).exists() and _digest(Path(path)) == sha256
+        for path, sha256 in named.items()
+    )
+
+
+def _deployment(request: Request) -> Deployment:
+    """The deployment of the one model that is asked for."""
+    # Late: reading deployments and models takes half a second of imports.
+    from mace.python.tools.catalogue import use_operators
+    from mace.python.tools.completion.complete import Completion
+    from mace.python.tools.completion.model_files import deployment_of
+    from mace.python.tools.config.custom_ops import folders_of
+    from mace.python.tools.config.load import deployment_of_tree, load_deployment
+    from mace.python.tools.data_type import Precision
+
+    completion = Completion(dict(request.dims), in_python=True)
+    if request.is_deployment:
+        if request.precision is not None:
+            raise UsageError(
+                f"precision: leave it out, {request.source} has data_type for it"
+            )
+        deployment = load_deployment(request.source, {}, complete=completion)
+        names = list(deployment.models)
+        if request.model is None and len(names) > 1:
+            raise UsageError(
+                f"{request.source} has several models; name one: "
+                f"mace.load(..., model={names[0]!r}), accepted: {', '.join(names)}"
+            )
+        wanted = request.model or names[0]
+        if wanted not in names:
+            raise UsageError(
+                f"{request.source} has no model {wanted!r}; it has {', '.join(names)}"
+            )
+        deployment = deployment.model_copy(
+            update={"models": {wanted: deployment.models[wanted]}}
+        )
+    else:
+        if request.model is not None:
+            raise UsageError("model: only a deployment file has several; leave it out")
+        files = [str(path) for path in (request.source, request.weights) if path]
+        tree = deployment_of(
+            files,
+            "gpu" if request.for_gpu else "cpu",
+            Precision(request.precision or Precision.FP32_FP32.value),
+        )
+        deployment = deployment_of_tree(request.source, tree, {}, completion)
+    use_operators(folders_of(deployment.custom_ops))
+    return deployment
+
+
+def _convert(deployment: Deployment, build_dir: Path) -> None:
+    from mace.python.tools.calibrate.command import (
+        convert_with_samples,
+        has_calibration,
+    )
+    from mace.python.tools.config.vocabulary import ModelFormat
+    from mace.python.tools.convert.convert import convert_deployment
+    from mace.python.tools.convert.options import ConvertOptions
+
+    files: dict[str, Any] = {
+        "model_graph_format": ModelFormat.FILE,
+        "model_data_format": ModelFormat.FILE,
+    }
+    deployment = deployment.model_copy(update=files)
+    options = ConvertOptions(build_dir=build_dir)
+    codegen = build_dir / "codegen"
+    if any(has_calibration(model) for model in deployment.models.values()):
+        convert_with_samples(deployment, options, codegen_dir=codegen)
+    else:
+        convert_deployment(deployment, options, codegen)

@@ -1,0 +1,95 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""From a file to a model that runs."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Optional, Union
+
+from mace.python.runtime import conversion
+from mace.python.runtime.conversion import Request
+from mace.python.runtime.model import Model
+from mace.python.runtime.options import RunOptions
+from mace.python.runtime.tensors import is_graph, read_graph
+from mace.python.tools.errors import UsageError
+
+FilePath = Union[str, "os.PathLike[str]"]
+
+_GRAPH_SUFFIX = ".pb"
+_WEIGHTS_SUFFIX = ".data"
+
+
+def load(
+    path: FilePath,
+    *,
+    dims: Optional[Mapping[str, int]] = None,
+    options: Optional[RunOptions] = None,
+    weights: Optional[FilePath] = None,
+    model: Optional[str] = None,
+    cache: bool = True,
+) -> Model:
+    """Loads a model, and converts it first if need be.
+
+    Args:
+        path: a converted model (``.pb``), a model of a framework (``.onnx``,
+            ``.tflite``, ``.keras``, ``.pt2``, ``.prototxt``, ..., a SavedModel's
+            folder) or a deployment file (``.yml``).
+        dims: numbers for dimensions that the model leaves open, by name; -1: each run
+            decides.
+        options: how it runs; the default is as good as it gets on the CPU.
+        weights: of a converted model, if they are not in the ``.data`` beside it; of a
+            Caffe network, if they are not in the ``.caffemodel`` beside it.
+        model: which one of a deployment file with several.
+        cache: keep the converted model in ``~/.cache/mace/models`` (or
+            ``$MACE_CACHE/models``), and use the one that is there if the files and
+            options are the same.
+
+    Raises:
+        MaceError: the file is missing, cannot be converted or cannot run; the message
+            says why, and what would be accepted.
+    """
+    source = Path(path)
+    options = options or RunOptions()
+    if not source.exists():
+        raise UsageError(f"{source}: no such file")
+    if source.suffix == _GRAPH_SUFFIX and source.is_file():
+        with open(source, "rb") as stream:
+            start = stream.read(1)
+        if is_graph(start):
+            _refuse(source, dims=dims, model=model, precision=options.precision)
+            data = Path(weights) if weights else source.with_suffix(_WEIGHTS_SUFFIX)
+            if not data.is_file():
+                raise UsageError(
+                    f"{source}: its weights {data} are missing; put them there, or "
+                    "name them: mace.load(..., weights=FILE)"
+                )
+            return Model(read_graph(source), source, data, options)
+    request = Request(
+        source.absolute(),
+        None if weights is None else Path(weights).absolute(),
+        tuple(sorted((dims or {}).items())),
+        model,
+        options.precision,
+        "gpu" in (options.devices or ()),
+    )
+    if cache:
+        graph_path, data = conversion.cached(request)
+        return Model(read_graph(graph_path), graph_path, data, options)
+    with tempfile.TemporaryDirectory(prefix="mace_model_") as folder:
+        graph_path, data = conversion.convert(request, Path(folder))
+        # The weights stay mapped when their file is gone.
+        return Model(read_graph(graph_path), source, data, options)
+
+
+def _refuse(source: Path, **given: object) -> None:
+    """A converted model is as it is."""
+    for name, value in given.items():
+        if value:
+            raise UsageError(
+                f"{source} is a converted model, whose {name} cannot be changed; leave "
+                f"{name} out, or load the model that it was converted from"
+            )

@@ -1,0 +1,185 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Files that `mace.load` takes, and what it keeps of them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import mace
+from mace.python.runtime import conversion
+
+_ROOT = Path(__file__).resolve().parents[3]
+_DIGITS = _ROOT / "mace" / "examples" / "digits" / "digits.onnx"
+_TENSORFLOW = _ROOT / "test" / "docs" / "testdata" / "model.pb"
+
+
+def _scale(path: Path, factor: float, external: bool = False) -> Path:
+    """Writes y = x * factor."""
+    info = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, ("n", 300))
+        for name in "xy"
+    ]
+    weights = numpy_helper.from_array(np.full(300, factor, np.float32), "w")
+    node = helper.make_node("Mul", ["x", "w"], ["y"])
+    graph = helper.make_graph([node], "scale", info[:1], info[1:], [weights])
+    opset = [helper.make_opsetid("", 17)]
+    model = helper.make_model(graph, opset_imports=opset, ir_version=8)
+    onnx.save(
+        model,
+        path,
+        save_as_external_data=external,
+        location="weights.bin",
+        size_threshold=0,
+    )
+    return path
+
+
+def _factor(model: mace.Model) -> float:
+    result = model(np.ones((1, 300), np.float32))
+    return float(np.asarray(result)[0, 0])
+
+
+def test_a_conversion_is_kept_until_the_file_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _scale(tmp_path / "scale.onnx", 2)
+    first = mace.load(path, dims={"n": 1})
+    assert _factor(first) == 2
+    _scale(path, 3)
+    assert _factor(mace.load(path, dims={"n": 1})) == 3
+    monkeypatch.setattr(conversion, "convert", None)
+    assert _factor(mace.load(path, dims={"n": 1})) == 3
+    # Of another size it is another conversion.
+    with pytest.raises(TypeError):
+        mace.load(path, dims={"n": 2})
+
+
+def test_weights_in_another_file_count(tmp_path: Path) -> None:
+    path = _scale(tmp_path / "scale.onnx", 2, external=True)
+    kept = path.read_bytes()
+    assert _factor(mace.load(path, dims={"n": 1})) == 2
+    (tmp_path / "weights.bin").unlink()
+    _scale(path, 5, external=True)
+    assert path.read_bytes() == kept
+    assert _factor(mace.load(path, dims={"n": 1})) == 5
+
+
+def test_without_the_cache_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MACE_CACHE", str(tmp_path / "cache"))
+    shutil.copytree(_cache_of_messages(), tmp_path / "cache" / "proto")
+    model = mace.load(_scale(tmp_path / "m.onnx", 4), dims={"n": 1}, cache=False)
+    assert _factor(model) == 4
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["proto"]
+
+
+def _cache_of_messages() -> Path:
+    from mace.python.installation import DEFAULT_CACHE
+
+    return DEFAULT_CACHE.expanduser() / "proto"
+
+
+def test_a_converted_model_is_loaded_as_it_is(tmp_path: Path) -> None:
+    made = mace.load(_scale(tmp_path / "scale.onnx", 2), dims={"n": 1}).path
+    graph = tmp_path / "scale.pb"
+    shutil.copy(made, graph)
+    with pytest.raises(mace.MaceError, match=r"its weights .*scale.data are missing"):
+        mace.load(graph)
+    weights = made.with_suffix(".data")
+    assert _factor(mace.load(graph, weights=weights)) == 2
+    shutil.copy(weights, tmp_path)
+    shutil.move(tmp_path / "model.data", tmp_path / "scale.data")
+    assert _factor(mace.load(str(graph))) == 2
+    with pytest.raises(mace.MaceError, match="whose dims cannot be changed"):
+        mace.load(graph, dims={"n": 2})
+    with pytest.raises(mace.MaceError, match="whose precision cannot be changed"):
+        mace.load(graph, options=mace.RunOptions(precision="fp16_fp32"))
+    graph.write_bytes(graph.read_bytes()[:-7])
+    with pytest.raises(mace.MaceError, match="scale.pb is no MACE model"):
+        mace.load(graph)
+
+
+def test_a_graph_of_tensorflow_is_no_converted_model() -> None:
+    model = mace.load(_TENSORFLOW)
+    (image,) = model.inputs
+    assert image.format == "NHWC" and image.is_static
+    assert np.isfinite(model(np.ones(image.shape, np.float32))).all()
+
+
+def test_a_deployment_file_has_the_say(tmp_path: Path) -> None:
+    text = f"""
+library_name: digits
+target_abis: host
+models:
+  channels_last:
+    model_file_path: {_DIGITS}
+    runtime: cpu
+    data_type: fp32_fp32
+    subgraphs:
+      - input_shapes: 1,8,8,1
+        input_data_formats: NHWC
+"""
+    deployment = tmp_path / "digits.yml"
+    deployment.write_text(text)
+    model = mace.load(deployment)
+    assert model.inputs[0].format == "NHWC"
+    image = np.random.default_rng(1).random((1, 8, 8, 1), np.float32)
+    other = mace.load(_DIGITS, dims={"N": 1})
+    np.testing.assert_array_equal(model(image), other(image.transpose(0, 3, 1, 2)))
+    with pytest.raises(mace.MaceError, match="has no model 'x'; it has channels_last"):
+        mace.load(deployment, model="x")
+    with pytest.raises(mace.MaceError, match="precision: leave it out"):
+        mace.load(deployment, options=mace.RunOptions(precision="fp32_fp32"))
+
+
+def test_precision_is_that_of_the_weights(tmp_path: Path) -> None:
+    def size(precision: str) -> int:
+        options = mace.RunOptions(precision=precision)
+        model = mace.load(_DIGITS, dims={"N": 1}, options=options)
+        return model.path.with_suffix(".data").stat().st_size
+
+    assert size("fp16_fp32") < 0.6 * size("fp32_fp32")
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("absent.onnx", "absent.onnx: no such file"),
+        ("text.onnx", "text.onnx"),
+        ("picture.jpg", "the end of the name tells no framework; known are .onnx"),
+    ],
+)
+def test_wrong_files_are_errors(tmp_path: Path, name: str, message: str) -> None:
+    for there in ("text.onnx", "picture.jpg"):
+        (tmp_path / there).write_text("no model")
+    with pytest.raises(mace.MaceError, match=message):
+        mace.load(tmp_path / name)
+
+
+def test_open_dimensions_are_asked_for() -> None:
+    with pytest.raises(mace.MaceError, match=r"for example dims=\{'N': 1\} \(-1"):
+        mace.load(_DIGITS)
+
+
+def test_importing_loads_nothing_until_it_is_needed() -> None:
+    code = """
+import sys
+import mace
+assert mace.__version__ and "load" in dir(mace)
+heavy = {"numpy", "onnx", "google.protobuf", "pydantic", "yaml", "ctypes"}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+mace.load, mace.RunOptions
+heavy -= {"numpy", "ctypes"}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=_ROOT, check=True)

@@ -1,0 +1,420 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A loaded model, and its runs."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Optional
+
+import numpy as np
+
+from mace.python.runtime.library import (
+    FORMATS,
+    MAX_RANK,
+    CModel,
+    CTensor,
+    check,
+    fail,
+    library,
+)
+from mace.python.runtime.options import RunOptions, devices_of_hint, native_config
+from mace.python.runtime.tensors import Array, GraphFile, TensorInfo, elements
+from mace.python.tools.errors import MaceError, UsageError
+from mace.python.tools.wording import nearest
+
+Shape = tuple[int, ...]
+
+# Sets of input shapes of which a model knows the shapes of its outputs.
+_KNOWN_SHAPES = 64
+
+
+class Model:
+    """A model that is loaded; `mace.load` makes it.
+
+    Any thread may run it. Runs of one model take turns; those of different models
+    happen at the same time, because Python goes on while the library computes.
+
+    Attributes:
+        name: of the model.
+        inputs, outputs: in the order of the model.
+        options: that it was loaded with.
+        path: of its graph file.
+    """
+
+    def __init__(
+        self,
+        graph: GraphFile,
+        path: Path,
+        weights: Path,
+        options: Optional[RunOptions] = None,
+    ) -> None:
+        """Prefer `mace.load`.
+
+        Raises:
+            EngineError: the library cannot load the model.
+        """
+        self.name = graph.name
+        self.inputs = graph.inputs
+        self.outputs = graph.outputs
+        self.options = options or RunOptions()
+        self.path = path
+        self._c = library()
+        self._lock = threading.Lock()
+        devices = self.options.devices or devices_of_hint(graph.runtime)
+        self._engine: Optional[ctypes.c_void_p] = self._create(graph, weights, devices)
+        self._finalizer = weakref.finalize(
+            self, self._c.mace_engine_destroy, self._engine
+        )
+        # When Python ends, threads may still be running it.
+        self._finalizer.atexit = False
+        self._places = {info.name: place for place, info in enumerate(self.inputs)}
+        for place, info in enumerate(self.inputs):
+            self._places.setdefault(info.alias or info.name, place)
+        # The tensors of unbound runs, which take turns.
+        self._call = _Tensors(self.inputs, self.outputs)
+        # Shapes of outputs by those of inputs.
+        self._shapes: dict[tuple[Shape, ...], list[Shape]] = {}
+        if all(info.is_static for info in (*self.inputs, *self.outputs)):
+            declared = tuple(info.shape for info in self.inputs)
+            self._shapes[declared] = [info.shape for info in self.outputs]
+
+    def _create(
+        self, graph: GraphFile, weights: Path, devices: Sequence[str]
+    ) -> ctypes.c_void_p:
+        # The outputs of the model alone, in its order.
+        names = [info.name.encode() for info in self.outputs]
+        outputs = (ctypes.c_char_p * len(names))(*names)
+        native = CModel(graph.content, len(graph.content))
+        native.weights_path = os.fsencode(weights)
+        native.outputs = ctypes.cast(outputs, ctypes.c_void_p)
+        native.output_count = len(names)
+        engine = ctypes.c_void_p()
+        with native_config(self.options, devices) as config:
+            check(
+                self._c.mace_engine_create(
+                    ctypes.byref(native), config, ctypes.byref(engine)
+                )
+            )
+        return engine
+
+    def __call__(self, *arrays: Any, **named: Any) -> Any:
+        """Runs the model.
+
+        Args:
+            arrays: the inputs in their order, or one mapping of names to arrays.
+            named: inputs by name.
+
+        Returns:
+            the output; a dictionary of outputs by name if the model has several, or if
+            the inputs were a dictionary.
+
+        Raises:
+            UsageError: wrong names or types.
+            EngineError: shapes that do not fit, or a run that failed.
+        """
+        if len(arrays) == 1 and isinstance(arrays[0], Mapping):
+            return self.run({**arrays[0], **named})
+        results = self._run(self._ordered(arrays, named))
+        if len(results) == 1:
+            return results[0]
+        return {info.name: array for info, array in zip(self.outputs, results)}
+
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, Array]:
+        """As calling the model, with names for all inputs and outputs."""
+        results = self._run(self._ordered((), inputs))
+        return {info.name: array for info, array in zip(self.outputs, results)}
+
+    def bind(
+        self,
+        inputs: Optional[Mapping[str, Array]] = None,
+        outputs: Optional[Mapping[str, Array]] = None,
+    ) -> BoundModel:
+        """Fixes the arrays that runs read and write, so that a run allocates nothing.
+
+        Args:
+            inputs: by name, of the model's type and dense; those that are left out are
+                made, if the model says their shape.
+            outputs: likewise.
+
+        Raises:
+            UsageError: an array that the library cannot use in place, or whose shape is
+                not known.
+        """
+        return BoundModel(self, dict(inputs or {}), dict(outputs or {}))
+
+    def reset_states(self) -> None:
+        """Sets the states of the model, which it keeps from run to run, to zero."""
+        with self._lock:
+            check(self._c.mace_engine_reset_states(self._handle()))
+
+    def release_memory(self) -> None:
+        """Frees the memory of intermediate tensors until the next run."""
+        with self._lock:
+            check(self._c.mace_engine_release_intermediate_buffer(self._handle()))
+
+    def close(self) -> None:
+        """Frees all memory; the model cannot run any more. Also happens when nothing
+        refers to it.
+        """
+        with self._lock:
+            self._engine = None
+            self._finalizer()
+
+    def __enter__(self) -> Model:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        ports = [
+            ", ".join(f"{i.name} {i.dtype.name}{list(i.shape)}" for i in infos)
+            for infos in (self.inputs, self.outputs)
+        ]
+        return f"<mace.Model {self.name}: {ports[0]} -> {ports[1]}>"
+
+    def _handle(self) -> ctypes.c_void_p:
+        if self._engine is None:
+            raise MaceError(f"model '{self.name}' was closed")
+        return self._engine
+
+    def _ordered(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        """The inputs in the model's order."""
+        count = len(self.inputs)
+        if not named and len(arrays) == count:
+            return list(arrays)
+        found: list[Any] = [None] * count
+        seen = [False] * count
+        problems = []
+        if len(arrays) > count:
+            problems.append(f"{len(arrays)} arrays were given")
+        for place in range(min(len(arrays), count)):
+            found[place], seen[place] = arrays[place], True
+        for name, array in named.items():
+            at = self._places.get(name)
+            if at is None:
+                near = nearest(name, [info.name for info in self.inputs])
+                hint = f"; did you mean '{near}'?" if near else ""
+                problems.append(f"'{name}' is not an input{hint}")
+            elif seen[at]:
+                problems.append(f"'{name}' is given twice")
+            else:
+                found[at], seen[at] = array, True
+        problems += [
+            f"'{info.name}' is missing"
+            for info, there in zip(self.inputs, seen)
+            if not there
+        ]
+        if problems:
+            names = ", ".join(f"'{info.name}'" for info in self.inputs)
+            raise UsageError(
+                f"wrong inputs for model '{self.name}', which takes {names}: "
+                + "; ".join(problems)
+            )
+        return found
+
+    def _run(self, given: Sequence[Any]) -> list[Array]:
+        arrays = [info.accept(item) for info, item in zip(self.inputs, given)]
+        shapes = tuple([array.shape for array in arrays])
+        call = self._call
+        with self._lock:
+            engine = self._handle()
+            call.set_inputs(arrays)
+            known = self._shapes.get(shapes)
+            wanted = known or [(0,)] * len(self.outputs)
+            results = [np.empty(s, i.dtype) for s, i in zip(wanted, self.outputs)]
+            call.set_outputs(results)
+            code = self._c.mace_engine_run(engine, *call.arguments)
+            # The library tells one output after the other whose shape was not known.
+            for _ in self.outputs:
+                if code == 0:
+                    break
+                place, shape = call.too_small() or (0, None)
+                if shape is None:
+                    break
+                results[place] = np.empty(shape, self.outputs[place].dtype)
+                call.set_outputs(results)
+                code = self._c.mace_engine_run(engine, *call.arguments)
+                known = None
+            if code != 0:
+                fail(code)
+            if known is None:
+                self._remember(shapes, [array.shape for array in results])
+            return call.shaped(results)
+
+    def _remember(self, inputs: tuple[Shape, ...], outputs: list[Shape]) -> None:
+        if len(self._shapes) >= _KNOWN_SHAPES:
+            self._shapes.clear()
+        self._shapes[inputs] = outputs
+
+
+class BoundModel:
+    """A model with fixed arrays: calling it runs the model and allocates nothing.
+
+        bound = model.bind()
+        bound.inputs["image"][...] = picture
+        probability = bound()
+
+    Write to `inputs` before a run; `outputs` have the results after it, until the next
+    run. Any thread may run it, but the arrays are the same for all.
+
+    Attributes:
+        inputs, outputs: the arrays, by name.
+    """
+
+    def __init__(
+        self, model: Model, inputs: dict[str, Array], outputs: dict[str, Array]
+    ) -> None:
+        self._model = model
+        self.inputs = _bound("input", model.inputs, inputs)
+        self.outputs = _bound("output", model.outputs, outputs)
+        self._results = list(self.outputs.values())
+        self._tensors = _Tensors(model.inputs, model.outputs)
+        self._tensors.set_inputs(list(self.inputs.values()))
+        self._tensors.set_outputs(self._results)
+        self._arguments = self._tensors.arguments
+        self._run = library().mace_engine_run
+        self._lock = model._lock
+        self._single = len(self._results) == 1
+
+    def __call__(self) -> Any:
+        """Runs the model; returns the output, or several by name.
+
+        An output of which the data decides the size is the part of the array that was
+        written.
+        """
+        tensors = self._tensors
+        with self._lock:
+            code = self._run(self._model._handle(), *self._arguments)
+            if code != 0:
+                fail(code)
+            results = tensors.shaped(self._results)
+        if self._single:
+            return results[0]
+        return dict(zip(self.outputs, results))
+
+
+def _bound(
+    kind: str, infos: Sequence[TensorInfo], given: dict[str, Array]
+) -> dict[str, Array]:
+    found = {}
+    for info in infos:
+        array = given.pop(info.name, None)
+        if array is None:
+            if not info.is_static:
+                raise UsageError(
+                    f"{kind} '{info.name}' has the shape {list(info.shape)}; give an "
+                    "array of the shape that the runs have"
+                )
+            array = np.zeros(info.shape, info.dtype)
+        elif (
+            not isinstance(array, np.ndarray)
+            or array.dtype != info.dtype
+            or not array.flags.c_contiguous
+            or (kind == "output" and not array.flags.writeable)
+        ):
+            raise UsageError(
+                f"{kind} '{info.name}': an array to bind must be a dense "
+                f"numpy.ndarray of {info.dtype.name} (that can be written, if it is an "
+                "output); numpy.ascontiguousarray makes one"
+            )
+        found[info.name] = array
+    if given:
+        names = ", ".join(f"'{info.name}'" for info in infos)
+        raise UsageError(
+            f"the model has no {kind} {', '.join(map(repr, given))}; it has {names}"
+        )
+    return found
+
+
+class _Tensors:
+    """The library's view of arrays; keeps the arrays alive."""
+
+    def __init__(
+        self, inputs: Sequence[TensorInfo], outputs: Sequence[TensorInfo]
+    ) -> None:
+        self._inputs = _native(inputs)
+        self._outputs = _native(outputs)
+        self._in_place = [self._inputs[i] for i in range(len(inputs))]
+        self._out_place = [self._outputs[i] for i in range(len(outputs))]
+        self._in_infos = tuple(inputs)
+        self._shapes: list[Optional[Shape]] = [None] * len(inputs)
+        self._types: list[Any] = [info.dtype for info in inputs]
+        self._arrays: list[Array] = []
+        self._results: list[Array] = []
+        # Of mace_engine_run, after the engine.
+        self.arguments = (
+            ctypes.cast(self._inputs, ctypes.c_void_p),
+            ctypes.c_size_t(len(inputs)),
+            ctypes.cast(self._outputs, ctypes.c_void_p),
+            ctypes.c_size_t(len(outputs)),
+        )
+
+    def set_inputs(self, arrays: list[Array]) -> None:
+        self._arrays = arrays
+        for place, array in enumerate(arrays):
+            tensor = self._in_place[place]
+            tensor.data = array.ctypes.data
+            shape = array.shape
+            if shape != self._shapes[place]:
+                self._set_shape(tensor, place, shape)
+                tensor.bytes = array.nbytes
+            if array.dtype is not self._types[place]:
+                tensor.type = self._in_infos[place].native_type(array.dtype)
+                tensor.bytes = array.nbytes
+                self._types[place] = array.dtype
+
+    def _set_shape(self, tensor: CTensor, place: int, shape: Shape) -> None:
+        if len(shape) > MAX_RANK:
+            raise UsageError(
+                f"input '{self._in_infos[place].name}': the array has {len(shape)} "
+                f"dimensions; at most {MAX_RANK} are possible"
+            )
+        tensor.rank = len(shape)
+        tensor.dims[: len(shape)] = shape
+        self._shapes[place] = shape
+
+    def set_outputs(self, results: list[Array]) -> None:
+        self._results = results
+        for tensor, array in zip(self._out_place, results):
+            tensor.data = array.ctypes.data
+            tensor.bytes = array.nbytes
+
+    def shaped(self, results: list[Array]) -> list[Array]:
+        """The results in the shapes that the run gave them."""
+        found = []
+        for tensor, array in zip(self._out_place, results):
+            shape = tuple(tensor.dims[: tensor.rank])
+            if shape != array.shape:
+                array = array.reshape(-1)[: elements(shape)].reshape(shape)
+            found.append(array)
+        return found
+
+    def too_small(self) -> Optional[tuple[int, Shape]]:
+        """The output that a run had no room for, and its shape."""
+        for place, (tensor, array) in enumerate(zip(self._out_place, self._results)):
+            shape = tuple(tensor.dims[: tensor.rank])
+            if elements(shape) > array.size:
+                return place, shape
+        return None
+
+
+def _native(infos: Sequence[TensorInfo]) -> Any:
+    tensors = (CTensor * len(infos))()
+    for tensor, info in zip(tensors, infos):
+        tensor.name = info.name.encode()
+        tensor.type = info.native_type(info.dtype)
+        tensor.format = FORMATS[info.format]
+    return tensors

@@ -1,0 +1,282 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of models, compared with ONNX Runtime and NumPy."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper
+
+import mace
+
+_ROOT = Path(__file__).resolve().parents[3]
+_DIGITS = _ROOT / "mace" / "examples" / "digits" / "digits.onnx"
+
+_FLOAT, _INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def _random(*shape: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(5).random(shape, dtype=np.float32)
+
+
+def _save(path: Path, nodes: list[Any], inputs: Any, outputs: Any) -> Path:
+    def info(name: str, dtype: int, *shape: Any) -> onnx.ValueInfoProto:
+        return helper.make_tensor_value_info(name, dtype, shape)
+
+    graph = helper.make_graph(
+        nodes, path.stem, [info(*i) for i in inputs], [info(*o) for o in outputs]
+    )
+    opset = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two inputs, one of indices, and two outputs, of any number of rows."""
+    nodes = [
+        helper.make_node("Gather", ["a", "rows"], ["taken"], axis=0),
+        helper.make_node("Add", ["taken", "taken"], ["twice"]),
+        helper.make_node("ReduceSum", ["a"], ["sum"], keepdims=1),
+    ]
+    return _save(
+        tmp_path_factory.mktemp("models") / "several.onnx",
+        nodes,
+        [("a", _FLOAT, "n", 4), ("rows", _INT64, "m")],
+        [("twice", _FLOAT, "m", 4), ("sum", _FLOAT, 1, 1)],
+    )
+
+
+@pytest.fixture(scope="module")
+def digits() -> mace.Model:
+    return mace.load(_DIGITS, dims={"N": 1})
+
+
+@pytest.fixture(scope="module")
+def open_several(several: Path) -> mace.Model:
+    return mace.load(several, dims={"n": -1, "m": -1})
+
+
+def _expected(path: Path, **inputs: Any) -> list[Any]:
+    return list(onnxruntime.InferenceSession(path).run(None, inputs))
+
+
+def test_a_model_gives_what_onnx_runtime_gives(digits: mace.Model) -> None:
+    image = _random(1, 1, 8, 8)
+    (expected,) = _expected(_DIGITS, image=image)
+    found = digits(image)
+    assert isinstance(found, np.ndarray) and found.shape == (1, 10)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_a_model_says_what_it_takes_and_returns(digits: mace.Model) -> None:
+    (image,) = digits.inputs
+    (probability,) = digits.outputs
+    assert (image.name, image.shape, image.dtype) == (
+        "image",
+        (1, 1, 8, 8),
+        np.dtype("float32"),
+    )
+    assert (image.format, probability.format) == ("NCHW", "NONE")
+    assert (probability.name, probability.shape) == ("probability", (1, 10))
+    assert repr(digits) == (
+        "<mace.Model digits: image float32[1, 1, 8, 8] -> probability float32[1, 10]>"
+    )
+
+
+def test_inputs_and_outputs_go_by_name_or_by_order(open_several: mace.Model) -> None:
+    a, rows = _random(5, 4), np.array([1, 4, 1])
+    expected = {"twice": 2 * a[rows], "sum": a.sum()}
+    for found in (
+        open_several(a, rows),
+        open_several(a, rows=rows),
+        open_several(a=a, rows=rows),
+        open_several({"a": a, "rows": rows}),
+        open_several.run({"rows": rows, "a": a}),
+    ):
+        assert isinstance(found, dict) and list(found) == ["twice", "sum"]
+        np.testing.assert_allclose(found["twice"], expected["twice"])
+        np.testing.assert_allclose(found["sum"], expected["sum"], rtol=1e-6)
+
+
+def test_a_dictionary_gives_a_dictionary(digits: mace.Model) -> None:
+    image = _random(1, 1, 8, 8)
+    found = digits({"image": image})
+    assert isinstance(found, dict)
+    np.testing.assert_array_equal(found["probability"], digits(image))
+
+
+def test_every_run_may_have_other_shapes(open_several: mace.Model) -> None:
+    for size in (1, 3, 2, 3, 0):
+        a, rows = _random(size + 1, 4), np.arange(size)
+        found = open_several.run({"a": a, "rows": rows})
+        np.testing.assert_array_equal(found["twice"], 2 * a[:size])
+
+
+def test_arrays_need_not_be_dense_or_of_the_models_type(digits: mace.Model) -> None:
+    wide = _random(1, 8, 8, 2).transpose(0, 3, 1, 2)
+    image = wide[:, 1:]
+    expected = digits(image.copy())
+    for given in (image, image.astype(">f4"), image.astype(np.float64), image.tolist()):
+        np.testing.assert_array_equal(digits(given), expected)
+    half = digits(image.astype(np.float16))
+    np.testing.assert_allclose(half, expected, atol=1e-3)
+
+
+def test_integers_that_do_not_fit_are_refused(open_several: mace.Model) -> None:
+    with pytest.raises(mace.MaceError, match="input 'rows' is int32: the array has"):
+        open_several(_random(2, 4), np.array([2**40]))
+    with pytest.raises(mace.MaceError, match="convert it first"):
+        open_several(_random(2, 4), np.array([0.5]))
+
+
+@pytest.mark.parametrize(
+    "run, message",
+    [
+        (lambda model, x: model(imgae=x), "'imgae' is not an input; did you mean"),
+        (lambda model, x: model(), "which takes 'image': 'image' is missing"),
+        (lambda model, x: model(x, image=x), "'image' is given twice"),
+        (lambda model, x: model(x, x), "2 arrays were given"),
+        (lambda model, x: model(x[0]), "has 4 dimensions in the model"),
+        (lambda model, x: model(x[..., 1:].reshape((1,) * 5 + (8, 7))), "dimensions"),
+        (lambda model, x: model(x.reshape((1,) * 9 + x.shape)), "at most 8"),
+        (lambda model, x: model(np.array(["8"])), "the array is str"),
+        (lambda model, x: model.bind({"image": x[..., ::-1]}), "must be a dense"),
+        (lambda model, x: model.bind({"images": x}), "no input 'images'; it has 'ima"),
+    ],
+)
+def test_errors_say_what_to_change(
+    digits: mace.Model, run: Callable[..., Any], message: str
+) -> None:
+    with pytest.raises(mace.MaceError, match=message):
+        run(digits, _random(1, 1, 8, 8))
+
+
+def test_a_run_after_an_error_is_right(digits: mace.Model) -> None:
+    image = _random(1, 1, 8, 8)
+    expected = digits(image)
+    with pytest.raises(mace.EngineError) as caught:
+        digits(image[0])
+    assert caught.value.code == "MACE_INVALID_ARGS"
+    np.testing.assert_array_equal(digits(image), expected)
+
+
+def test_a_bound_model_reads_and_writes_the_same_arrays(digits: mace.Model) -> None:
+    images = _random(2, 1, 1, 8, 8)
+    result = np.empty((1, 10), np.float32)
+    bound = digits.bind(outputs={"probability": result})
+    for image in images:
+        bound.inputs["image"][...] = image
+        assert bound() is result
+        np.testing.assert_array_equal(result, digits(image))
+
+
+def test_a_bound_run_allocates_nothing(digits: mace.Model) -> None:
+    bound = digits.bind()
+    bound()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.take_snapshot()
+        for _ in range(100):
+            bound()
+        after = tracemalloc.take_snapshot()
+    finally:
+        tracemalloc.stop()
+    own = [tracemalloc.Filter(True, "*/mace/python/runtime/*")]
+    grown = after.filter_traces(own).compare_to(before.filter_traces(own), "filename")
+    assert sum(max(0, item.size_diff) for item in grown) < 1000
+
+
+def test_only_known_shapes_are_bound_without_arrays(open_several: mace.Model) -> None:
+    with pytest.raises(mace.MaceError, match="'a' has the shape"):
+        open_several.bind()
+    arrays = {"a": _random(3, 4), "rows": np.array([2], np.int32)}
+    results = {
+        "twice": np.empty((2, 4), np.float32),
+        "sum": np.empty((1, 1), np.float32),
+    }
+    found = open_several.bind(arrays, results)()
+    assert isinstance(found, dict)
+    # Of a larger array, the part that was written.
+    np.testing.assert_array_equal(found["twice"], 2 * arrays["a"][2:])
+    assert np.shares_memory(found["twice"], results["twice"])
+
+
+def test_threads_share_a_model(digits: mace.Model) -> None:
+    images = _random(16, 1, 1, 8, 8)
+    expected = [digits(image) for image in images]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            found = list(pool.map(digits, images))
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_a_closed_model_refuses_to_run() -> None:
+    with mace.load(_DIGITS, dims={"N": 1}) as model:
+        bound = model.bind()
+    for run in (bound, model.reset_states, lambda: model(_random(1, 1, 8, 8))):
+        with pytest.raises(mace.MaceError, match="'digits' was closed"):
+            run()
+    model.close()
+
+
+def test_states_advance_once_for_each_run(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Add", ["x", "before"], ["now"])]
+    ports = [("x", _FLOAT, 1, 4), ("before", _FLOAT, 1, 4)]
+    model = _save(tmp_path / "sums.onnx", nodes, ports, [("now", _FLOAT, 1, 4)])
+    deployment = tmp_path / "sums.yml"
+    deployment.write_text(
+        f"""
+library_name: sums
+target_abis: host
+models:
+  sums:
+    model_file_path: {model.name}
+    runtime: cpu
+    subgraphs:
+      - states: {{before: now}}
+"""
+    )
+    sums = mace.load(deployment)
+    assert [info.name for info in sums.inputs] == ["x"]
+    one = np.ones((1, 4), np.float32)
+    assert [float(np.asarray(sums(one)).max()) for _ in range(3)] == [1, 2, 3]
+    sums.reset_states()
+    sums.release_memory()
+    assert float(np.asarray(sums(one)).max()) == 1
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"threads": 0}, "threads: found 0, accepted: 1, 2, ..."),
+        ({"runtimes": "npu"}, "runtimes: found 'npu', accepted: cpu, gpu"),
+        ({"runtimes": ()}, "runtimes: found none"),
+        ({"affinity": "big"}, "affinity: found 'big', accepted: none, big_only"),
+        ({"precision": "fp16"}, "precision: found 'fp16', accepted: fp16_fp32"),
+    ],
+)
+def test_options_say_what_is_accepted(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(mace.MaceError, match=message):
+        mace.RunOptions(**options)
+
+
+def test_options_reach_the_library() -> None:
+    image = np.full((1, 1, 8, 8), np.nan, np.float32)
+    options = mace.RunOptions(
+        runtimes=["cpu"], threads=1, affinity="power_save", check_range=True
+    )
+    model = mace.load(_DIGITS, dims={"N": 1}, options=options)
+    with pytest.raises(mace.EngineError, match="NaN"):
+        model(image)

@@ -1,0 +1,43 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checksums of files and folders."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+# Block size for checksums: with larger blocks, SHA-256 itself is the limit.
+_BLOCK_BYTES = 1 << 20
+
+
+def sha256_of(path: Path) -> str:
+    """The checksum of a file, in lower-case hexadecimal.
+
+    That of a folder is the checksum of a list of its files, sorted by the bytes of
+    their names, as `sha256sum` prints them: checksum, two spaces, path in the folder.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if not path.is_dir():
+        return _digest(path)
+    names = [
+        os.fsencode(file.relative_to(path).as_posix())
+        for file in path.rglob("*")
+        if file.is_file()
+    ]
+    listed = b"".join(
+        _digest(path / os.fsdecode(name)).encode() + b"  " + name + b"\n"
+        for name in sorted(names)
+    )
+    return hashlib.sha256(listed).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        while block := stream.read(_BLOCK_BYTES):
+            digest.update(block)
+    return digest.hexdigest()
