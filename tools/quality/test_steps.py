@@ -97,6 +97,8 @@ _POCL = (
     "--test_env=POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable",
 )
 _COMMANDS = "test/docs/commands_test.py"
+# Builds the Python package of libraries that earlier steps build.
+_WHEEL = "test/wheel"
 _DEVICES = "test/devices"
 # Builds all of the library anew, for each ABI.
 _ANDROID = "test/android_ndk"
@@ -299,6 +301,13 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             writes="build",
         ),
         Step(
+            "wheel",
+            "the Python package, installed outside of the checkout",
+            (*pytest, "--durations=10", _WHEEL),
+            count_pytest,
+            15,
+        ),
+        Step(
             "android",
             "libmace for Android, by a stand-in for the NDK",
             (*pytest, _ANDROID),
@@ -329,7 +338,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
                 *(*pytest, "--numprocesses=2", "--dist=loadfile", "--durations=20"),
                 *(
                     f"--ignore={path}"
-                    for path in (_COMMANDS, _DEVICES, _ANDROID, _OPENCL_ARM64)
+                    for path in (_COMMANDS, _DEVICES, _ANDROID, _OPENCL_ARM64, _WHEEL)
                 ),
             ),
             count_pytest,

@@ -1,0 +1,58 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What hatchling, which builds the Python package, asks of this project.
+
+It is imported where nothing but hatchling may be installed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any, Dict, List
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+# Set by tools/build-wheel.sh: the tag of the platform, and a folder that holds the
+# native files for it.
+PLATFORM_VARIABLE = "MACE_WHEEL_PLATFORM"
+CONTENTS_VARIABLE = "MACE_WHEEL_CONTENTS"
+
+_EXTRA = re.compile(r"requirements-(.+)\.txt$")
+
+
+def requirements(path: Path) -> List[str]:
+    """The packages of a list of `setup/`."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line for line in (line.split("#")[0].strip() for line in lines) if line]
+
+
+class MetadataHook(MetadataHookInterface):
+    """Takes the dependencies from the lists that tools/setup.sh installs."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: Dict[str, Any]) -> None:
+        folder = Path(self.root, "setup")
+        metadata["dependencies"] = requirements(folder / "requirements.txt")
+        metadata["optional-dependencies"] = {
+            match[1]: requirements(path)
+            for path in sorted(folder.iterdir())
+            for match in [_EXTRA.match(path.name)]
+            if match
+        }
+
+
+class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Adds the native files; without them the package only converts."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: Dict[str, Any]) -> None:
+        contents = os.environ.get(CONTENTS_VARIABLE)
+        if contents:
+            build_data["pure_python"] = False
+            build_data["tag"] = f"py3-none-{os.environ[PLATFORM_VARIABLE]}"
+            build_data["force_include"][contents] = "mace"
