@@ -4,24 +4,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import platform
 import re
 import shutil
+import threading
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
 from mace.python.installation import cache_dir, converter_state
 from mace.python.runtime.tensors import read_graph
-from mace.python.tools.atomic import atomic_dir
+from mace.python.tools.atomic import OutputError, atomic_dir
 from mace.python.tools.checksum import sha256_of
 from mace.python.tools.errors import MaceError, UsageError
 
 if TYPE_CHECKING:
     from mace.python.tools.config.deployment import Deployment
+
+# The converter works for one caller at a time.
+_CONVERTING = threading.Lock()
 
 _GRAPH, _DATA, _SOURCE = "model.pb", "model.data", "source.json"
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -69,9 +75,33 @@ def cached(request: Request) -> tuple[Path, Path]:
     folder = cache_dir() / "models" / f"{request.source.stem}-{key}"
     graph, data = folder / _GRAPH, folder / _DATA
     if not _is_current(folder):
-        with atomic_dir(folder) as stage:
-            convert(request, stage)
+        with _alone(folder):
+            # Another thread or process may have converted it meanwhile.
+            if not _is_current(folder):
+                with atomic_dir(folder) as stage:
+                    convert(request, stage)
     return graph, data
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Lets one process at a time write a folder.
+
+    Raises:
+        OutputError: the cache cannot be written.
+    """
+    from filelock import FileLock
+
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder.with_name(f".{folder.name}.lock"))
+        lock.acquire()
+    except OSError as error:
+        raise OutputError(folder, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def convert(request: Request, folder: Path) -> tuple[Path, Path]:
@@ -80,13 +110,18 @@ def convert(request: Request, folder: Path) -> tuple[Path, Path]:
     Raises:
         MaceError: it cannot be converted.
     """
+    with _CONVERTING:
+        return _convert(request, folder)
+
+
+def _convert(request: Request, folder: Path) -> tuple[Path, Path]:
     from mace.python.tools.calibrate.command import has_calibration
 
     deployment = _deployment(request)
     (name,) = deployment.models
     model = deployment.models[name]
     build = folder / "build"
-    _convert(deployment, build)
+    _write(deployment, build)
     made = build / deployment.library_name / "model"
     graph, data = folder / _GRAPH, folder / _DATA
     os.replace(made / f"{name}.pb", graph)
@@ -181,7 +216,7 @@ def _deployment(request: Request) -> Deployment:
     return deployment
 
 
-def _convert(deployment: Deployment, build_dir: Path) -> None:
+def _write(deployment: Deployment, build_dir: Path) -> None:
     from mace.python.tools.calibrate.command import (
         convert_with_samples,
         has_calibration,

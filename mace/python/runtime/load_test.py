@@ -7,6 +7,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,33 @@ def test_a_conversion_is_kept_until_the_file_changes(
     # Of another size it is another conversion.
     with pytest.raises(TypeError):
         mace.load(path, dims={"n": 2})
+
+
+def test_several_who_need_a_conversion_wait_for_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _scale(tmp_path / "scale.onnx", 7)
+    convert, calls = conversion.convert, []
+
+    def count(request: conversion.Request, folder: Path) -> tuple[Path, Path]:
+        calls.append(request)
+        return convert(request, folder)
+
+    monkeypatch.setattr(conversion, "convert", count)
+    with ThreadPoolExecutor(4) as pool:
+        models = list(pool.map(lambda _: mace.load(path, dims={"n": 1}), range(4)))
+    assert [_factor(model) for model in models] == [7] * 4
+    assert len(calls) == 1
+
+
+def test_a_cache_that_cannot_be_written_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _scale(tmp_path / "scale.onnx", 7)
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MACE_CACHE", str(tmp_path / "file"))
+    with pytest.raises(mace.MaceError, match="file/models/scale-"):
+        mace.load(path, dims={"n": 1})
 
 
 def test_weights_in_another_file_count(tmp_path: Path) -> None:
