@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -220,6 +221,34 @@ def test_threads_share_a_model(digits: mace.Model) -> None:
         for _ in range(5):
             found = list(pool.map(digits, images))
             np.testing.assert_array_equal(found, expected)
+
+
+def test_python_goes_on_while_the_library_computes(tmp_path: Path) -> None:
+    path = tmp_path / "product.onnx"
+    ports = [("x", _FLOAT, 500, 1000), ("w", _FLOAT, 1000, 1000)]
+    node = helper.make_node("MatMul", ["x", "w"], ["y"])
+    _save(path, [node], ports, [("y", _FLOAT, 500, 1000)])
+    bound = mace.load(path, options=mace.RunOptions(threads=1)).bind()
+    count, done = 0, threading.Event()
+
+    def go_on() -> None:
+        nonlocal count
+        while not done.is_set():
+            count += 1
+
+    other = threading.Thread(target=go_on)
+    other.start()
+    counted: list[int] = []
+    try:
+        # A busy computer may not let the other thread run at once.
+        while len(counted) < 50 and max(counted, default=0) < 1000:
+            before = count
+            bound()
+            counted.append(count - before)
+    finally:
+        done.set()
+        other.join()
+    assert max(counted) >= 1000
 
 
 def test_a_closed_model_refuses_to_run() -> None:
