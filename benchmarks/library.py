@@ -13,38 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mace.python.runtime.library import FORMATS, TYPES, CModel, CTensor
+
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "build/lib/host/cpu/libmace.so"
-_MAX_RANK = 8
-_NHWC, _NONE = 1, 0
-_TYPES = {"float32": 1, "int32": 4}
-
-
-class _Model(ctypes.Structure):
-    _fields_ = (
-        ("graph", ctypes.c_void_p),
-        ("graph_size", ctypes.c_size_t),
-        ("weights", ctypes.c_void_p),
-        ("weights_size", ctypes.c_size_t),
-        ("weights_path", ctypes.c_char_p),
-        ("inputs", ctypes.c_void_p),
-        ("input_count", ctypes.c_size_t),
-        ("outputs", ctypes.c_void_p),
-        ("output_count", ctypes.c_size_t),
-    )
-
-
-class _Tensor(ctypes.Structure):
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("data", ctypes.c_void_p),
-        ("bytes", ctypes.c_size_t),
-        ("type", ctypes.c_int),
-        ("format", ctypes.c_int),
-        ("rank", ctypes.c_size_t),
-        ("dims", ctypes.c_int64 * _MAX_RANK),
-        ("memory", ctypes.c_int),
-    )
 
 
 class Library:
@@ -75,8 +47,8 @@ class Library:
         self.check(self._c.mace_config_create(ctypes.byref(config)))
         self.check(self._c.mace_config_set_cpu_threads(config, threads, 0))
         graph = model.with_suffix(".pb").read_bytes()
-        request = _Model(
-            graph=ctypes.cast(ctypes.c_char_p(graph), ctypes.c_void_p),
+        request = CModel(
+            graph=graph,
             graph_size=len(graph),
             weights_path=str(model.with_suffix(".data")).encode(),
         )
@@ -150,9 +122,9 @@ class Bound:
         self._run = c.mace_engine_run
         self._keep = arrays
         self._sources, self._targets = (
-            (_Tensor * len(side))(
+            (CTensor * len(side))(
                 *(
-                    _tensor(name, array, _NHWC if images else _NONE)
+                    _tensor(name, array, FORMATS["NHWC" if images else "NONE"])
                     for name, array in side.items()
                 )
             )
@@ -170,15 +142,15 @@ class Bound:
         self._library.check(code)
 
 
-def _tensor(name: str, array: NDArray[Any], order: int) -> _Tensor:
-    if not array.flags.c_contiguous or array.dtype.name not in _TYPES:
-        raise ValueError(f"{name}: needs a dense array of {' or '.join(_TYPES)}")
-    tensor = _Tensor(
+def _tensor(name: str, array: NDArray[Any], order: int) -> CTensor:
+    if not array.flags.c_contiguous or array.dtype.name not in TYPES:
+        raise ValueError(f"{name}: needs a dense array of {' or '.join(TYPES)}")
+    tensor = CTensor(
         name=name.encode(),
         data=array.ctypes.data,
         bytes=array.nbytes,
-        type=_TYPES[array.dtype.name],
-        format=order if array.ndim == 4 else _NONE,
+        type=TYPES[array.dtype.name],
+        format=order if array.ndim == 4 else FORMATS["NONE"],
         rank=array.ndim,
     )
     for axis, dim in enumerate(array.shape):
