@@ -306,6 +306,8 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             (*pytest, "--durations=10", _WHEEL),
             count_pytest,
             15,
+            cores=1,
+            writes="build",
         ),
         Step(
             "android",
