@@ -218,10 +218,6 @@ def test_shells_complete_it(installed: Installed, shell: str) -> None:
     [
         (("build", *_MODEL), "building libmace needs a checkout"),
         (("new-op", "Sum"), "adding an operator needs a checkout of MACE"),
-        (
-            ("convert", *_MODEL, "--model_graph_format=code"),
-            "building models as code needs a checkout of MACE",
-        ),
         (("run", *_MODEL, "--debug_mode"), "in a checkout of MACE"),
     ],
 )
@@ -237,6 +233,16 @@ def test_what_needs_a_checkout_says_so(
 def test_nothing_is_missing_of_it(all_installed: Dict[str, Installed]) -> None:
     for installed in all_installed.values():
         installed.succeed("python", "-c", _IMPORT)
+
+
+def test_models_as_code_need_no_checkout(installed: Installed) -> None:
+    formats = [f"--model_{part}_format=code" for part in ("graph", "data")]
+    folder = installed.folder / "linked"
+    installed.succeed("mace", "convert", *_MODEL, *formats, f"--build_dir={folder}")
+    assert (folder / "digits/model/host/digits.a").is_file()
+    done = installed.run("mace", "run", *_MODEL, *formats, f"--build_dir={folder}")
+    assert done.returncode == 2
+    assert "mace_run with models as code is built in a checkout" in done.stderr
 
 
 def test_using_it_writes_nothing_into_it(installed: Installed) -> None:

@@ -8,11 +8,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from mace.python.installation import CHECKOUT
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.vocabulary import ModelFormat
 
 # In the source tree, because Bazel builds what is generated.
-CODEGEN_DIR = Path(__file__).resolve().parents[4] / "mace" / "codegen"
+# An installed package is not written to.
+CODEGEN_DIR = CHECKOUT / "mace" / "codegen" if CHECKOUT else Path("build", "codegen")
 
 
 @dataclass(frozen=True)
