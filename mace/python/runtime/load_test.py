@@ -184,7 +184,7 @@ def test_precision_is_that_of_the_weights(tmp_path: Path) -> None:
     [
         ("absent.onnx", "absent.onnx: no such file"),
         ("text.onnx", "text.onnx"),
-        ("picture.jpg", "the end of the name tells no framework; known are .onnx"),
+        ("picture.jpg", "nor its contents tell the framework; known are .onnx"),
     ],
 )
 def test_wrong_files_are_errors(tmp_path: Path, name: str, message: str) -> None:
