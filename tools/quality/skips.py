@@ -121,7 +121,7 @@ EXPECTED = (
     ),
     Expected(
         ("host", "arm64", "armhf", "sanitize", "tsan"),
-        "//mace/*/hexagon/*",
+        "//mace/*/hexagon*",
         "",
         "runs on the DSP, in the step hexagon",
     ),
