@@ -102,7 +102,7 @@ _EXTENSION_FLAGS = {
     ),
 }
 # What runs on the DSP.
-_DSP = re.compile(r"^mace/(runtimes/hexagon/dsp|kernels/hexagon)/")
+_DSP = re.compile(r"^mace/kernels/hexagon/")
 _DSP_FLAGS = (
     "--target=hexagon-unknown-none-elf",
     "-mcpu=hexagonv67",

@@ -249,7 +249,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         native(
             "hexagon",
             "what runs on the DSP, in qemu",
-            *("//mace/kernels/hexagon/...", "//mace/runtimes/hexagon/..."),
+            "//mace/kernels/hexagon/...",
         ),
         native(
             "sanitize",

@@ -5,9 +5,9 @@
 
 #include "mace/kernels/hexagon/depthwise.h"
 
+#include "mace/kernels/hexagon/platform/expect.h"
+#include "mace/kernels/hexagon/platform/memory.h"
 #include "mace/kernels/hexagon/requantize.h"
-#include "mace/runtimes/hexagon/dsp/expect.h"
-#include "mace/runtimes/hexagon/dsp/memory.h"
 
 namespace mace::hexagon {
 namespace {

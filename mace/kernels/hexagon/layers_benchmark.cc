@@ -9,8 +9,8 @@
 
 #include "mace/kernels/hexagon/convolution.h"
 #include "mace/kernels/hexagon/depthwise.h"
+#include "mace/kernels/hexagon/platform/emulated.h"
 #include "mace/kernels/hexagon/requantize.h"
-#include "mace/runtimes/hexagon/dsp/emulated.h"
 
 namespace mace::hexagon {
 namespace {

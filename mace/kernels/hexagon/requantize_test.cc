@@ -5,7 +5,7 @@
 
 #include "mace/kernels/hexagon/requantize.h"
 
-#include "mace/runtimes/hexagon/dsp/expect.h"
+#include "mace/kernels/hexagon/platform/expect.h"
 
 namespace mace::hexagon {
 namespace {

@@ -32,9 +32,8 @@ class RunOptions:
         threads: of the CPU; None: one for each big core.
         affinity: the cores that threads are bound to: ``"none"``, ``"big_only"``,
             ``"little_only"``, ``"high_performance"``, ``"power_save"``.
-        precision: of weights and arithmetic, for a model that `load` converts, as
-            `data_type` of a deployment file: ``"fp32_fp32"`` (as if None),
-            ``"fp16_fp32"``, ``"fp16_fp16"``, ``"bf16_fp32"``, ``"bf16_bf16"``. A
+        precision: of weights and arithmetic, for a model that `load` converts: a
+            `data_type` of a deployment file, one of `PRECISIONS`; None: 32 bits. A
             converted model has its own.
         check_range: fail at the first operator that produces NaN or infinity, and name
             it. Costs a pass over every tensor.

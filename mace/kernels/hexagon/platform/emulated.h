@@ -5,8 +5,8 @@
 // that run in the emulator use it; what runs on a DSP is a library inside of a
 // process of its own system.
 
-#ifndef MACE_RUNTIMES_HEXAGON_DSP_EMULATED_H_
-#define MACE_RUNTIMES_HEXAGON_DSP_EMULATED_H_
+#ifndef MACE_KERNELS_HEXAGON_PLATFORM_EMULATED_H_
+#define MACE_KERNELS_HEXAGON_PLATFORM_EMULATED_H_
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,4 +32,4 @@ long Wake(const uint32_t *word);
 // What the program does; its result is the status of the process.
 int main(int count, char **arguments);
 
-#endif  // MACE_RUNTIMES_HEXAGON_DSP_EMULATED_H_
+#endif  // MACE_KERNELS_HEXAGON_PLATFORM_EMULATED_H_

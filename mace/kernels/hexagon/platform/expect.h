@@ -3,8 +3,8 @@
 //
 // Tests on the DSP: no googletest, which needs a C library.
 
-#ifndef MACE_RUNTIMES_HEXAGON_DSP_EXPECT_H_
-#define MACE_RUNTIMES_HEXAGON_DSP_EXPECT_H_
+#ifndef MACE_KERNELS_HEXAGON_PLATFORM_EXPECT_H_
+#define MACE_KERNELS_HEXAGON_PLATFORM_EXPECT_H_
 
 #include <stdint.h>
 
@@ -23,4 +23,4 @@ int Finish();
   ::mace::hexagon::Expect(static_cast<int64_t>(found), \
                           static_cast<int64_t>(wanted), __FILE__, __LINE__)
 
-#endif  // MACE_RUNTIMES_HEXAGON_DSP_EXPECT_H_
+#endif  // MACE_KERNELS_HEXAGON_PLATFORM_EXPECT_H_

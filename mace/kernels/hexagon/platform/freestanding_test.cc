@@ -8,8 +8,8 @@
 #include <hexagon_types.h>
 #include <stdint.h>
 
-#include "mace/runtimes/hexagon/dsp/expect.h"
-#include "mace/runtimes/hexagon/dsp/memory.h"
+#include "mace/kernels/hexagon/platform/expect.h"
+#include "mace/kernels/hexagon/platform/memory.h"
 
 namespace mace::hexagon {
 namespace {

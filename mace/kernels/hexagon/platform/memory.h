@@ -4,8 +4,8 @@
 // What the compiler may call for copies and comparisons, as in C. DSP programs
 // have no C library.
 
-#ifndef MACE_RUNTIMES_HEXAGON_DSP_MEMORY_H_
-#define MACE_RUNTIMES_HEXAGON_DSP_MEMORY_H_
+#ifndef MACE_KERNELS_HEXAGON_PLATFORM_MEMORY_H_
+#define MACE_KERNELS_HEXAGON_PLATFORM_MEMORY_H_
 
 #include <stddef.h>
 
@@ -17,4 +17,4 @@ void *memset(void *to, int byte, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 }
 
-#endif  // MACE_RUNTIMES_HEXAGON_DSP_MEMORY_H_
+#endif  // MACE_KERNELS_HEXAGON_PLATFORM_MEMORY_H_

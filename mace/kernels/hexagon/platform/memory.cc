@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/runtimes/hexagon/dsp/memory.h"
+#include "mace/kernels/hexagon/platform/memory.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/runtimes/hexagon/dsp/emulated.h"
+#include "mace/kernels/hexagon/platform/emulated.h"
 
 namespace mace::hexagon::emulated {
 namespace {
