@@ -99,7 +99,7 @@ def test_a_model_of_ones_own_from_the_readme_alone(
     text = user.types(blocks["computer"])
     assert "input   input.1  float32  [N, 3, 12, 12]" in text
     assert "my_model: 191: cosine similarity 1.000000" in text
-    assert "Stat by Op Type" in text
+    assert "The slowest " in text
     written = (user.clone / "my_model.yml").read_text(encoding="utf-8")
     assert "input_tensors" in written
     text = user.types(blocks["phone"])
