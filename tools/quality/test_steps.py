@@ -165,7 +165,8 @@ class Step:
             each test; empty if it isn't Bazel.
         cores: how many processors keep it busy; steps run side by side as long
             as there are enough (run_steps.CORES).
-        writes: what no two steps may have at the same time, by any name.
+        writes: what no two steps may have at the same time, by any name. "build":
+            `build`, and what Bazel builds for one target with different flags.
     """
 
     name: str
@@ -324,6 +325,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             count_pytest,
             15,
             cores=1,
+            writes="build",
         ),
         Step(
             "fuzz",
