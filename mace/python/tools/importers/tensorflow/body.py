@@ -107,14 +107,15 @@ class Body:
                     "TensorFlow 1); freeze the model with lower_control_flow=False"
                 )
             if name not in scope.nodes:
-                reader = next(
-                    n.name
+                readers = [
+                    f"node {n.name}"
                     for n in scope.nodes.values()
                     if any(source == name for source, _ in n.inputs)
-                )
+                ]
+                # Without one, it is a result of a function.
                 raise ImportModelError(
-                    f"{self._path}: node {reader} reads {name!r}, which "
-                    "the file does not hold: freeze the model again"
+                    f"{self._path}: {(*readers, 'a function')[0]} reads {name!r}, "
+                    "which the file does not hold: freeze the model again"
                 )
             on_path.add(name)
             stack.append((name, True))

@@ -163,7 +163,12 @@ class _Import:
         self.values[index] = _Values(value)
 
     def _add_output(self, index: int, output: OutputSpec) -> None:
-        value = self._of(index).stored
+        try:
+            value = self._of(index).stored
+        except UnsupportedNodeError as error:
+            raise ImportModelError(
+                f"output_tensors: {output.name!r}: {error.reason}"
+            ) from error
         if value.dtype is DataType.INT16:
             value = self._as_int32(value)
         self.builder.output(
