@@ -69,13 +69,8 @@ void ConvolveBlock(const Convolution &c,
                    const int32_t *offsets,
                    int8_t *result) {
   constexpr int kTile = TilePixels(kGroups);
-  using Block = BlockResults<kGroups>;
-  const Block block(c.results, group);
+  const BlockResults<kGroups> block(c.results, group);
   const Vector *bias = reinterpret_cast<const Vector *>(c.results.bias) + group;
-  const int first_byte = group * kVectorWords;
-  int size = c.pixel_bytes - first_byte;
-  if (size > kGroups * kVectorWords) size = kGroups * kVectorWords;
-  int8_t *to = result + first_byte;
   for (int first = 0; first < pixels; first += kTile) {
     const int8_t *x[kTile];
     for (int p = 0; p < kTile; ++p) {
@@ -92,13 +87,9 @@ void ConvolveBlock(const Convolution &c,
     offsets += kTile / kPart * kVectorWords;
     AddProducts<kTile, kGroups>(x, c.window, weights, sums);
     for (int part = 0; part < kTile; part += kPart) {
-      Vector bytes[Block::kVectors];
-      block.ToBytes(sums + part, bytes);
-      for (int v = 0; v < Block::kVectors; ++v) {
-        const int p = first + part + v * Block::kPixels;
-        StorePixels<Block::kPixels>(bytes[v], pixels - p, size,
-                                    to + p * c.pixel_bytes, c.pixel_bytes);
-      }
+      const int p = first + part;
+      StoreBlock<kGroups>(block, sums + part, group, pixels - p, c.pixel_bytes,
+                          result + p * c.pixel_bytes);
     }
   }
 }

@@ -80,13 +80,9 @@ void DepthwiseBlock(const Depthwise &d,
                     const int8_t *image,
                     int pixels,
                     int8_t *result) {
-  using Block = BlockResults<kGroups>;
-  const Block block(d.results, group);
+  const BlockResults<kGroups> block(d.results, group);
   const Vector *bias = reinterpret_cast<const Vector *>(d.results.bias) + group;
   const int first_byte = group * kVectorWords;
-  int size = d.pixel_bytes - first_byte;
-  if (size > kGroups * kVectorWords) size = kGroups * kVectorWords;
-  int8_t *to = result + first_byte;
   for (int first = 0; first < pixels; first += kPixels) {
     Vector sums[kPixels][kGroups];
     const int8_t *x[kPixels];
@@ -96,13 +92,8 @@ void DepthwiseBlock(const Depthwise &d,
       for (int g = 0; g < kGroups; ++g) sums[p][g] = bias[g];
     }
     AddWindows<kGroups, kHeight, kJoined>(d, x, weights, sums);
-    Vector bytes[Block::kVectors];
-    block.ToBytes(sums, bytes);
-    for (int v = 0; v < Block::kVectors; ++v) {
-      const int p = first + v * Block::kPixels;
-      StorePixels<Block::kPixels>(bytes[v], pixels - p, size,
-                                  to + p * d.pixel_bytes, d.pixel_bytes);
-    }
+    StoreBlock<kGroups>(block, sums, group, pixels - first, d.pixel_bytes,
+                        result + first * d.pixel_bytes);
   }
 }
 

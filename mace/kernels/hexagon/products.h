@@ -93,8 +93,8 @@ __attribute__((always_inline)) inline void AddProducts(
   }
 }
 
-// Packs filters [channels][runs][run_bytes] of a tile as AddTile reads them;
-// missing channels become 0.
+// Packs filters [channels][runs][run_bytes] of a tile as AddProducts reads
+// them; missing channels become 0.
 void PackWeights(const int8_t *filters,
                  int channels,
                  int groups,

@@ -150,6 +150,33 @@ inline void StorePixels(
   }
 }
 
+// Stores the bytes of a block of up to 4 pixels, of which `result` is the
+// first.
+//   first_group: of the block
+//   pixels: how many of the 4 belong to the row
+//   pixel_bytes: of a pixel of all blocks
+template <int kGroups>
+__attribute__((always_inline)) inline void StoreBlock(
+    const BlockResults<kGroups> &block,
+    const Vector (*sums)[kGroups],
+    int first_group,
+    int pixels,
+    int pixel_bytes,
+    int8_t *result) {
+  using Block = BlockResults<kGroups>;
+  const int first_byte = first_group * kVectorWords;
+  int size = pixel_bytes - first_byte;
+  if (size > kGroups * kVectorWords) size = kGroups * kVectorWords;
+  Vector bytes[Block::kVectors];
+  block.ToBytes(sums, bytes);
+  for (int v = 0; v < Block::kVectors; ++v) {
+    const int p = v * Block::kPixels;
+    StorePixels<Block::kPixels>(bytes[v], pixels - p, size,
+                                result + first_byte + p * pixel_bytes,
+                                pixel_bytes);
+  }
+}
+
 }  // namespace mace::hexagon
 
 #endif  // MACE_KERNELS_HEXAGON_RESULTS_H_
