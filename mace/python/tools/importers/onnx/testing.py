@@ -148,3 +148,27 @@ def assert_same(
         expected: Any = narrow(np.asarray(theirs))
         assert ours.dtype == expected.dtype
         np.testing.assert_allclose(ours, expected, rtol=rtol, atol=1e-5)
+
+
+def check_operator(
+    folder: Path,
+    kind: str,
+    inputs: Mapping[str, Array],
+    names: Sequence[str],
+    outputs: Sequence[str] = ("y",),
+    constants: Mapping[str, Array] | None = None,
+    **attributes: Any,
+) -> None:
+    """One operator by MACE and by ONNX Runtime.
+
+    Args:
+        kind: with its domain, as com.microsoft.Gelu.
+        names: of what it reads; '' for one that is left out.
+        outputs: likewise.
+    """
+    domain, _, op_type = kind.rpartition(".")
+    node = onnx.helper.make_node(op_type, names, outputs, domain=domain, **attributes)
+    wanted = [name for name in outputs if name]
+    model = make_model([node], inputs, wanted, constants, opset=17)
+    found = run_mace(model, inputs, folder)
+    assert_same(found, run_onnxruntime(model, inputs), 1e-4)

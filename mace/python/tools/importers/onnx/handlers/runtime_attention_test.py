@@ -4,40 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.onnx.testing import (
-    assert_same,
-    make_model,
+    check_operator,
     normal,
-    run_mace,
-    run_onnxruntime,
 )
 from mace.python.tools.ir.dtypes import Array
-
-
-def _check(
-    folder: Path,
-    kind: str,
-    inputs: Mapping[str, Array],
-    names: Sequence[str],
-    outputs: Sequence[str] = ("y",),
-    constants: Mapping[str, Array] | None = None,
-    **attributes: Any,
-) -> None:
-    domain, _, op_type = kind.rpartition(".")
-    node = onnx.helper.make_node(op_type, names, outputs, domain=domain, **attributes)
-    wanted = [name for name in outputs if name]
-    model = make_model([node], inputs, wanted, constants, opset=17)
-    found = run_mace(model, inputs, folder)
-    assert_same(found, run_onnxruntime(model, inputs), 1e-4)
 
 
 def _lengths(*lengths: int) -> Array:
@@ -61,7 +39,7 @@ def test_masks_of_keys(mask: Array, filter_value: float | None, tmp_path: Path) 
     names = ["q", "k", "v", "", "mask"]
     feeds = {**inputs, "mask": mask}
     kind = "com.microsoft.MultiHeadAttention"
-    _check(tmp_path, kind, feeds, names, num_heads=3, **more)
+    check_operator(tmp_path, kind, feeds, names, num_heads=3, **more)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +60,7 @@ def test_attention_of_one_product(
     if mask is not None:
         feeds["mask"] = mask
         names.append("mask")
-    _check(
+    check_operator(
         tmp_path,
         "com.microsoft.Attention",
         feeds,
@@ -98,7 +76,7 @@ def test_attention_of_one_product(
 def test_attention_with_a_past(unidirectional: int, tmp_path: Path) -> None:
     feeds = {"x": normal(2, 3, 12), "past": normal(2, 2, 3, 4, 4)}
     constants = {"w": normal(12, 36) / 3, "b": normal(36)}
-    _check(
+    check_operator(
         tmp_path,
         "com.microsoft.Attention",
         feeds,
@@ -121,7 +99,7 @@ def test_rotary_embedding(
     angles = np.arange(10)[:, None] * 0.3 ** np.arange(4)
     table = {"c": np.cos(angles).astype(np.float32), "s": np.sin(angles)}
     constants = {"c": table["c"], "s": table["s"].astype(np.float32), "p": places}
-    _check(
+    check_operator(
         tmp_path,
         "com.microsoft.RotaryEmbedding",
         {"x": normal(*shape)},
@@ -138,7 +116,7 @@ def test_rotary_embedding_of_a_part(tmp_path: Path) -> None:
         "s": np.sin(angles).astype(np.float32),
         "p": np.array([1]),
     }
-    _check(
+    check_operator(
         tmp_path,
         "com.microsoft.RotaryEmbedding",
         {"x": normal(2, 5, 24)},
@@ -191,7 +169,7 @@ def test_group_query_attention(
     if attributes.get("do_rotary"):
         names += ["c", "s"]
     used = {name: array for name, array in constants.items() if name in names}
-    _check(
+    check_operator(
         tmp_path,
         "com.microsoft.GroupQueryAttention",
         feeds,
@@ -206,7 +184,7 @@ def test_group_query_attention(
 
 def test_group_query_attention_of_one_packed_tensor(tmp_path: Path) -> None:
     constants = {"last": _lengths(3), "total": np.array(4, np.int32)}
-    _check(
+    check_operator(
         tmp_path,
         "com.microsoft.GroupQueryAttention",
         {"x": normal(1, 4, 64)},
@@ -223,7 +201,7 @@ def test_caches_of_constant_size_are_refused(tmp_path: Path) -> None:
     constants = {"last": _lengths(3), "total": np.array(4, np.int32)}
     names = ["q", "k", "v", "pk", "pv", "last", "total"]
     with pytest.raises(MaceError, match="total_sequence_length .* is not known to be"):
-        _check(
+        check_operator(
             tmp_path,
             "com.microsoft.GroupQueryAttention",
             feeds,
@@ -238,7 +216,7 @@ def test_caches_of_constant_size_are_refused(tmp_path: Path) -> None:
 def test_batches_of_sequences_that_differ_are_refused(tmp_path: Path) -> None:
     constants = {"last": _lengths(3, 2), "total": np.array(4, np.int32)}
     with pytest.raises(MaceError, match="a batch of 2, whose sequences may differ"):
-        _check(
+        check_operator(
             tmp_path,
             "com.microsoft.GroupQueryAttention",
             {"x": normal(2, 4, 64)},

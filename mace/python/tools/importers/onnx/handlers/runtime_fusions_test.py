@@ -15,6 +15,7 @@ import pytest
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
+    check_operator,
     make_model,
     normal,
     run_mace,
@@ -33,12 +34,7 @@ def _check(
     **attributes: Any,
 ) -> None:
     read = names or [*inputs, *(constants or {})]
-    domain, _, op_type = kind.rpartition(".")
-    node = onnx.helper.make_node(op_type, read, outputs, domain=domain, **attributes)
-    wanted = [name for name in outputs if name]
-    model = make_model([node], inputs, wanted, constants, opset=17)
-    found = run_mace(model, inputs, folder)
-    assert_same(found, run_onnxruntime(model, inputs), 1e-4)
+    check_operator(folder, kind, inputs, read, outputs, constants, **attributes)
 
 
 @pytest.mark.parametrize(
