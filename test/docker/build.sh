@@ -85,8 +85,7 @@ inside() {
 for edition in "${editions[@]}"; do
   step "Image $edition"
   images bud --pull-never --quiet --tag "$edition" \
-    --build-arg LITE=localhost/mace-dev-lite:latest \
-    --file "docker/$edition/Dockerfile" .
+    --build-arg LITE=localhost/mace-dev-lite:latest "./docker/$edition"
   container=$(images from --pull-never "localhost/$edition:latest")
   step "README in $edition"
   # The two pages' commands that need no pytest; the full image has it.
