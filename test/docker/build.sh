@@ -84,7 +84,7 @@ inside() {
 
 for edition in "${editions[@]}"; do
   step "Image $edition"
-  images bud --pull-never --quiet --tag "$edition" \
+  images bud --format docker --pull-never --quiet --tag "$edition" \
     --build-arg LITE=localhost/mace-dev-lite:latest "./docker/$edition"
   container=$(images from --pull-never "localhost/$edition:latest")
   step "README in $edition"
