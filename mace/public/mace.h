@@ -527,6 +527,15 @@ class MACE_API MaceEngineConfig {
   // the one in the model. Default: off (the size is always compared).
   MaceStatus SetWeightsCheck(bool enabled);
 
+  // The most memory that the engine may hold: intermediate tensors with scratch
+  // memory, weights, read in place or prepared, and states (EngineStats).
+  // Default: 0, any. Nothing is allocated beyond it: creating an engine whose
+  // weights and states need more, or a run (or fake_warmup) whose plan does,
+  // returns MACE_OUT_OF_RESOURCES that tells both numbers. A run with smaller
+  // inputs may then succeed. Intermediate memory that a tutor has allocated
+  // already may be larger.
+  MaceStatus SetMemoryLimit(size_t bytes);
+
   class Impl;
   const Impl *impl() const;
 

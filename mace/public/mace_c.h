@@ -188,6 +188,9 @@ MACE_API mace_code mace_config_set_out_of_range_check(mace_config *config,
  * the one in the model. Off by default; their size is always compared. */
 MACE_API mace_code mace_config_set_weights_check(mace_config *config,
                                                  int enabled);
+/* As MaceEngineConfig::SetMemoryLimit: 0 (the default) is no limit. */
+MACE_API mace_code mace_config_set_memory_limit(mace_config *config,
+                                                size_t bytes);
 /* NULL is allowed. */
 MACE_API void mace_config_destroy(mace_config *config);
 

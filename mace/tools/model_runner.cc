@@ -86,6 +86,17 @@ MaceStatus SetGpu(const GpuOptions &gpu, MaceEngineConfig *config) {
                              static_cast<GPUPriorityHint>(gpu.priority_hint));
 }
 
+std::string MemoryText(const EngineStats &stats) {
+  const size_t total = stats.arena_bytes + stats.constant_bytes +
+                       stats.prepared_bytes + stats.state_bytes;
+  return "memory: " + std::to_string(total) +
+         " bytes: " + std::to_string(stats.arena_bytes) +
+         " of intermediate tensors and scratch, " +
+         std::to_string(stats.constant_bytes) + " of weights in place, " +
+         std::to_string(stats.prepared_bytes) + " of prepared weights, " +
+         std::to_string(stats.state_bytes) + " of states";
+}
+
 // The threads of the run, limited by the number of cores.
 int PeakThreads(const Options &options) {
   const int cores = UsableCores();
@@ -132,6 +143,7 @@ MaceStatus ModelRunner::RunAll() {
     MACE_TOOL_RETURN_IF_ERROR(RunOneLife());
   }
   measurements_.engine = engine_->GetStats();
+  if (options_.memory) MACE_TOOL_INFO(MemoryText(measurements_.engine));
   if (options_.benchmark) MACE_TOOL_RETURN_IF_ERROR(Benchmark());
   RecordMemory("end");
   // Read before the arrays of the peak measurement are allocated.
@@ -229,6 +241,8 @@ MaceStatus ModelRunner::CreateEngine(bool check_operators) {
   MACE_TOOL_RETURN_IF_ERROR(config.SetCPUThreadPolicy(
       options_.num_threads,
       static_cast<CPUAffinityPolicy>(options_.cpu_affinity_policy)));
+  MACE_TOOL_RETURN_IF_ERROR(
+      config.SetMemoryLimit(static_cast<size_t>(options_.memory_limit)));
   engine_.reset();
   return source_.CreateEngine(config, &engine_);
 }

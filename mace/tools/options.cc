@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -243,6 +244,12 @@ void AddRunFlags(CLI::App *app, Options *options) {
   app->add_flag("--check_weights", options->check_weights,
                 "before anything is timed, compare the checksum of the weights"
                 " with the model's (default true)");
+  app->add_flag("--memory", options->memory,
+                "print the memory that the engine holds after the runs");
+  app->add_option("--memory_limit", options->memory_limit,
+                  "fail instead of holding more than so much (default 0: any)")
+      ->type_name("BYTES")
+      ->check(Within<int64_t>(0, std::numeric_limits<int64_t>::max()));
   app->add_flag("--explain", options->explain,
                 "print where each operator runs, why, and its estimated time; "
                 "with --benchmark the measured one, too");

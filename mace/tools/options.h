@@ -74,6 +74,8 @@ struct Options {
   bool fake_warmup = false;
   bool out_of_range_check = true;
   bool check_weights = true;
+  bool memory = false;
+  int64_t memory_limit = 0;  // bytes; 0: none
   bool explain = false;
 
   bool benchmark = false;

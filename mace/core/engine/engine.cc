@@ -70,6 +70,11 @@ MaceStatus MaceEngine::Impl::Load(const EngineRequest &request) {
   }
   MACE_RETURN_IF_ERROR(StartDevices());
   MACE_RETURN_IF_ERROR(PlaceGraph(DeclaredShapes(), nullptr, MaceStatus()));
+  memory_limit_ = request.options->memory_limit;
+  if (memory_limit_ > 0) {
+    std::lock_guard<std::mutex> lock(arena_->mutex);
+    MACE_RETURN_IF_ERROR(LimitArena());
+  }
   if (request.fake_warmup) MACE_RETURN_IF_ERROR(WarmUp());
   VLOG(1) << "loaded model '" << model_.name
           << "': " << placed_->OperatorCount() << " operators, "
@@ -247,6 +252,27 @@ MaceStatus MaceEngine::Impl::PlaceGraph(const std::vector<Shape> &shapes,
   return MaceStatus::MACE_SUCCESS;
 }
 
+MaceStatus MaceEngine::Impl::LimitArena() {
+  arena_->limit = SIZE_MAX;
+  if (memory_limit_ == 0) return MaceStatus::MACE_SUCCESS;
+  const EngineStats stats = StatsLocked();
+  const size_t fixed =
+      stats.constant_bytes + stats.prepared_bytes + stats.state_bytes;
+  if (fixed > memory_limit_) {
+    return OutOfResources("no memory for the weights of model '", model_.name,
+                          "' (", fixed, " bytes, over the limit)");
+  }
+  arena_->limit = memory_limit_ - fixed;
+  return MaceStatus::MACE_SUCCESS;
+}
+
+Result<PreparedRun *> MaceEngine::Impl::Prepare(
+    const std::vector<Shape> &shapes) {
+  MACE_ASSIGN_OR_RETURN(PreparedRun * run, placed_->Prepare(shapes));
+  MACE_RETURN_IF_ERROR(LimitArena());
+  return run;
+}
+
 MaceStatus MaceEngine::Impl::WarmUp() {
   const std::vector<Shape> shapes = DeclaredShapes();
   if (shapes.size() != graph_->inputs().size()) {
@@ -256,7 +282,7 @@ MaceStatus MaceEngine::Impl::WarmUp() {
   }
   std::lock_guard<std::mutex> lock(arena_->mutex);
   while (true) {
-    auto run = placed_->Prepare(shapes);
+    auto run = Prepare(shapes);
     const MaceStatus status =
         run.ok() ? placed_->TakeMemory(run.value(), arena_.get())
                  : run.status();
@@ -292,7 +318,7 @@ MaceStatus MaceEngine::Impl::RunOnce(const CallerTensors &inputs,
     return MaceStatus::MACE_SUCCESS;
   }
   MACE_RETURN_IF_ERROR(ports_->MatchInputs(inputs, &callers_, &shapes_));
-  MACE_ASSIGN_OR_RETURN(PreparedRun * run, placed_->Prepare(shapes_));
+  MACE_ASSIGN_OR_RETURN(PreparedRun * run, Prepare(shapes_));
   if (visitor != nullptr) {
     ports_->Visit(run->shapes.get(), *visitor);
     return MaceStatus::MACE_SUCCESS;
@@ -330,6 +356,10 @@ MaceStatus MaceEngine::Impl::ResetStates() {
 
 EngineStats MaceEngine::Impl::GetStats() const {
   std::lock_guard<std::mutex> lock(arena_->mutex);
+  return StatsLocked();
+}
+
+EngineStats MaceEngine::Impl::StatsLocked() const {
   EngineStats stats{};
   stats.arena_bytes = arena_->bytes();
   stats.state_bytes = states_->bytes();

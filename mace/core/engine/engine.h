@@ -89,6 +89,11 @@ class MACE_HIDDEN MaceEngine::Impl {
   // Shapes of graph_->inputs() as the model declares them, the largest where it
   // has limits; empty if some are open.
   std::vector<Shape> DeclaredShapes() const;
+  // What the arena may hold beside weights and states. The arena is locked.
+  MaceStatus LimitArena();
+  // PlacedGraph::Prepare, and the limit of memory for that run.
+  Result<PreparedRun *> Prepare(const std::vector<Shape> &shapes);
+  EngineStats StatsLocked() const;
   MaceStatus WarmUp();
   MaceStatus RunOnce(const CallerTensors &inputs,
                      CallerTensors *outputs,
@@ -105,6 +110,7 @@ class MACE_HIDDEN MaceEngine::Impl {
   std::unique_ptr<port::ReadOnlyMemoryRegion> region_;
   AlignedMemory weights_copy_;
   bool weights_unused_ = false;
+  size_t memory_limit_ = 0;  // in bytes; 0: none
   // A failure of a device ends the run.
   bool check_numerics_ = false;
   // Of each subgraph of the model.

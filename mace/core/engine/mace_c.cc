@@ -15,14 +15,7 @@
 #include "mace/core/graph/engine_options.h"
 #include "mace/core/model/model_reader.h"
 #include "mace/public/mace.h"
-
-struct mace_config {
-  mace::MaceEngineConfig config;
-};
-
-struct mace_engine {
-  std::shared_ptr<mace::MaceEngine> engine;
-};
+#include "mace/public/mace_c_handles.h"
 
 namespace mace {
 namespace {
@@ -43,14 +36,32 @@ mace_code Report(const MaceStatus &status) {
   return static_cast<mace_code>(status.code());
 }
 
-// Runs the body of an entry point; nothing but a code leaves it.
-template <typename Function>
-mace_code Guard(Function function) {
+// Runs the body of an entry point; nothing but a code leaves it. One function
+// for all of them: what catches takes much room.
+mace_code GuardBody(MaceStatus (*body)(const void *), const void *function) {
   try {
-    return Report(function());
+    return Report(body(function));
   } catch (...) {
     return Report(CurrentExceptionStatus());
   }
+}
+
+template <typename Function>
+mace_code Guard(const Function &function) {
+  return GuardBody(
+      [](const void *body) -> MaceStatus {
+        return (*static_cast<const Function *>(body))();
+      },
+      &function);
+}
+
+// An entry point that needs `object`, the argument of this name.
+template <typename Object, typename Function>
+mace_code GuardWith(Object *object, const char *name, Function function) {
+  return Guard([&]() -> MaceStatus {
+    if (object == nullptr) return InvalidArgs("`", name, "` is NULL");
+    return function();
+  });
 }
 
 MaceStatus Names(const char *const *names,
@@ -195,26 +206,24 @@ const char *mace_version(void) { return mace::MaceVersion(); }
 const char *mace_last_error(void) { return mace::LastError().c_str(); }
 
 mace_code mace_config_create(mace_config **config) {
-  return mace::Guard([config]() -> mace::MaceStatus {
-    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
+  return mace::GuardWith(config, "config", [config]() -> mace::MaceStatus {
     *config = new mace_config();
     return mace::MaceStatus::MACE_SUCCESS;
   });
 }
 
 mace_code mace_config_set_device(mace_config *config, mace_device device) {
-  return mace::Guard([config, device]() -> mace::MaceStatus {
-    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
-    return config->config.SetRuntimeType(
-        static_cast<mace::RuntimeType>(device));
-  });
+  return mace::GuardWith(config, "config",
+                         [config, device]() -> mace::MaceStatus {
+                           return config->config.SetRuntimeType(
+                               static_cast<mace::RuntimeType>(device));
+                         });
 }
 
 mace_code mace_config_set_devices(mace_config *config,
                                   const mace_device *devices,
                                   size_t count) {
-  return mace::Guard([=]() -> mace::MaceStatus {
-    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
+  return mace::GuardWith(config, "config", [=]() -> mace::MaceStatus {
     if (devices == nullptr) return mace::InvalidArgs("`devices` is NULL");
     std::vector<mace::RuntimeType> types;
     for (size_t i = 0; i < count; ++i) {
@@ -227,16 +236,15 @@ mace_code mace_config_set_devices(mace_config *config,
 mace_code mace_config_set_cpu_threads(mace_config *config,
                                       int num_threads,
                                       mace_affinity policy) {
-  return mace::Guard([config, num_threads, policy]() -> mace::MaceStatus {
-    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
-    return config->config.SetCPUThreadPolicy(
-        num_threads, static_cast<mace::CPUAffinityPolicy>(policy));
-  });
+  return mace::GuardWith(
+      config, "config", [config, num_threads, policy]() -> mace::MaceStatus {
+        return config->config.SetCPUThreadPolicy(
+            num_threads, static_cast<mace::CPUAffinityPolicy>(policy));
+      });
 }
 
 mace_code mace_config_set_gpu(mace_config *config, const mace_gpu *gpu) {
-  return mace::Guard([config, gpu]() -> mace::MaceStatus {
-    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
+  return mace::GuardWith(config, "config", [config, gpu]() -> mace::MaceStatus {
     if (gpu == nullptr) return mace::InvalidArgs("`gpu` is NULL");
     MACE_RETURN_IF_ERROR(config->config.SetGPUHints(
         static_cast<mace::GPUPerfHint>(gpu->perf_hint),
@@ -247,16 +255,22 @@ mace_code mace_config_set_gpu(mace_config *config, const mace_gpu *gpu) {
 }
 
 mace_code mace_config_set_out_of_range_check(mace_config *config, int enabled) {
-  return mace::Guard([config, enabled]() -> mace::MaceStatus {
-    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
-    return config->config.SetOutOfRangeCheck(enabled != 0);
-  });
+  return mace::GuardWith(
+      config, "config", [config, enabled]() -> mace::MaceStatus {
+        return config->config.SetOutOfRangeCheck(enabled != 0);
+      });
 }
 
 mace_code mace_config_set_weights_check(mace_config *config, int enabled) {
-  return mace::Guard([config, enabled]() -> mace::MaceStatus {
-    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
-    return config->config.SetWeightsCheck(enabled != 0);
+  return mace::GuardWith(config, "config",
+                         [config, enabled]() -> mace::MaceStatus {
+                           return config->config.SetWeightsCheck(enabled != 0);
+                         });
+}
+
+mace_code mace_config_set_memory_limit(mace_config *config, size_t bytes) {
+  return mace::GuardWith(config, "config", [=]() -> mace::MaceStatus {
+    return config->config.SetMemoryLimit(bytes);
   });
 }
 
@@ -283,8 +297,7 @@ mace_code mace_engine_run(mace_engine *engine,
                           size_t input_count,
                           mace_tensor *outputs,
                           size_t output_count) {
-  return mace::Guard([=]() -> mace::MaceStatus {
-    if (engine == nullptr) return mace::InvalidArgs("`engine` is NULL");
+  return mace::GuardWith(engine, "engine", [=]() -> mace::MaceStatus {
     if ((inputs == nullptr && input_count > 0) ||
         (outputs == nullptr && output_count > 0)) {
       return mace::InvalidArgs("`inputs` or `outputs` is NULL");
@@ -295,15 +308,13 @@ mace_code mace_engine_run(mace_engine *engine,
 }
 
 mace_code mace_engine_release_intermediate_buffer(mace_engine *engine) {
-  return mace::Guard([engine]() -> mace::MaceStatus {
-    if (engine == nullptr) return mace::InvalidArgs("`engine` is NULL");
+  return mace::GuardWith(engine, "engine", [engine]() -> mace::MaceStatus {
     return engine->engine->ReleaseIntermediateBuffer();
   });
 }
 
 mace_code mace_engine_reset_states(mace_engine *engine) {
-  return mace::Guard([engine]() -> mace::MaceStatus {
-    if (engine == nullptr) return mace::InvalidArgs("`engine` is NULL");
+  return mace::GuardWith(engine, "engine", [engine]() -> mace::MaceStatus {
     return engine->engine->ResetStates();
   });
 }

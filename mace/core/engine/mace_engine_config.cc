@@ -150,4 +150,10 @@ MaceStatus MaceEngineConfig::SetWeightsCheck(bool enabled) {
   return MaceStatus::MACE_SUCCESS;
 }
 
+MaceStatus MaceEngineConfig::SetMemoryLimit(size_t bytes) {
+  if (impl_ == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
+  impl_->options.memory_limit = bytes;
+  return MaceStatus::MACE_SUCCESS;
+}
+
 }  // namespace mace

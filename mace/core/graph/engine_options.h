@@ -4,6 +4,7 @@
 #ifndef MACE_CORE_GRAPH_ENGINE_OPTIONS_H_
 #define MACE_CORE_GRAPH_ENGINE_OPTIONS_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -33,6 +34,8 @@ struct EngineOptions {
   bool opens_driver = false;
   // Compare the checksum of the weights.
   bool check_weights = false;
+  // In bytes; 0: none.
+  size_t memory_limit = 0;
   // For the OpenCL runtime, which reads them with ReadOpenclOptions of
   // mace/runtimes/opencl_options. Null: no context was set.
   std::shared_ptr<GPUContext> gpu_context;

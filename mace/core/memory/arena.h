@@ -5,6 +5,7 @@
 #define MACE_CORE_MEMORY_ARENA_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -29,7 +30,10 @@ class Arena {
  public:
   std::mutex mutex;
 
-  // Guarded by the mutex. Null until the device stores its memory there.
+  // Guarded by the mutex, as all that follows: of the memory of all devices.
+  size_t limit = SIZE_MAX;
+
+  // Null until the device stores its memory there.
   std::unique_ptr<DeviceMemory> &MemoryOf(DeviceType device) {
     for (auto &[type, memory] : memories_) {
       if (type == device) return memory;
@@ -43,6 +47,10 @@ class Arena {
       if (memory != nullptr) total += memory->bytes();
     }
     return total;
+  }
+  // Whether a device that holds `memory` may hold `bytes` in its place.
+  bool Allows(const DeviceMemory &memory, size_t wanted) const {
+    return bytes() - memory.bytes() + wanted <= limit;
   }
   void Release() {
     for (auto &[type, memory] : memories_) memory.reset();

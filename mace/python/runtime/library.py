@@ -166,6 +166,7 @@ def _declare(found: Any) -> None:
         "mace_config_set_gpu": (pointer, pointer),
         "mace_config_set_out_of_range_check": (pointer, number),
         "mace_config_set_weights_check": (pointer, number),
+        "mace_config_set_memory_limit": (pointer, size),
         "mace_config_destroy": (pointer,),
         "mace_engine_create": (pointer, pointer, pointer),
         "mace_engine_run": (pointer, pointer, size, pointer, size),

@@ -17,6 +17,7 @@ from mace.python.runtime.library import AFFINITIES, DEVICES, CGpu, check, librar
 from mace.python.tools.data_type import Precision
 from mace.python.tools.errors import UsageError
 
+_SIZE_BYTES = ctypes.sizeof(ctypes.c_size_t)
 PRECISIONS = tuple(item.value for item in Precision)
 
 
@@ -38,6 +39,9 @@ class RunOptions:
         check_range: fail at the first operator that produces NaN or infinity, and name
             it. Costs a pass over every tensor.
         check_weights: compare the checksum of the weights when the model is loaded.
+        memory_limit: the most bytes that the library may hold for the model: weights,
+            states and intermediate tensors. Loading or running it fails if it needs
+            more. None: any.
         gpu_storage: a folder for compiled kernels, which makes the next start faster;
             None: ``opencl`` in the folder of caches.
     """
@@ -48,6 +52,7 @@ class RunOptions:
     precision: Optional[str] = None
     check_range: bool = False
     check_weights: bool = False
+    memory_limit: Optional[int] = None
     gpu_storage: Union[str, os.PathLike[str], None] = None
 
     def __post_init__(self) -> None:
@@ -61,6 +66,11 @@ class RunOptions:
         threads = self.threads
         if threads is not None and (not isinstance(threads, int) or threads < 1):
             raise UsageError(f"threads: found {threads!r}, accepted: 1, 2, ...")
+        limit = self.memory_limit
+        if limit is not None and (
+            not isinstance(limit, int) or not 0 < limit < 1 << (8 * _SIZE_BYTES)
+        ):
+            raise UsageError(f"memory_limit: found {limit!r}, accepted: 1, 2, ...")
 
     @property
     def devices(self) -> Optional[tuple[str, ...]]:
@@ -103,6 +113,8 @@ def native_config(options: RunOptions, devices: Sequence[str]) -> Iterator[Any]:
             check(c.mace_config_set_out_of_range_check(config, 1))
         if options.check_weights:
             check(c.mace_config_set_weights_check(config, 1))
+        if options.memory_limit is not None:
+            check(c.mace_config_set_memory_limit(config, options.memory_limit))
         if "gpu" in devices:
             storage = os.fsencode(_gpu_storage(options))
             check(c.mace_config_set_gpu(config, ctypes.byref(CGpu(storage))))

@@ -24,6 +24,7 @@ using core_test::MakeOptions;
 using core_test::ModelBuilder;
 using core_test::Ramp;
 using core_test::Room;
+using core_test::Scale;
 using core_test::StringAttribute;
 using core_test::TensorOf;
 using core_test::Tensors;
@@ -237,6 +238,53 @@ TEST(EngineErrorTest, DamagedWeightsAreFoundOnRequest) {
   MakeOptions options;
   ASSERT_OK(options.config.SetWeightsCheck(true));
   EXPECT_MENTIONS(Make(Diamond(), options).status, "checksum");
+}
+
+size_t TotalBytes(const EngineStats &stats) {
+  return stats.arena_bytes + stats.constant_bytes + stats.prepared_bytes +
+         stats.state_bytes;
+}
+
+// What the engine holds after a run is the least limit with which it runs.
+TEST(EngineErrorTest, ALimitOfMemoryIsKeptToTheByte) {
+  ModelBuilder model;
+  model.Input("x", {-1})
+      .Operator("a", "TestAffine", {"x"}, {"t"}, {Scale(2)})
+      .Operator("b", "TestCumulative", {"t"}, {"u"})
+      .Operator("c", "TestCumulative", {"u"}, {"y"})
+      .Output("y");
+  const Tensors inputs = {{"x", Floats({64}, Ramp(64))}};
+  Tensors outputs = {{"y", Room(64)}};
+  MadeEngine made = Make(model);
+  ASSERT_OK(made.status);
+  ASSERT_OK(made.engine->Run(inputs, &outputs));
+  const size_t total = TotalBytes(made.engine->GetStats());
+  ASSERT_GT(made.engine->GetStats().arena_bytes, 0u);
+
+  MakeOptions options;
+  ASSERT_OK(options.config.SetMemoryLimit(total));
+  made = Make(model, options);
+  ASSERT_OK(made.status);
+  ASSERT_OK(made.engine->Run(inputs, &outputs));
+  // Larger inputs need more; the smaller ones run on.
+  Tensors large = {{"y", Room(4096)}};
+  const MaceStatus status =
+      made.engine->Run({{"x", Floats({4096}, Ramp(4096))}}, &large);
+  EXPECT_CODE(status, MACE_OUT_OF_RESOURCES);
+  EXPECT_MENTIONS(status, "bytes, over the limit)");
+  ASSERT_OK(made.engine->Run(inputs, &outputs));
+  EXPECT_EQ(TotalBytes(made.engine->GetStats()), total);
+
+  ASSERT_OK(options.config.SetMemoryLimit(total - 1));
+  made = Make(model, options);
+  ASSERT_OK(made.status);
+  EXPECT_CODE(made.engine->Run(inputs, &outputs), MACE_OUT_OF_RESOURCES);
+  EXPECT_EQ(made.engine->GetStats().arena_bytes, 0u);
+
+  ASSERT_OK(options.config.SetMemoryLimit(1));
+  made = Make(Diamond(), options);
+  EXPECT_CODE(made.status, MACE_OUT_OF_RESOURCES);
+  EXPECT_MENTIONS(made.status, "no memory for the weights of model");
 }
 
 }  // namespace

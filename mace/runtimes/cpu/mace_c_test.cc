@@ -120,6 +120,22 @@ TEST_F(CApiTest, ChecksWeightsOnRequest) {
   EXPECT_EQ(mace_config_set_weights_check(nullptr, 1), MACE_ERROR_INVALID_ARGS);
 }
 
+TEST_F(CApiTest, LimitsMemory) {
+  mace_config *config = nullptr;
+  ASSERT_EQ(mace_config_create(&config), MACE_OK);
+  ASSERT_EQ(mace_config_set_memory_limit(config, 1), MACE_OK);
+  EXPECT_EQ(mace_engine_create(&model_, config, &engine_),
+            MACE_ERROR_OUT_OF_RESOURCES);
+  EXPECT_NE(std::strstr(mace_last_error(), "over the limit"), nullptr);
+  ASSERT_EQ(mace_config_set_memory_limit(config, 0), MACE_OK);
+  EXPECT_EQ(mace_engine_create(&model_, config, &engine_), MACE_OK)
+      << mace_last_error();
+  mace_config_destroy(config);
+  EXPECT_EQ(mace_config_set_memory_limit(nullptr, 1), MACE_ERROR_INVALID_ARGS);
+  EXPECT_STREQ(mace_last_error() + std::strlen("MACE_INVALID_ARGS: "),
+               "`config` is NULL");
+}
+
 TEST_F(CApiTest, ReportsErrorsByCodeAndMessage) {
   mace_config *config = nullptr;
   ASSERT_EQ(mace_config_create(&config), MACE_OK);

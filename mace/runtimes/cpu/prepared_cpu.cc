@@ -145,10 +145,11 @@ MaceStatus PreparedCpu::TakeArena(Arena *arena) {
   if (slot == nullptr) slot = partition_->options().make_memory();
   auto *memory = static_cast<CpuMemory *>(slot.get());
   if (memory->bytes() < bytes) {
-    if (!memory->Allocate(bytes)) {
+    const bool allowed = arena->Allows(*memory, bytes);
+    if (!allowed || !memory->Allocate(bytes)) {
       return OutOfResources("no memory for the intermediate tensors of model '",
                             partition_->graph().model().name, "' (", bytes,
-                            " bytes)");
+                            allowed ? " bytes)" : " bytes, over the limit)");
     }
     MapNewMemory(memory->data(), bytes, pool_);
 #ifndef NDEBUG

@@ -19,12 +19,32 @@ int64_t NextGeneration() {
   return ++next;
 }
 
+// An image that holds what `image` does, and what is wanted.
+ImageSlot Grown(const ImageSlot &image, const ImageSlot &wanted) {
+  ImageSlot size = wanted;
+  if (image.Bytes() > 0 && image.element == wanted.element) {
+    size.width = std::max(size.width, image.width);
+    size.height = std::max(size.height, image.height);
+  }
+  return size;
+}
+
 }  // namespace
 
 size_t OpenclMemory::bytes() const {
   size_t total = buffer_bytes_;
   for (const Image &image : images_) {
     total += image.size.Bytes();
+  }
+  return total;
+}
+
+size_t OpenclMemory::BytesFor(const OpenclPlan &plan) const {
+  size_t total = std::max(buffer_bytes_, plan.memory.arena_bytes);
+  for (size_t i = 0; i < std::max(images_.size(), plan.images.size()); ++i) {
+    const ImageSlot held = i < images_.size() ? images_[i].size : ImageSlot();
+    const bool grows = i < plan.images.size() && plan.images[i].request < 0;
+    total += (grows ? Grown(held, plan.images[i]) : held).Bytes();
   }
   return total;
 }
@@ -53,14 +73,10 @@ MaceStatus OpenclMemory::TakeBuffer(size_t bytes) {
 }
 
 MaceStatus OpenclMemory::TakeImage(const ImageSlot &wanted, Image *image) {
-  ImageSlot size = wanted;
-  if (image->memory && image->size.element == wanted.element) {
-    if (image->size.width >= wanted.width &&
-        image->size.height >= wanted.height) {
-      return MaceStatus();
-    }
-    size.width = std::max(size.width, image->size.width);
-    size.height = std::max(size.height, image->size.height);
+  const ImageSlot size = Grown(image->size, wanted);
+  if (image->memory && image->size.element == size.element &&
+      image->size.width == size.width && image->size.height == size.height) {
+    return MaceStatus();
   }
   image->memory.Reset();
   image->size = ImageSlot();

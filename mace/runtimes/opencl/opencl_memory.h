@@ -29,6 +29,8 @@ class OpenclMemory final : public DeviceMemory {
   // Grows the memory to what the plan needs. What was made of it before must
   // then be made again, which generation() tells.
   MaceStatus Take(const OpenclPlan &plan);
+  // bytes() after it.
+  size_t BytesFor(const OpenclPlan &plan) const;
   int64_t generation() const { return generation_; }
   // Null if no tensor is in a buffer.
   cl_mem buffer() const {

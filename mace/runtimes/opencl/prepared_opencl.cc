@@ -308,6 +308,12 @@ MaceStatus PreparedOpencl::Bind(const std::vector<CallerTensor> &callers,
   if (test != nullptr && !variant.tested && variant.in_caller()) {
     MACE_RETURN_IF_ERROR(TestInOwnMemory(&variant, memory));
   }
+  const size_t bytes = memory->BytesFor(variant.plan);
+  if (!arena->Allows(*memory, bytes)) {
+    return OutOfResources("no memory for the intermediate tensors of model '",
+                          partition_->graph().model().name, "' (", bytes,
+                          " bytes on the GPU, over the limit)");
+  }
   MACE_RETURN_IF_ERROR(memory->Take(variant.plan));
   MACE_RETURN_IF_ERROR(TakeCallers(callers, &variant));
   if (variant.generation == memory->generation()) {

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import re
+import subprocess
 
 import pytest
 
@@ -34,6 +35,29 @@ def test_a_program_that_is_there_is_asked(
     assert re.search(
         r"m: mace_run on this computer takes: intermediate tensors 0\.\d\d MB", told
     )
+
+
+def test_the_engine_takes_no_more_than_it_tells(project: Project) -> None:
+    project.convert(project.deployment())
+
+    def run(*flags: str) -> subprocess.CompletedProcess[str]:
+        model = project.build_dir / "lib/model/m"
+        program = project.build_dir / "bin/host/mace_run"
+        words = [f"--model_file={model}.pb", f"--model_data_file={model}.data"]
+        words += ["--input_node=x", "--input_shape=1,6,5,4"]
+        words += ["--output_node=y", "--output_shape=1,6,5,8", *flags]
+        return subprocess.run(
+            [program, *words], capture_output=True, text=True, check=False
+        )
+
+    told = re.search(r"memory: (\d+) bytes: (\d+) of inter", run("--memory").stdout)
+    assert told and int(told[2]) > 0
+    enough = run("--memory", f"--memory_limit={told[1]}")
+    assert enough.returncode == 0 and told[0] in enough.stdout
+    refused = run(f"--memory_limit={int(told[1]) - 1}")
+    assert refused.returncode not in (0, -6)
+    text = f"no memory for the intermediate tensors of model 'm' ({told[2]} bytes, over"
+    assert text in refused.stderr and len(refused.stderr.splitlines()) == 1
 
 
 def test_without_a_program_nothing_is_built_or_told(
