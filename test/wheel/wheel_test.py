@@ -24,6 +24,7 @@ import pytest
 
 import mace
 from test.wheel.pythons import ROOT, Python, install, pythons
+from test.wheel.shells import SHELLS, complete
 
 _DIGITS = ROOT / "mace" / "examples" / "digits" / "digits.onnx"
 _MODEL = ("digits.onnx", "--dims=N=1")
@@ -200,17 +201,12 @@ def test_a_model_is_validated(installed: Installed) -> None:
     assert "passed" in installed.succeed("mace", "run", *_MODEL, "--validate")
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shells_complete_it(installed: Installed, shell: str) -> None:
+@pytest.mark.parametrize("shell", SHELLS)
+def test_shells_complete_it(installed: Installed, shell: str, tmp_path: Path) -> None:
     script = installed.succeed("mace", "--print-completion", shell)
-    assert "mace" in script and "num_threads" in script
-    if shell == "bash":
-        ask = f"{script}\nCOMP_WORDS=(mace conv) COMP_CWORD=1 COMP_LINE='mace conv'\n"
-        ask += '_shtab_mace; echo "${COMPREPLY[*]}"'
-        done = subprocess.run(
-            ["bash", "-c", ask], capture_output=True, text=True, check=True
-        )
-        assert done.stdout.split() == ["convert"]
+    assert complete(shell, script, "mace conv", tmp_path) == "convert"
+    line = "mace run --num_thr"
+    assert complete(shell, script, line, tmp_path) == "--num_threads"
 
 
 @pytest.mark.parametrize(

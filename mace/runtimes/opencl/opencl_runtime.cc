@@ -323,8 +323,8 @@ MaceStatus OpenclRuntime::ChooseDevice() {
         if (type == CL_DEVICE_TYPE_CPU) {
           LOG(WARNING) << "OpenCL has no GPU here, but the processor: "
                        << device_.name
-                       << "; 'converter.py doctor --for gpu' says whether a "
-                          "driver is missing";
+                       << "; the command 'doctor --for gpu' of the converter "
+                          "says whether a driver is missing";
         }
         return MaceStatus();
       }

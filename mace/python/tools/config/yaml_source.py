@@ -18,6 +18,7 @@ from typing import Any
 
 import yaml
 
+from mace.python.installation import typed
 from mace.python.tools.config.problems import ConfigError, Place, Problem
 from mace.python.tools.config.vocabulary import DEPLOYMENT_SUFFIXES
 from mace.python.tools.wording import near_file, shown
@@ -102,9 +103,7 @@ def read_yaml(path: Path, env: Mapping[str, str] | None = None) -> Table:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             problem = "is UTF-16 text: save it as UTF-8"
         elif path.suffix.lower() not in DEPLOYMENT_SUFFIXES:
-            problem += (
-                f"; a model is given without --config: converter.py convert {path}"
-            )
+            problem += f"; a model is given without --config: {typed('convert')} {path}"
         raise _whole_file(path, problem) from None
     except (OSError, ValueError) as error:
         # ValueError: a null byte in the path.

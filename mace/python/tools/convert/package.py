@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Tuple
 
+from mace.python.installation import command
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.codegen import model_places
 from mace.python.tools.config.deployment import Deployment
@@ -92,7 +93,7 @@ def _models(deployment: Deployment, build_dir: Path) -> Iterator[_Entry]:
             if linked:
                 continue
             if not file.is_file():
-                raise MaceError(f"no {file}: converter.py convert writes it")
+                raise MaceError(f"no {file}: {command('convert')} writes it")
             yield f"model/{file.name}", file
 
 
