@@ -20,6 +20,7 @@ from mace.python.tools.config.custom_ops import folders_in
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.origins import cited
 from mace.python.tools.config.problems import Place
+from mace.python.tools.config.values import shape_text
 from mace.python.tools.config.vocabulary import BORDER_TYPES
 from mace.python.tools.config.yaml_source import Items, Table
 from mace.python.tools.convert.requests import import_request
@@ -175,7 +176,7 @@ class _Part:
             self.part,
             shapes,
             *(
-                ",".join(map(str, user_to_framework(d, about.image_order, order)))
+                shape_text(user_to_framework(d, about.image_order, order))
                 for d, order in zip(dims, orders)
             ),
         )

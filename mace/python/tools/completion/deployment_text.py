@@ -11,6 +11,7 @@ import yaml
 from mace.python.installation import typed
 from mace.python.tools.config.border_tensor import BorderTensor
 from mace.python.tools.config.deployment import Deployment, ModelConfig
+from mace.python.tools.config.values import shape_text
 from mace.python.tools.data_type import DataType
 
 
@@ -57,7 +58,7 @@ def _model(model: ModelConfig) -> Iterator[str]:
 
 def _side(side: str, tensors: Sequence[BorderTensor]) -> Iterator[str]:
     yield f"{side}_tensors: {_listed([tensor.name for tensor in tensors])}"
-    shapes = [",".join(map(str, tensor.shape)) for tensor in tensors]
+    shapes = [shape_text(tensor.shape) for tensor in tensors]
     yield f"{side}_shapes: {_listed(shapes)}"
     types = [tensor.data_type for tensor in tensors]
     if any(kind is not DataType.FLOAT32 for kind in types):

@@ -307,8 +307,16 @@ def _dimension(size: int) -> int:
     return size
 
 
+SCALAR = "scalar"
+
+
+def shape_text(dims: Iterable[int]) -> str:
+    """A shape as a deployment file has it."""
+    return ",".join(map(str, dims)) or SCALAR
+
+
 def _shape(value: Any) -> Any:
-    sizes = _numbers(value)
+    sizes = [] if value == SCALAR else _numbers(value)
     if len(sizes) > MAX_RANK:
         raise told(f"found {len(sizes)} dimensions, accepted: at most {MAX_RANK}")
     return sizes
@@ -339,8 +347,8 @@ Shape = Annotated[
     _SHAPE_SCHEMA,
     Accepts(
         "dimensions such as 1,224,224,3, each 1 or more, "
-        "or -1 where the size is decided at run time",
-        "shape, as `1,224,224,3`,",
+        "or -1 where the size is decided at run time; or scalar",
+        "shape, as `1,224,224,3` or `scalar`,",
     ),
 ]
 
@@ -360,13 +368,18 @@ class InputShape:
     def __str__(self) -> str:
         """As the deployment file has it."""
         pairs = zip(self.dims, self.largest or self.dims)
-        return ",".join(str(d) if d == most else f"1..{most}" for d, most in pairs)
+        return (
+            ",".join(str(d) if d == most else f"1..{most}" for d, most in pairs)
+            or SCALAR
+        )
 
 
 def _limited(value: Any) -> Any:
     """The two shapes of ``1,1..512``, where a dimension has a limit."""
     if isinstance(value, InputShape):
         return value
+    if value == SCALAR:
+        return {"dims": ()}
     items = value.strip("[]() ").split(",") if isinstance(value, str) else value
     if not isinstance(items, (list, tuple)):
         raise ValueError
@@ -392,8 +405,8 @@ LimitedShape = Annotated[
     _SHAPE_SCHEMA,
     Accepts(
         "dimensions such as 1,224,224,3, each 1 or more, or where the size is decided "
-        "at run time -1, or 1..512 with an upper limit",
-        "shape, as `1,224,224,3` or `1,1..512`,",
+        "at run time -1, or 1..512 with an upper limit; or scalar",
+        "shape, as `1,224,224,3`, `1,1..512` or `scalar`,",
     ),
 ]
 _Finite = Annotated[float, AllowInfNan(False)]

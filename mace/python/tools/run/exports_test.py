@@ -19,6 +19,23 @@ from mace.python.tools.run.testing.exports import EXPORTS
 from mace.python.tools.validate.frameworks import worker
 
 
+def _scalars() -> onnx.ModelProto:
+    """A number that scales a matrix, and the sum of the result."""
+    kind = onnx.TensorProto.FLOAT
+    ports = {"x": [2, 3], "scale": [], "sum": [], "scaled": [2, 3]}
+    infos = [onnx.helper.make_tensor_value_info(n, kind, s) for n, s in ports.items()]
+    nodes = [
+        onnx.helper.make_node("Mul", ["x", "scale"], ["scaled"]),
+        onnx.helper.make_node("ReduceSum", ["scaled"], ["sum"], keepdims=0),
+    ]
+    graph = onnx.helper.make_graph(nodes, "scalars", infos[:2], infos[2:])
+    opsets = [onnx.helper.make_opsetid("", 13)]
+    return onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8)
+
+
+EXPORTS = {**EXPORTS, "scalars": _scalars}
+
+
 @pytest.mark.parametrize("name", EXPORTS)
 def test_a_file_converts_and_validates(
     name: str,
