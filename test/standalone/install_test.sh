@@ -181,7 +181,7 @@ expect "arm64, CMake: mace::mace is static" needs_no_libmace "$work/cmake/exampl
 
 expect "armhf: installs" installs armhf armhf -static
 expect "armhf: CMake refuses it for this computer" \
-  refuses "version: 0.1.0 (for armhf)" configure armhf
+  refuses "version: $(version_of_library) (for armhf)" configure armhf
 expect "two ABIs in one prefix are refused" refuses "name one by -abi" \
   bash "$build" -abi=host,arm64 "-install=$work/two"
 expect "a prefix that cannot be written is refused" refuses "choose another prefix" \
