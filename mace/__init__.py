@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mace.python.runtime import (
         BoundModel,
+        Copy,
         EngineError,
         MaceError,
         Model,
+        Pipeline,
         RunOptions,
         TensorInfo,
         load,
@@ -31,9 +33,11 @@ __version__: str
 
 __all__ = [
     "BoundModel",
+    "Copy",
     "EngineError",
     "MaceError",
     "Model",
+    "Pipeline",
     "RunOptions",
     "TensorInfo",
     "__version__",

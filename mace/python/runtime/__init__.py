@@ -6,14 +6,17 @@ from mace.python.runtime.library import EngineError
 from mace.python.runtime.load import load
 from mace.python.runtime.model import BoundModel, Model
 from mace.python.runtime.options import RunOptions
+from mace.python.runtime.pipeline import Copy, Pipeline
 from mace.python.runtime.tensors import TensorInfo
 from mace.python.tools.errors import MaceError
 
 __all__ = [
     "BoundModel",
+    "Copy",
     "EngineError",
     "MaceError",
     "Model",
+    "Pipeline",
     "RunOptions",
     "TensorInfo",
     "load",

@@ -77,13 +77,7 @@ class Model:
         self._places = {info.name: place for place, info in enumerate(self.inputs)}
         for place, info in enumerate(self.inputs):
             self._places.setdefault(info.alias or info.name, place)
-        # The tensors of unbound runs, which take turns.
-        self._call = _Tensors(self.inputs, self.outputs)
-        # Shapes of outputs by those of inputs.
-        self._shapes: dict[tuple[Shape, ...], list[Shape]] = {}
-        if all(info.is_static for info in (*self.inputs, *self.outputs)):
-            declared = tuple(info.shape for info in self.inputs)
-            self._shapes[declared] = [info.shape for info in self.outputs]
+        self._runner = Runner(self, self.inputs, self.outputs)
 
     def _create(
         self, graph: GraphFile, weights: Path, devices: Sequence[str]
@@ -227,32 +221,75 @@ class Model:
 
     def _run(self, given: Sequence[Any]) -> list[Array]:
         arrays = [info.accept(item) for info, item in zip(self.inputs, given)]
+        return self._runner.run(arrays)
+
+
+class Runner:
+    """Runs a model with the application's order of dimensions, or with another one.
+
+    Args:
+        inputs, outputs: those of the model, with shapes and formats of the arrays.
+        kept: the outputs whose arrays are used again by the next run.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        inputs: Sequence[TensorInfo],
+        outputs: Sequence[TensorInfo],
+        kept: frozenset[int] = frozenset(),
+    ) -> None:
+        self._model = model
+        self._outputs = outputs
+        self._kept = kept
+        self._arrays: dict[int, Array] = {}
+        # The tensors of runs, which take turns.
+        self._call = _Tensors(inputs, outputs)
+        # Shapes of outputs by those of inputs.
+        self._shapes: dict[tuple[Shape, ...], list[Shape]] = {}
+        if all(info.is_static for info in (*inputs, *outputs)):
+            declared = tuple(info.shape for info in inputs)
+            self._shapes[declared] = [info.shape for info in outputs]
+
+    def run(self, arrays: list[Array]) -> list[Array]:
+        """The outputs for dense arrays of the right types."""
         shapes = tuple([array.shape for array in arrays])
-        call = self._call
-        with self._lock:
-            engine = self._handle()
+        call, model = self._call, self._model
+        with model._lock:
+            engine = model._handle()
             call.set_inputs(arrays)
             known = self._shapes.get(shapes)
-            wanted = known or [(0,)] * len(self.outputs)
-            results = [np.empty(s, i.dtype) for s, i in zip(wanted, self.outputs)]
+            wanted = known or [(0,)] * len(self._outputs)
+            if self._kept:
+                results = [self._array(at, shape) for at, shape in enumerate(wanted)]
+            else:
+                results = [np.empty(s, i.dtype) for s, i in zip(wanted, self._outputs)]
             call.set_outputs(results)
-            code = self._c.mace_engine_run(engine, *call.arguments)
+            code = model._c.mace_engine_run(engine, *call.arguments)
             # The library tells one output after the other whose shape was not known.
-            for _ in self.outputs:
+            for _ in self._outputs:
                 if code == 0:
                     break
                 place, shape = call.too_small() or (0, None)
                 if shape is None:
                     break
-                results[place] = np.empty(shape, self.outputs[place].dtype)
+                results[place] = self._array(place, shape)
                 call.set_outputs(results)
-                code = self._c.mace_engine_run(engine, *call.arguments)
+                code = model._c.mace_engine_run(engine, *call.arguments)
                 known = None
             if code != 0:
                 fail(code)
             if known is None:
                 self._remember(shapes, [array.shape for array in results])
             return call.shaped(results)
+
+    def _array(self, place: int, shape: Shape) -> Array:
+        array = self._arrays.get(place)
+        if array is None or array.shape != shape:
+            array = np.empty(shape, self._outputs[place].dtype)
+            if place in self._kept:
+                self._arrays[place] = array
+        return array
 
     def _remember(self, inputs: tuple[Shape, ...], outputs: list[Shape]) -> None:
         if len(self._shapes) >= _KNOWN_SHAPES:

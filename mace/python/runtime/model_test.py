@@ -290,6 +290,7 @@ models:
     "options, message",
     [
         ({"threads": 0}, "threads: found 0, accepted: 1, 2, ..."),
+        ({"memory_limit": -1}, "memory_limit: found -1, accepted: 1, 2, ..."),
         ({"runtimes": "npu"}, "runtimes: found 'npu', accepted: cpu, gpu"),
         ({"runtimes": ()}, "runtimes: found none"),
         ({"affinity": "big"}, "affinity: found 'big', accepted: none, big_only"),
@@ -299,6 +300,35 @@ models:
 def test_options_say_what_is_accepted(options: dict[str, Any], message: str) -> None:
     with pytest.raises(mace.MaceError, match=message):
         mace.RunOptions(**options)
+
+
+def test_scalars_have_no_dimensions(tmp_path: Path) -> None:
+    path = tmp_path / "scalars.onnx"
+    nodes = [
+        helper.make_node("Mul", ["x", "scale"], ["scaled"]),
+        helper.make_node("ReduceSum", ["scaled"], ["sum"], keepdims=0),
+    ]
+    _save(path, nodes, [("x", _FLOAT, 2, 3), ("scale", _FLOAT)], [("sum", _FLOAT)])
+    model = mace.load(path)
+    assert [info.shape for info in (*model.inputs, *model.outputs)] == [(2, 3), (), ()]
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    result = model(x, 2)
+    assert result.shape == () and result == 30
+    bound = model.bind({"x": x, "scale": np.array(3, np.float32)})
+    assert bound() == 45 and bound.outputs["sum"].shape == ()
+
+
+def test_a_limit_of_memory_is_kept() -> None:
+    image = np.zeros((1, 1, 8, 8), np.float32)
+    with pytest.raises(mace.EngineError, match="weights of model 'digits'.* the limit"):
+        mace.load(_DIGITS, dims={"N": 1}, options=mace.RunOptions(memory_limit=9))
+    data = mace.load(_DIGITS, dims={"N": 1}).path.with_suffix(".data").stat().st_size
+    tight = mace.RunOptions(memory_limit=data + 100)
+    with pytest.raises(mace.EngineError, match="intermediate tensors") as failure:
+        mace.load(_DIGITS, dims={"N": 1}, options=tight)(image)
+    assert failure.value.code == "MACE_OUT_OF_RESOURCES"
+    enough = mace.RunOptions(memory_limit=data + 1_000_000)
+    mace.load(_DIGITS, dims={"N": 1}, options=enough)(image)
 
 
 def test_options_reach_the_library() -> None:
