@@ -116,6 +116,31 @@ TEST_F(EngineTest, KeepsTheQueueShort) {
   ExpectClean();
 }
 
+TEST_F(EngineTest, KeepsALimitOfMemory) {
+  driver_->reset();
+  MakeOptions options = On({RT_OPENCL});
+  std::vector<float> result;
+  MadeEngine made = core_test::Make(Network(), options);
+  ASSERT_OK(made.status);
+  ASSERT_OK(RunOnce(made, 0, &result));
+  const EngineStats stats = made.engine->GetStats();
+  const size_t total =
+      stats.arena_bytes + stats.constant_bytes + stats.prepared_bytes;
+  ASSERT_GT(stats.arena_bytes, 0u);
+  for (const bool enough : {true, false}) {
+    ASSERT_OK(options.config.SetMemoryLimit(enough ? total : total - 1));
+    made = core_test::Make(Network(), options);
+    ASSERT_OK(made.status);
+    const MaceStatus status = RunOnce(made, 0, &result);
+    if (enough) {
+      EXPECT_SUCCESS(status);
+    } else {
+      EXPECT_CODE(status, MACE_OUT_OF_RESOURCES);
+      EXPECT_MENTIONS(status, "bytes on the GPU, over the limit)");
+    }
+  }
+}
+
 // Where drivers make images of buffers, and are known to do it right.
 TEST_F(EngineTest, HasImagesInTheBufferOfTensors) {
   for (const auto &[family, views] : {std::pair{"adreno_630", true},

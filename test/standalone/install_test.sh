@@ -18,6 +18,8 @@ readonly examples=$PWD/mace/examples
 readonly sealing=$examples/encrypted_model
 readonly digits=("$work/build/installed-file/model/digits.pb"
   "$work/build/installed-file/model/digits.data")
+version=$(sed -n 's/^MACE_VERSION = "\(.*\)"/\1/p' mace/version.bzl)
+readonly version
 readonly build=$PWD/tools/build-standalone-lib.sh
 
 # installs NAME ABI FLAG...: to a prefix that is then moved elsewhere.
@@ -181,7 +183,7 @@ expect "arm64, CMake: mace::mace is static" needs_no_libmace "$work/cmake/exampl
 
 expect "armhf: installs" installs armhf armhf -static
 expect "armhf: CMake refuses it for this computer" \
-  refuses "version: $(version_of_library) (for armhf)" configure armhf
+  refuses "version: $version (for armhf)" configure armhf
 expect "two ABIs in one prefix are refused" refuses "name one by -abi" \
   bash "$build" -abi=host,arm64 "-install=$work/two"
 expect "a prefix that cannot be written is refused" refuses "choose another prefix" \
