@@ -37,6 +37,8 @@ PROGRAMS = {
     "cmake": "cmake version 3.25.1\n\nCMake suite maintained and supported by Kitware",
     "pkg-config": "1.8.1",
     "make": "GNU Make 4.3",
+    "fish": "fish, version 3.6.0",
+    "zsh": "zsh 5.9 (x86_64-debian-linux-gnu)",
     "gdb-multiarch": "GNU gdb (Debian 13.1-3) 13.1",
     "gdbserver": "GNU gdbserver (Debian 13.1-3) 13.1",
     "clang-format-19": "Debian clang-format version 19.1.7",

@@ -31,6 +31,7 @@ SETUP = "bash tools/setup.sh --for "
 _PYTHON = "Python packages"
 _BUILD = "Build"
 _ARM = "ARM Linux"
+_SHELLS = "Shells"
 _DEVICES = "Devices"
 _GPU = "GPU"
 _LLVM = "19"
@@ -178,6 +179,8 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
     "libsodium-dev": (_file("libsodium", _BUILD, "/usr/include/sodium.h"),),
     "zlib1g-dev": (_file("zlib", _BUILD, "/usr/include/zlib.h"),),
     "make": (_Piece("make", _DEVICES, program("make")),),
+    "fish": (_Piece("fish", _SHELLS, program("fish", pattern="version ")),),
+    "zsh": (_Piece("zsh", _SHELLS, program("zsh", pattern="zsh ")),),
     "gdb-multiarch": (
         _Piece("gdb-multiarch", _DEVICES, program("gdb-multiarch", pattern=r"\) ")),
     ),
@@ -188,7 +191,7 @@ _SPARED: Dict[str, Mapping[str, Probe]] = {
     "g++-aarch64-linux-gnu": {"phone": probes.set_ndk},
     "g++-arm-linux-gnueabihf": {"phone": probes.set_ndk},
 }
-_GROUPS = ("Python", _PYTHON, "Convert", _BUILD, _GPU, _ARM, _DEVICES)
+_GROUPS = ("Python", _PYTHON, "Convert", _BUILD, _GPU, _ARM, _DEVICES, _SHELLS)
 
 
 def _extra(package: Listed) -> str:
