@@ -102,6 +102,13 @@ test_headers() {
     expect "${header##*/} compiles alone" clang++-19 -std=c++17 -fsyntax-only \
       -Wall -Wextra -Werror -Ibuild/include -x c++ "$header"
   done
+  for header in mace_c.h mace_pipeline_c.h; do
+    expect "$header is C" clang-19 -std=c99 -fsyntax-only -Wall -Wextra -Werror \
+      -Ibuild/include -x c "build/include/mace/public/$header"
+  done
+  expect "mace_pipeline_c.h has its code in C++" clang++-19 -std=c++17 -fno-rtti \
+    -fno-exceptions -fsyntax-only -Wall -Wextra -Werror -Ibuild/include \
+    -DMACE_PIPELINE_IMPLEMENTATION -x c++ build/include/mace/public/mace_pipeline_c.h
 }
 
 test_language() {

@@ -71,7 +71,7 @@ MaceStatus MaceEngine::Impl::Load(const EngineRequest &request) {
   MACE_RETURN_IF_ERROR(StartDevices());
   MACE_RETURN_IF_ERROR(PlaceGraph(DeclaredShapes(), nullptr, MaceStatus()));
   memory_limit_ = request.options->memory_limit;
-  if (memory_limit_ > 0) {
+  {
     std::lock_guard<std::mutex> lock(arena_->mutex);
     MACE_RETURN_IF_ERROR(LimitArena());
   }
@@ -266,13 +266,6 @@ MaceStatus MaceEngine::Impl::LimitArena() {
   return MaceStatus::MACE_SUCCESS;
 }
 
-Result<PreparedRun *> MaceEngine::Impl::Prepare(
-    const std::vector<Shape> &shapes) {
-  MACE_ASSIGN_OR_RETURN(PreparedRun * run, placed_->Prepare(shapes));
-  MACE_RETURN_IF_ERROR(LimitArena());
-  return run;
-}
-
 MaceStatus MaceEngine::Impl::WarmUp() {
   const std::vector<Shape> shapes = DeclaredShapes();
   if (shapes.size() != graph_->inputs().size()) {
@@ -282,7 +275,8 @@ MaceStatus MaceEngine::Impl::WarmUp() {
   }
   std::lock_guard<std::mutex> lock(arena_->mutex);
   while (true) {
-    auto run = Prepare(shapes);
+    auto run = placed_->Prepare(shapes);
+    MACE_RETURN_IF_ERROR(LimitArena());
     const MaceStatus status =
         run.ok() ? placed_->TakeMemory(run.value(), arena_.get())
                  : run.status();
@@ -318,7 +312,8 @@ MaceStatus MaceEngine::Impl::RunOnce(const CallerTensors &inputs,
     return MaceStatus::MACE_SUCCESS;
   }
   MACE_RETURN_IF_ERROR(ports_->MatchInputs(inputs, &callers_, &shapes_));
-  MACE_ASSIGN_OR_RETURN(PreparedRun * run, Prepare(shapes_));
+  MACE_ASSIGN_OR_RETURN(PreparedRun * run, placed_->Prepare(shapes_));
+  MACE_RETURN_IF_ERROR(LimitArena());
   if (visitor != nullptr) {
     ports_->Visit(run->shapes.get(), *visitor);
     return MaceStatus::MACE_SUCCESS;

@@ -89,10 +89,9 @@ class MACE_HIDDEN MaceEngine::Impl {
   // Shapes of graph_->inputs() as the model declares them, the largest where it
   // has limits; empty if some are open.
   std::vector<Shape> DeclaredShapes() const;
-  // What the arena may hold beside weights and states. The arena is locked.
+  // Sets what the arena may hold beside weights and states, for the prepared
+  // run. The arena is locked.
   MaceStatus LimitArena();
-  // PlacedGraph::Prepare, and the limit of memory for that run.
-  Result<PreparedRun *> Prepare(const std::vector<Shape> &shapes);
   EngineStats StatsLocked() const;
   MaceStatus WarmUp();
   MaceStatus RunOnce(const CallerTensors &inputs,

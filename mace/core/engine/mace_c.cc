@@ -213,11 +213,7 @@ mace_code mace_config_create(mace_config **config) {
 }
 
 mace_code mace_config_set_device(mace_config *config, mace_device device) {
-  return mace::GuardWith(config, "config",
-                         [config, device]() -> mace::MaceStatus {
-                           return config->config.SetRuntimeType(
-                               static_cast<mace::RuntimeType>(device));
-                         });
+  return mace_config_set_devices(config, &device, 1);
 }
 
 mace_code mace_config_set_devices(mace_config *config,
