@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "mace/core/testing/engine_maker.h"
 #include "mace/core/testing/model_builder.h"
 
 namespace mace {
@@ -118,6 +119,27 @@ TEST_F(CApiTest, ChecksWeightsOnRequest) {
       << mace_last_error();
   mace_config_destroy(config);
   EXPECT_EQ(mace_config_set_weights_check(nullptr, 1), MACE_ERROR_INVALID_ARGS);
+}
+
+TEST_F(CApiTest, ScalarsHaveNoDimensions) {
+  ModelBuilder builder;
+  builder.Input("x", {})
+      .Operator("scale", "TestAffine", {"x"}, {"y"}, {core_test::Scale(3)})
+      .Output("y");
+  const std::string graph = builder.graph();
+  model_ = {};
+  model_.graph = graph.data();
+  model_.graph_size = graph.size();
+  ASSERT_EQ(mace_engine_create(&model_, nullptr, &engine_), MACE_OK)
+      << mace_last_error();
+  std::vector<float> x = {2};
+  std::vector<float> y = {-1};
+  const mace_tensor input = TensorOf("x", &x, {});
+  mace_tensor output = TensorOf("y", &y, {7});
+  ASSERT_EQ(mace_engine_run(engine_, &input, 1, &output, 1), MACE_OK)
+      << mace_last_error();
+  EXPECT_EQ(output.rank, 0u);
+  EXPECT_EQ(y[0], 6);
 }
 
 TEST_F(CApiTest, LimitsMemory) {
