@@ -529,11 +529,12 @@ class MACE_API MaceEngineConfig {
 
   // The most memory that the engine may hold: intermediate tensors with scratch
   // memory, weights, read in place or prepared, and states (EngineStats).
-  // Default: 0, any. Nothing is allocated beyond it: creating an engine whose
-  // weights and states need more, or a run (or fake_warmup) whose plan does,
-  // returns MACE_OUT_OF_RESOURCES that tells both numbers. A run with smaller
-  // inputs may then succeed. Intermediate memory that a tutor has allocated
-  // already may be larger.
+  // Default: 0, any. Creating an engine whose weights and states need more, or
+  // a run (or fake_warmup) whose plan does, returns MACE_OUT_OF_RESOURCES,
+  // which tells the bytes; no intermediate memory is then allocated. A run with
+  // smaller inputs may succeed afterwards. Intermediate memory that a tutor has
+  // allocated already may be larger. On the GPU, small buffers that the first
+  // run of a shape prepares do not count.
   MaceStatus SetMemoryLimit(size_t bytes);
 
   class Impl;

@@ -309,7 +309,7 @@ MaceStatus PreparedOpencl::Bind(const std::vector<CallerTensor> &callers,
     MACE_RETURN_IF_ERROR(TestInOwnMemory(&variant, memory));
   }
   const size_t bytes = memory->BytesFor(variant.plan);
-  if (!arena->Allows(*memory, bytes)) {
+  if (bytes > memory->bytes() && !arena->Allows(*memory, bytes)) {
     return OutOfResources("no memory for the intermediate tensors of model '",
                           partition_->graph().model().name, "' (", bytes,
                           " bytes on the GPU, over the limit)");
