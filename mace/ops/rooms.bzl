@@ -15,6 +15,7 @@ is in no list: a new operator is new files only. A room holds
     <op>_quantized.cc       how the CPU computes it in quantized numbers; optional
     <op>_opencl.cc, *.cl    how a GPU computes it; optional. <op>_opencl.h where kernels
                             for several operators need part of it
+    <op>_hexagon.cc         how a DSP computes it, as the host describes it; optional
     *_test.cc               its tests, with googletest
     *_testing.cc, .h        what several of them share
     *_benchmark.cc          its benchmarks
@@ -26,11 +27,12 @@ and becomes
     :<op>                   the operator on the CPU, registered by being linked
     :<op>_quantized         the quantized operator on the CPU, likewise
     :<op>_opencl            the operator on GPUs, likewise
+    :<op>_hexagon           the operator on DSPs, likewise
     :<op>_test              the tests of this room
     :<op>_benchmark         the benchmarks of this room
 
-All rooms together are :ops, :opencl_ops, :ops_test and :ops_benchmark (the latter two, as
-libraries: :ops_test_cases and :ops_benchmark_cases). A library with some
+All rooms together are :ops, :opencl_ops, :hexagon_ops, :ops_test and :ops_benchmark (the
+latter two, as libraries: :ops_test_cases and :ops_benchmark_cases). A library with some
 operators only comes of
 
     --//mace/ops:only=conv2d,pooling,softmax
@@ -76,6 +78,7 @@ op_selection = rule(
 CustomRoomsInfo = provider(
     "The rooms of users' own folders.",
     fields = {
+        "hexagon": "Operators on DSPs, by the name of the room.",
         "opencl": "Operators on GPUs, by the name of the room.",
         "rooms": "The others, by the name in a selection.",
     },
@@ -83,6 +86,7 @@ CustomRoomsInfo = provider(
 
 def _custom_rooms_impl(ctx):
     return [CustomRoomsInfo(
+        hexagon = {room: dep for dep, room in ctx.attr.hexagon.items()},
         opencl = {room: dep for dep, room in ctx.attr.opencl.items()},
         rooms = {dep.label.name: dep for dep in ctx.attr.rooms},
     )]
@@ -91,6 +95,10 @@ custom_rooms = rule(
     implementation = _custom_rooms_impl,
     doc = "The operators of users' own folders.",
     attrs = {
+        "hexagon": attr.label_keyed_string_dict(
+            doc = "Those on DSPs, and their rooms.",
+            providers = [CcInfo],
+        ),
         "opencl": attr.label_keyed_string_dict(
             doc = "Those on GPUs, and their rooms.",
             providers = [CcInfo],
@@ -113,8 +121,9 @@ def _linked_rooms_impl(ctx):
             fail("%s: MACE has a room of that name; choose another one" %
                  custom.rooms[name].label)
     named.update(custom.rooms)
-    if ctx.attr.opencl:
-        belonging.update([(dep, [room]) for room, dep in custom.opencl.items()])
+    if ctx.attr.device:
+        of_device = getattr(custom, ctx.attr.device)
+        belonging.update([(dep, [room]) for room, dep in of_device.items()])
     unknown = [name for name in wanted if name not in named]
     if unknown:
         fail("%s: no such room: %s; there are %s" % (
@@ -144,12 +153,15 @@ linked_rooms = rule(
             mandatory = True,
             providers = [CustomRoomsInfo],
         ),
+        "device": attr.string(
+            doc = "For which device it is beside the CPU, if for any.",
+            values = ["", "hexagon", "opencl"],
+        ),
         "left_out": attr.label(
             doc = "Linked too if some rooms are not.",
             mandatory = True,
             providers = [CcInfo],
         ),
-        "opencl": attr.bool(doc = "Whether it is for GPUs."),
         "parts": attr.label_keyed_string_dict(
             doc = "To what each belongs, divided by blanks.",
             providers = [CcInfo],
@@ -225,6 +237,24 @@ def _opencl_room(place, op, deps):
     )
     return ":%s_opencl" % op
 
+def _hexagon_room(place, op, deps):
+    """The operator on DSPs; returns its label, or None."""
+    source = place.folder + op + "/" + op + "_hexagon.cc"
+    if not native.glob([source], allow_empty = True):
+        return None
+    mace_cc_library(
+        name = op + "_hexagon",
+        srcs = [source],
+        alwayslink = True,
+        features = ["small_code"],
+        includes = _includes(place),
+        deps = deps + [
+            ":%s_schema" % op,
+            ":%s_shapes" % op,
+        ],
+    )
+    return ":%s_hexagon" % op
+
 def _quantized_room(place, op, deps):
     """The quantized operator on the CPU; returns its label, or None."""
     source = place.folder + op + "/" + op + _QUANTIZED
@@ -253,8 +283,8 @@ def _room(place, op, deps, small):
       small: whether the CPU's part is compiled for size.
 
     Returns:
-      The labels of its quantized operator and of the operator on GPUs, each None if
-      there is none; or None if the room has only a declaration.
+      The labels of its quantized operator and of the operator on GPUs and on DSPs, each
+      None if there is none; or None if the room has only a declaration.
     """
     where = place.folder[place.folder.find("mace/ops/"):] or "mace/ops/"
     _schema(place, op, deps.shapes)
@@ -349,6 +379,7 @@ def _room(place, op, deps, small):
             ],
         )
     return struct(
+        hexagon = _hexagon_room(place, op, deps.hexagon),
         opencl = _opencl_room(place, op, deps.opencl),
         quantized = quantized_room,
     )
@@ -370,13 +401,14 @@ def mace_custom_op_rooms(folders):
     Args:
       folders: as the calling package has them, each ending in mace/ops.
     """
-    names = ["shapes", "cpu", "quantized", "opencl", "tests", "benchmarks"]
+    names = ["shapes", "cpu", "quantized", "opencl", "hexagon", "tests", "benchmarks"]
     deps = struct(
         benchmark_main = _OPS + "room_benchmark_main",
         **{name: [_OPS + "room_" + name] for name in names}
     )
     rooms = []
     opencl_rooms = {}
+    hexagon_rooms = {}
     declarations = []
     for folder in folders:
         place = _place(folder + "/", _OPS)
@@ -390,8 +422,11 @@ def mace_custom_op_rooms(folders):
                 rooms.append(made.quantized)
             if made.opencl:
                 opencl_rooms[made.opencl] = op
+            if made.hexagon:
+                hexagon_rooms[made.hexagon] = op
     custom_rooms(
         name = "rooms",
+        hexagon = hexagon_rooms,
         opencl = opencl_rooms,
         rooms = rooms,
     )
@@ -402,6 +437,7 @@ def mace_op_rooms(
         cpu_deps,
         quantized_deps,
         opencl_deps,
+        hexagon_deps,
         parts,
         small,
         test_deps,
@@ -414,6 +450,7 @@ def mace_op_rooms(
       cpu_deps: what an operator on the CPU may include besides.
       quantized_deps: what a quantized operator on the CPU may include besides.
       opencl_deps: what an operator on GPUs may include besides.
+      hexagon_deps: what an operator on DSPs may include besides.
       parts: kernels that register themselves, for some models only -> the
         rooms and parts that they belong to; none for those that are named.
       small: rooms whose loops over elements are all in kernels: what they have
@@ -427,6 +464,7 @@ def mace_op_rooms(
         benchmark_main = benchmark_main,
         benchmarks = cpu + parts.keys() + benchmark_deps,
         cpu = cpu,
+        hexagon = shape_deps + hexagon_deps,
         opencl = shape_deps + opencl_deps,
         quantized = cpu + quantized_deps,
         shapes = shape_deps,
@@ -436,6 +474,7 @@ def mace_op_rooms(
     rooms = []
     quantized_rooms = []
     opencl_rooms = {}
+    hexagon_rooms = {}
     for op in declared:
         made = _room(_place("", ":"), op, deps, op in small)
         if made == None:
@@ -445,7 +484,9 @@ def mace_op_rooms(
             quantized_rooms.append(made.quantized)
         if made.opencl:
             opencl_rooms[made.opencl] = op
-    for name in ["shapes", "cpu", "quantized", "opencl", "tests", "benchmarks"]:
+        if made.hexagon:
+            hexagon_rooms[made.hexagon] = op
+    for name in ["shapes", "cpu", "quantized", "opencl", "hexagon", "tests", "benchmarks"]:
         # For rooms in other folders.
         mace_cc_library(
             name = "room_" + name,
@@ -495,16 +536,17 @@ def mace_op_rooms(
         rooms = rooms + quantized_rooms,
         selection = ":only",
     )
-    linked_rooms(
-        name = "opencl_ops",
-        custom = "@mace_custom_ops//:rooms",
-        left_out = ":left_out",
-        opencl = True,
-        # A selection names those of the CPU, too.
-        parts = dict(cpu_parts.items() + opencl_rooms.items()),
-        rooms = rooms + quantized_rooms,
-        selection = ":only",
-    )
+    for device, device_rooms in [("opencl", opencl_rooms), ("hexagon", hexagon_rooms)]:
+        linked_rooms(
+            name = device + "_ops",
+            custom = "@mace_custom_ops//:rooms",
+            device = device,
+            left_out = ":left_out",
+            # A selection names those of the CPU, too.
+            parts = dict(cpu_parts.items() + device_rooms.items()),
+            rooms = rooms + quantized_rooms,
+            selection = ":only",
+        )
     mace_cc_library(
         name = "ops_test_cases",
         testonly = True,

@@ -130,34 +130,6 @@ Function FunctionOf(const Depthwise &d, int groups) {
 
 }  // namespace
 
-int64_t DepthwiseBytes(int groups, int height, int width) {
-  return int64_t{kVectorBytes} * groups * Quads(height) * width;
-}
-
-void PackDepthwise(const int8_t *filters,
-                   int channels,
-                   int groups,
-                   int height,
-                   int width,
-                   int8_t *packed) {
-  for (int block = 0; block < groups; block += kBlockGroups) {
-    const int rest = groups - block;
-    const int in_block = rest < kBlockGroups ? rest : kBlockGroups;
-    const int first = block * kVectorWords;
-    for (int column = 0; column < width; ++column) {
-      for (int quad = 0; quad < Quads(height); ++quad) {
-        for (int c = first; c < first + in_block * kVectorWords; ++c) {
-          for (int row = quad * kRows; row < (quad + 1) * kRows; ++row) {
-            const bool known = c < channels && row < height;
-            *packed++ = known ? filters[(row * width + column) * channels + c]
-                              : int8_t{0};
-          }
-        }
-      }
-    }
-  }
-}
-
 void DepthwiseRow(const Depthwise &d,
                   const int8_t *image,
                   int pixels,

@@ -20,23 +20,10 @@ struct Depthwise {
   int step_bytes;    // from the window of a pixel to the next one
   int groups;        // vectors of 32 channels
   int pixel_bytes;   // of the result, at most 32 * groups
-  // See PackDepthwise.
+  // See PackDepthwise of packing.h.
   const int8_t *weights;
   Results results;
 };
-
-// Bytes of packed weights.
-int64_t DepthwiseBytes(int groups, int height, int width);
-
-// Packs filters [height][width][channels] as
-// [blocks of 128 channels][width][height / 4][groups][32 channels][4 rows],
-// with 0 for channels and rows that are missing.
-void PackDepthwise(const int8_t *filters,
-                   int channels,
-                   int groups,
-                   int height,
-                   int width,
-                   int8_t *packed);
 
 // Computes `pixels` results, of which only the bytes are written. `image` is
 // the window of the first; what is behind its last byte may be read as far as

@@ -10,10 +10,9 @@
 #include <hexagon_types.h>
 #include <stdint.h>
 
-namespace mace::hexagon {
+#include "mace/kernels/hexagon/packing.h"
 
-constexpr int kVectorBytes = 128;
-constexpr int kVectorWords = kVectorBytes / 4;
+namespace mace::hexagon {
 
 using Vector = HVX_Vector;
 using Pair = HVX_VectorPair;

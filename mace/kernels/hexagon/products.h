@@ -17,6 +17,7 @@
 #define MACE_KERNELS_HEXAGON_PRODUCTS_H_
 
 #include "mace/kernels/hexagon/hvx.h"
+#include "mace/kernels/hexagon/packing.h"
 
 namespace mace::hexagon {
 
@@ -25,24 +26,6 @@ namespace mace::hexagon {
 constexpr int TilePixels(int groups) { return groups > 2 ? 4 : 8; }
 constexpr int kMostTilePixels = 8;
 constexpr int kTileGroups = 4;
-// Bytes that a step of the loop reads of each pixel.
-constexpr int kStepBytes = 8;
-constexpr int kWeightOffset = 128;
-
-// What of an image a pixel of the result reads: runs of bytes, of which each is
-// a row of the filter.
-struct Window {
-  int runs;
-  int run_stride;  // bytes from one run to the next, a multiple of 8
-  int run_steps;   // steps of 8 bytes
-};
-
-// Weights of a tile lie in the order in which they are read:
-// [runs][steps][2][groups][32 channels][4 bytes of x].
-inline int64_t WeightVectors(const Window &window, int groups) {
-  return int64_t{2} * window.runs * window.run_steps * groups;
-}
-
 // Adds the products to `sums`, [pixels][groups]. `x` are the first bytes of the
 // pixels' windows, multiples of 8.
 template <int kPixels, int kGroups>
@@ -92,15 +75,6 @@ __attribute__((always_inline)) inline void AddProducts(
     for (int g = 0; g < kGroups; ++g) sums[p][g] = acc[p][g];
   }
 }
-
-// Packs filters [channels][runs][run_bytes] of a tile as AddProducts reads
-// them; missing channels become 0.
-void PackWeights(const int8_t *filters,
-                 int channels,
-                 int groups,
-                 int run_bytes,
-                 const Window &window,
-                 uint8_t *packed);
 
 }  // namespace mace::hexagon
 

@@ -29,19 +29,8 @@ struct Multipliers {
 };
 
 constexpr int kFloatBits = 24;
-// Of a mantissa in a word, above its 24 bits.
-constexpr int kSpareBits = 7;
-
-// The parts of a multiplier; false unless it is a normal number above 0.
-inline bool SplitMultiplier(float m, int32_t *mantissa, int32_t *shift) {
-  const auto bits = __builtin_bit_cast(uint32_t, m);
-  const auto exponent = static_cast<int32_t>(bits >> 23);
-  if (exponent == 0 || exponent >= 255) return false;
-  *mantissa = static_cast<int32_t>((bits & 0x7fffffu) | 0x800000u)
-              << kSpareBits;
-  *shift = 150 - exponent;
-  return true;
-}
+// Of a mantissa in a word, above its 24 bits: see SplitMultiplier.
+constexpr int kSpareBits = 32 - 1 - kFloatBits;
 
 // |a| as floats have it: to 24 bits, ties to even. `size` is |a|.
 inline Vector RoundToFloat(Vector size) {
@@ -108,20 +97,6 @@ inline Vector RoundedProduct(Vector a, const Multipliers &m, bool is_float) {
 // most 3, where the result is less than 512. So round(float32(a) * m) is t >>
 // 16, unless the lower half of t is within 5 of 0: doubtful.
 constexpr int kDoubt = 5;
-
-// The factor of a channel whose sums are at most `most`; false if t would not
-// fit.
-inline bool FastFactor(float m, uint32_t most, int left, int32_t *factor) {
-  int32_t mantissa = 0;
-  int32_t shift = 0;
-  if (!SplitMultiplier(m, &mantissa, &shift)) return false;
-  // m * 2^(47 - left) = mantissa * 2^right.
-  const int right = 47 - left - kSpareBits - shift;
-  if (right > 0 || (most >> (30 - left)) != 0) return false;
-  *factor = right < -31 ? 0 : mantissa >> -right;
-  const int64_t largest = (static_cast<int64_t>(most) << left) * *factor;
-  return (largest >> 31) < INT32_MAX - (1 << 16);
-}
 
 // Halfwords round(float32(a) * m) of the sums of two vectors, the first ones
 // those of `a0`. `doubtful` gains the halfwords that have to be computed

@@ -11,12 +11,6 @@
 
 namespace mace::hexagon {
 
-// A block: 128 channels in 4 groups of 32.
-constexpr int kBlockGroups = 4;
-constexpr int kBlockChannels = kBlockGroups * kVectorWords;
-// What lies behind a tensor: stores of whole vectors may write that far.
-constexpr int kSlackBytes = kVectorBytes;
-
 // How sums become bytes. Arrays have an element for each channel, rounded up to
 // a multiple of 32, and begin at multiples of 128 bytes.
 struct Results {

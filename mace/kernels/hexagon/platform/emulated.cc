@@ -75,6 +75,14 @@ void Exit(int status) {
   for (;;) CallKernel(kExitGroup, status);
 }
 
+// r0 = c20: a control register of the emulator alone, which the assembler does
+// not know.
+uint32_t PacketCount() {
+  register uint32_t count __asm__("r0");
+  __asm__ volatile(".word 0x6a14c000" : "=r"(count));
+  return count;
+}
+
 }  // namespace mace::hexagon::emulated
 
 extern "C" [[noreturn]] void mace_hexagon_main(long *stack) {

@@ -26,6 +26,9 @@ long WaitForChange(const uint32_t *word, uint32_t value);
 // Wakes the processes that wait.
 long Wake(const uint32_t *word);
 [[noreturn]] void Exit(int status);
+// Packets that this thread has executed, of which the emulator has the lower 32
+// bits.
+uint32_t PacketCount();
 
 }  // namespace mace::hexagon::emulated
 

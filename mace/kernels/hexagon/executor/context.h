@@ -1,0 +1,104 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an instruction sees of its program. An instruction is a function
+//
+//   bool Convolve(const Context &context, const ConvolveParameters &p);
+//
+// in the file of its family. It checks its parameters against the tensors and
+// returns false, without writing anything, if they do not fit. The parameters
+// are a copy, which nobody changes meanwhile. Tensors are within their areas.
+
+#ifndef MACE_KERNELS_HEXAGON_EXECUTOR_CONTEXT_H_
+#define MACE_KERNELS_HEXAGON_EXECUTOR_CONTEXT_H_
+
+#include "mace/kernels/hexagon/executor/executor.h"
+#include "mace/kernels/hexagon/packing.h"
+#include "mace/kernels/hexagon/program/instructions.h"
+#include "mace/kernels/hexagon/program/program.h"
+
+namespace mace::hexagon {
+
+class Context {
+ public:
+  Context(const ProgramCall &call, const TensorPlace *tensors, uint32_t count)
+      : call_(call), tensors_(tensors), count_(count) {}
+
+  // Null if there is no such tensor, or it has elements of another size.
+  const TensorPlace *Bytes(uint32_t index) const { return OfSize(index, 1); }
+  const TensorPlace *Words(uint32_t index) const { return OfSize(index, 4); }
+  // Of either size.
+  const TensorPlace *Tensor(uint32_t index) const {
+    return index < count_ ? &tensors_[index] : nullptr;
+  }
+
+  // The first byte of a pixel, which may be one of the padding.
+  int8_t *Pixel(const TensorPlace &t,
+                int64_t image,
+                int64_t y,
+                int64_t x) const {
+    return reinterpret_cast<int8_t *>(call_.areas[t.area].data + t.offset) +
+           image * t.image_bytes + y * t.row_bytes + x * t.pixel_bytes;
+  }
+
+  // Constants at an offset; null unless so many bytes are there, and it is a
+  // multiple of 128.
+  template <typename T = uint8_t>
+  const T *Constants(uint32_t offset, int64_t count) const {
+    return reinterpret_cast<const T *>(
+        At(Area::kConstants, offset, count, sizeof(T)));
+  }
+  // Likewise memory of the border.
+  uint8_t *Border(uint32_t offset, int64_t bytes) const {
+    return At(Area::kBorder, offset, bytes, 1);
+  }
+
+  // Calls function(begin, end) for parts of 0 to count, which threads compute
+  // at the same time where there are some. Parts are rows, mostly.
+  template <typename Function>
+  void ForEach(int64_t count, const Function &function) const {
+    if (count > 0) function(int64_t{0}, count);
+  }
+
+ private:
+  const TensorPlace *OfSize(uint32_t index, uint32_t bytes) const {
+    const TensorPlace *t = Tensor(index);
+    return t != nullptr && t->element_bytes == bytes ? t : nullptr;
+  }
+  uint8_t *At(Area area, uint32_t offset, int64_t count, int64_t size) const {
+    const Memory &memory = call_.areas[static_cast<uint32_t>(area)];
+    if (offset % kVectorBytes != 0 || count < 0 || offset > memory.bytes ||
+        count > (memory.bytes - offset) / size) {
+      return nullptr;
+    }
+    return memory.data + offset;
+  }
+
+  const ProgramCall &call_;
+  const TensorPlace *tensors_;
+  uint32_t count_;
+};
+
+// Whether two tensors have the same batch, height and width.
+inline bool SamePixels(const TensorPlace &a, const TensorPlace &b) {
+  return a.batch == b.batch && a.height == b.height && a.width == b.width;
+}
+inline bool SameShape(const TensorPlace &a, const TensorPlace &b) {
+  return SamePixels(a, b) && a.channels == b.channels;
+}
+// Whether the pixels of all images follow each other without a gap: then they
+// may be taken for one row.
+inline bool IsOneRow(const TensorPlace &t) {
+  return (t.batch * t.height == 1) ||
+         (t.row_bytes == int64_t{t.width} * t.pixel_bytes &&
+          (t.batch == 1 || t.image_bytes == int64_t{t.height} * t.row_bytes));
+}
+
+#define MACE_HEXAGON_DECLARE(name) \
+  bool name(const Context &context, const name##Parameters &p);
+MACE_HEXAGON_INSTRUCTIONS(MACE_HEXAGON_DECLARE)
+#undef MACE_HEXAGON_DECLARE
+
+}  // namespace mace::hexagon
+
+#endif  // MACE_KERNELS_HEXAGON_EXECUTOR_CONTEXT_H_

@@ -1,0 +1,31 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs programs on the DSP. Every number of a program is checked before it is
+// used: a damaged program ends with a status, and touches no memory but that of
+// the call.
+
+#ifndef MACE_KERNELS_HEXAGON_EXECUTOR_EXECUTOR_H_
+#define MACE_KERNELS_HEXAGON_EXECUTOR_EXECUTOR_H_
+
+#include "mace/kernels/hexagon/program/program.h"
+
+namespace mace::hexagon {
+
+struct Memory {
+  uint8_t *data = nullptr;
+  uint32_t bytes = 0;
+};
+
+struct ProgramCall {
+  Memory program;
+  Memory areas[kAreas];
+  // A counter of time or packets; null: kCounters is not written.
+  uint64_t (*counter)() = nullptr;
+};
+
+ProgramReply RunProgram(const ProgramCall &call);
+
+}  // namespace mace::hexagon
+
+#endif  // MACE_KERNELS_HEXAGON_EXECUTOR_EXECUTOR_H_

@@ -1,0 +1,188 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions; what a fully connected layer computes is one, too.
+
+#include "mace/kernels/hexagon/convolution.h"
+#include "mace/kernels/hexagon/depthwise.h"
+#include "mace/kernels/hexagon/executor/context.h"
+
+namespace mace::hexagon {
+namespace {
+
+constexpr int64_t kMostSide = 1 << 16;
+
+// Whether the windows of all outputs lie in the input with its padding.
+bool CoversOneAxis(int64_t kernel,
+                   int64_t stride,
+                   int64_t dilation,
+                   int64_t before,
+                   int64_t outputs,
+                   int64_t padded_before,
+                   int64_t padded_end) {
+  if (kernel < 1 || stride < 1 || dilation < 1 || kernel > kMostSide ||
+      stride > kMostSide || dilation > kMostSide || before < 0) {
+    return false;
+  }
+  const int64_t last =
+      (outputs - 1) * stride - before + (kernel - 1) * dilation;
+  return before <= padded_before && last < padded_end;
+}
+
+bool IsInside(const WindowParameters &w,
+              const TensorPlace &in,
+              const TensorPlace &out) {
+  return in.batch == out.batch &&
+         CoversOneAxis(w.height, w.stride_y, w.dilation_y, w.pad_top,
+                       out.height, in.pad_top,
+                       int64_t{in.height} + in.pad_bottom) &&
+         CoversOneAxis(w.width, w.stride_x, w.dilation_x, w.pad_left, out.width,
+                       in.pad_left, int64_t{in.width} + in.pad_right);
+}
+
+bool IsOnePixel(const WindowParameters &w) {
+  return w.height == 1 && w.width == 1 && w.stride_y == 1 && w.stride_x == 1 &&
+         w.pad_top == 0 && w.pad_left == 0;
+}
+
+// Groups of 32 channels of a result.
+int64_t GroupsOf(const TensorPlace &out) {
+  return (int64_t{out.pixel_bytes} + kVectorWords - 1) / kVectorWords;
+}
+
+bool ReadResults(const Context &context,
+                 const ResultParameters &p,
+                 const TensorPlace &out,
+                 Results *results) {
+  constexpr int kMostLeft = 30;
+  const int64_t channels = GroupsOf(out) * kVectorWords;
+  results->bias = context.Constants<int32_t>(p.bias, channels);
+  results->mantissa = context.Constants<int32_t>(p.mantissa, channels);
+  results->shift = context.Constants<int32_t>(p.shift, channels);
+  results->factor = p.factor == kNone
+                        ? nullptr
+                        : context.Constants<int32_t>(p.factor, channels);
+  results->left = p.left;
+  results->is_float = p.is_float != 0;
+  results->zero = static_cast<int8_t>(out.zero);
+  results->low = static_cast<int8_t>(p.low);
+  results->high = static_cast<int8_t>(p.high);
+  return results->bias != nullptr && results->mantissa != nullptr &&
+         results->shift != nullptr &&
+         (p.factor == kNone || results->factor != nullptr) && p.left >= 0 &&
+         p.left <= kMostLeft && p.low >= INT8_MIN && p.high <= INT8_MAX &&
+         p.low <= p.high;
+}
+
+bool IsMultipleOf8(const void *address) {
+  return reinterpret_cast<uintptr_t>(address) % 8 == 0;
+}
+
+// What a row of results reads and writes.
+struct Row {
+  const int8_t *image;
+  int64_t pixels;
+  int8_t *result;
+};
+
+// Calls function(Row) for all rows of the result, which are one if the filter
+// has one tap and no row ends with padding.
+template <typename Function>
+void ForRows(const Context &context,
+             const WindowParameters &w,
+             const TensorPlace &in,
+             const TensorPlace &out,
+             const Function &function) {
+  if (IsOnePixel(w) && SamePixels(in, out) && IsOneRow(in) && IsOneRow(out)) {
+    const int64_t pixels = int64_t{in.batch} * in.height * in.width;
+    context.ForEach(pixels, [&](int64_t begin, int64_t end) {
+      function(Row{context.Pixel(in, 0, 0, begin), end - begin,
+                   context.Pixel(out, 0, 0, begin)});
+    });
+    return;
+  }
+  context.ForEach(
+      int64_t{out.batch} * out.height, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+          const int64_t n = row / out.height;
+          const int64_t y = row % out.height;
+          function(Row{context.Pixel(in, n, y * w.stride_y - w.pad_top,
+                                     -int64_t{w.pad_left}),
+                       out.width, context.Pixel(out, n, y, 0)});
+        }
+      });
+}
+
+}  // namespace
+
+bool Convolve(const Context &context, const ConvolveParameters &p) {
+  const TensorPlace *in = context.Bytes(p.input);
+  const TensorPlace *out = context.Bytes(p.output);
+  const WindowParameters &w = p.window;
+  if (in == nullptr || out == nullptr || in == out || !IsInside(w, *in, *out) ||
+      w.dilation_x != 1) {
+    return false;
+  }
+  Convolution c;
+  const int64_t run_bytes = int64_t{w.width} * in->pixel_bytes;
+  const int64_t run_stride = int64_t{w.dilation_y} * in->row_bytes;
+  const int64_t step = int64_t{w.stride_x} * in->pixel_bytes;
+  const int64_t groups = GroupsOf(*out);
+  if (run_bytes > INT32_MAX || run_stride > INT32_MAX || step > INT32_MAX ||
+      step % kStepBytes != 0 ||
+      !IsMultipleOf8(context.Pixel(*in, 0, -w.pad_top, -w.pad_left))) {
+    return false;
+  }
+  c.window = {w.height, static_cast<int>(run_stride),
+              static_cast<int>((run_bytes + kStepBytes - 1) / kStepBytes)};
+  c.step_bytes = static_cast<int>(step);
+  c.groups = static_cast<int>(groups);
+  c.pixel_bytes = out->pixel_bytes;
+  c.weights = context.Constants(
+      p.weights,
+      WeightVectors(c.window, static_cast<int>(groups)) * kVectorBytes);
+  if (c.weights == nullptr ||
+      !ReadResults(context, p.results, *out, &c.results)) {
+    return false;
+  }
+  ForRows(context, w, *in, *out, [&c](const Row &row) {
+    ConvolveRow(c, row.image, static_cast<int>(row.pixels), row.result);
+  });
+  return true;
+}
+
+bool ConvolveDepthwise(const Context &context,
+                       const ConvolveDepthwiseParameters &p) {
+  const TensorPlace *in = context.Bytes(p.input);
+  const TensorPlace *out = context.Bytes(p.output);
+  const WindowParameters &w = p.window;
+  if (in == nullptr || out == nullptr || in == out || !IsInside(w, *in, *out) ||
+      in->pixel_bytes != out->pixel_bytes) {
+    return false;
+  }
+  Depthwise d;
+  const int64_t row = int64_t{w.dilation_y} * in->row_bytes;
+  const int64_t column = int64_t{w.dilation_x} * in->pixel_bytes;
+  const int64_t step = int64_t{w.stride_x} * in->pixel_bytes;
+  const int64_t groups = GroupsOf(*out);
+  if (row > INT32_MAX || column > INT32_MAX || step > INT32_MAX) return false;
+  d.height = w.height;
+  d.width = w.width;
+  d.row_bytes = static_cast<int>(row);
+  d.column_bytes = static_cast<int>(column);
+  d.step_bytes = static_cast<int>(step);
+  d.groups = static_cast<int>(groups);
+  d.pixel_bytes = out->pixel_bytes;
+  d.weights = context.Constants<int8_t>(
+      p.weights, DepthwiseBytes(d.groups, w.height, w.width));
+  if (d.weights == nullptr ||
+      !ReadResults(context, p.results, *out, &d.results)) {
+    return false;
+  }
+  ForRows(context, w, *in, *out, [&d](const Row &r) {
+    DepthwiseRow(d, r.image, static_cast<int>(r.pixels), r.result);
+  });
+  return true;
+}
+
+}  // namespace mace::hexagon

@@ -1,0 +1,78 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Usage: mace_hexagon_skel FILE
+//
+// The DSP's part in the emulator. FILE begins with a mailbox; it runs the
+// programs that come by it, until its process is ended.
+
+#include "mace/kernels/hexagon/executor/executor.h"
+#include "mace/kernels/hexagon/packing.h"
+#include "mace/kernels/hexagon/platform/emulated.h"
+#include "mace/kernels/hexagon/program/mailbox.h"
+
+namespace mace::hexagon {
+namespace {
+
+enum ExitStatus {
+  kWrongArguments = 2,
+  kNoFile = 3,
+  kNoMemory = 4,
+  kWrongVersion = 5,
+};
+
+// The emulator's number of packets.
+uint64_t Packets() { return emulated::PacketCount(); }
+
+// What a range of the file is; without an address if it is not in the file.
+Memory Find(uint8_t *file, uint32_t file_bytes, const FileRange &range) {
+  if (range.offset % kVectorBytes != 0 || range.offset < kMailboxBytes ||
+      range.offset > file_bytes || range.bytes > file_bytes - range.offset) {
+    return {};
+  }
+  return {file + range.offset, range.bytes};
+}
+
+void Answer(uint8_t *file, uint32_t file_bytes, Mailbox *box) {
+  ProgramCall call;
+  call.program = Find(file, file_bytes, box->program);
+  for (uint32_t i = 0; i < kAreas; ++i) {
+    call.areas[i] = Find(file, file_bytes, box->areas[i]);
+  }
+  call.counter = Packets;
+  box->result = RunProgram(call);
+}
+
+int Serve(const char *path) {
+  const long file = emulated::Open(path);
+  if (file < 0) return kNoFile;
+  auto *box = static_cast<Mailbox *>(
+      emulated::MapShared(static_cast<int>(file), kMailboxBytes));
+  if (box == nullptr) return kNoMemory;
+  if (box->magic != kProgramMagic) return kWrongArguments;
+  const uint32_t bytes = box->file_bytes;
+  auto *all = static_cast<uint8_t *>(
+      emulated::MapShared(static_cast<int>(file), bytes));
+  if (all == nullptr) return kNoMemory;
+  box = reinterpret_cast<Mailbox *>(all);
+  box->skel_version = kProgramVersion;
+  uint32_t done = 0;
+  for (;;) {
+    __atomic_store_n(&box->reply, done + 1, __ATOMIC_RELEASE);
+    emulated::Wake(&box->reply);
+    if (box->version != kProgramVersion) return kWrongVersion;
+    while (__atomic_load_n(&box->request, __ATOMIC_ACQUIRE) == done) {
+      emulated::WaitForChange(&box->request, done);
+    }
+    done = __atomic_load_n(&box->request, __ATOMIC_ACQUIRE);
+    Answer(all, bytes, box);
+  }
+}
+
+}  // namespace
+}  // namespace mace::hexagon
+
+int main(int count, char **arguments) {
+  if (count != 2) return mace::hexagon::kWrongArguments;
+  return mace::hexagon::Serve(arguments[1]);
+}

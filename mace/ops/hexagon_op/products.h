@@ -1,0 +1,45 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What convolutions and products with constant weights share on the DSP.
+
+#ifndef MACE_OPS_HEXAGON_OP_PRODUCTS_H_
+#define MACE_OPS_HEXAGON_OP_PRODUCTS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/core/base/status.h"
+#include "mace/kernels/cpu/activation/activation.h"
+#include "mace/ops/hexagon_op/hexagon_op.h"
+#include "mace/ops/window/window.h"
+
+namespace mace {
+
+// The input's pixels are at port 0, the filter is at port 1, and a bias at port
+// 2 or absent; the result is output 0.
+struct HexagonProduct {
+  static constexpr size_t kInput = 0;
+  static constexpr size_t kFilter = 1;
+  static constexpr size_t kBias = 2;
+
+  // Every input is a window of one pixel unless a convolution says otherwise.
+  WindowGeometry window;
+  // Of a depthwise convolution, whose channels have a filter each.
+  bool depthwise = false;
+  // The filter is [height, width, channels, 1], not [outputs, height, width,
+  // channels].
+  bool taps_first = false;
+  activation::Params activation;
+};
+
+// Adds the instructions. UNSUPPORTED says why that can't be.
+MaceStatus PlanProduct(const HexagonProduct &product,
+                       HexagonPlanContext *context);
+
+// The pixels around an image that windows read.
+HexagonPadding PaddingOf(const WindowGeometry &window);
+
+}  // namespace mace
+
+#endif  // MACE_OPS_HEXAGON_OP_PRODUCTS_H_
