@@ -25,6 +25,14 @@ using op_test::Value;
 
 Dims DimsOf(const Shape &shape) { return Dims(shape.begin(), shape.end()); }
 
+// Empty if it is none.
+std::string MessageOf(const Quantization &quantization) {
+  if (!quantization.quantized()) return std::string();
+  return core_test::QuantizationMessage(
+      quantization.scales, quantization.zero_points, quantization.axis,
+      quantization.data_type);
+}
+
 std::string AttributeOf(const AttributeValue &attribute) {
   const std::string name(attribute.name);
   switch (attribute.kind) {
@@ -56,6 +64,8 @@ ModelBuilder ModelOf(const OpCase &op_case, const OpResult &wanted, bool wrap) {
     if (!is_there) continue;
     const Value &value = input.value;
     const Dims dims = DimsOf(value.shape);
+    const std::string quantization = MessageOf(input.quantization);
+    if (!quantization.empty()) model.Quantized({quantization});
     if (input.kind == CaseInput::Kind::kComputed) {
       model.Input(name, dims, value.data_type, DataFormat::NONE);
       if (wrap && value.data_type == DataType::kFloat32) {
@@ -81,12 +91,23 @@ ModelBuilder ModelOf(const OpCase &op_case, const OpResult &wanted, bool wrap) {
   for (const AttributeValue &attribute : op_case.def.attributes) {
     attributes.push_back(AttributeOf(attribute));
   }
+  std::vector<std::string> quantizations;
+  for (const Quantization &quantization : op_case.def.output_quantization) {
+    quantizations.push_back(MessageOf(quantization));
+  }
+  model.Quantized(quantizations);
   model.Operator(op_case.def.name, op_case.def.type, inputs, outputs,
                  attributes);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::string result = "output" + std::to_string(i);
     if (outputs[i] != result) {
       model.Operator("copy " + result, "Activation", {outputs[i]}, {result});
+    }
+    // A model repeats what its outputs stand for.
+    if (i < quantizations.size() && !quantizations[i].empty()) {
+      Quantization output = op_case.def.output_quantization[i];
+      output.data_type = DataType::kUnknown;
+      model.Quantized({MessageOf(output)});
     }
     model.Output(result, DataFormat::NONE);
   }

@@ -18,3 +18,52 @@ def mace_hexagon_binary(name, **kwargs):
 def mace_hexagon_test(name, **kwargs):
     """A program that its emulator runs; it passes if it ends with 0."""
     native.cc_test(name = name, target_compatible_with = _DSP, **kwargs)
+
+def _dsp_transition_impl(settings, attr):
+    version = attr.version
+    return {
+        "//command_line_option:compilation_mode": "opt",
+        # Sanitizers and the like are the host's.
+        "//command_line_option:features": [],
+        "//command_line_option:platform_suffix": "-hexagon-" + version,
+        "//command_line_option:platforms": ["//toolchains/hexagon:" + version],
+    }
+
+_dsp_transition = transition(
+    implementation = _dsp_transition_impl,
+    inputs = [],
+    outputs = [
+        "//command_line_option:compilation_mode",
+        "//command_line_option:features",
+        "//command_line_option:platform_suffix",
+        "//command_line_option:platforms",
+    ],
+)
+
+def _dsp_file_impl(ctx):
+    source = ctx.executable.program
+    out = ctx.actions.declare_file("%s/%s" % (ctx.attr.version, source.basename))
+    ctx.actions.symlink(output = out, target_file = source)
+    return [DefaultInfo(
+        files = depset([out]),
+        runfiles = ctx.runfiles([out]),
+    )]
+
+dsp_file = rule(
+    implementation = _dsp_file_impl,
+    doc = "A program for the DSP, <version>/<name>, in builds for the host.",
+    attrs = {
+        "program": attr.label(
+            cfg = _dsp_transition,
+            executable = True,
+            mandatory = True,
+        ),
+        "version": attr.string(
+            default = "v67",
+            doc = "As in //toolchains/hexagon.",
+        ),
+        "_allowlist_function_transition": attr.label(
+            default = "@bazel_tools//tools/allowlists/function_transition_allowlist",
+        ),
+    },
+)

@@ -24,9 +24,11 @@ class HexagonConv2DOp final : public HexagonOp {
     product.activation = ActivationParams(attributes);
     product.depthwise = attributes.groups > 1 &&
                         attributes.groups == filter[0] && filter[3] == 1;
-    if (attributes.groups > 1 && !product.depthwise) {
+    product.groups = attributes.groups;
+    if (attributes.groups > kMostGroups && !product.depthwise) {
       return Unsupported("it has ", attributes.groups, " groups for ",
-                         filter[0], " channels; it takes 1, or one for each");
+                         filter[0], " channels; it takes up to ", kMostGroups,
+                         ", or one for each channel");
     }
     return PlanProduct(product, context);
   }
@@ -46,6 +48,9 @@ class HexagonConv2DOp final : public HexagonOp {
   }
 
  private:
+  // With more, most of its multiply-adds would be for nothing.
+  static constexpr int64_t kMostGroups = 8;
+
   static Result<WindowGeometry> WindowOf(const HexagonPlanContext &context) {
     return Conv2DWindow(context.AttributesAs<Conv2DAttributes>(),
                         context.input(kConv2DInputInput)->shape,

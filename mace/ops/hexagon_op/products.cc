@@ -144,8 +144,11 @@ uint32_t AddDepthwiseWeights(const Filter &filter,
       });
 }
 
-// `spread`: from one column of the filter to the next; those between are 0.
+// `groups_of_channels`: each output has weights for the channels of one group,
+// and 0 for the others. `spread`: from one column of the filter to the next;
+// those between are 0.
 uint32_t AddWeights(const Filter &filter,
+                    int64_t groups_of_channels,
                     int64_t spread,
                     HexagonPlanContext *context) {
   const int64_t pixel = context->PixelBytes(HexagonProduct::kInput);
@@ -169,6 +172,8 @@ uint32_t AddWeights(const Filter &filter,
               int8_t *to = block.data() +
                            (n * filter.height + tap / filter.width) * run +
                            tap % filter.width * spread * pixel;
+              const int64_t of_group = filter.outputs / groups_of_channels;
+              to += (first + n) / of_group * filter.inputs;
               for (int64_t c = 0; c < filter.inputs; ++c) {
                 to[c] = filter.At(first + n, tap, c);
               }
@@ -234,7 +239,8 @@ MaceStatus PlanProduct(const HexagonProduct &product,
   window.width = static_cast<int32_t>(extent);
   window.dilation_x = 1;
   context->Add(hexagon::ConvolveParameters{
-      input, output, window, AddWeights(filter, spread, context), results});
+      input, output, window,
+      AddWeights(filter, product.groups, spread, context), results});
   return MaceStatus();
 }
 

@@ -27,6 +27,9 @@ struct HexagonProduct {
   WindowGeometry window;
   // Of a depthwise convolution, whose channels have a filter each.
   bool depthwise = false;
+  // Of channels, unless it is depthwise. The DSP multiplies all channels of the
+  // input; those of other groups by 0.
+  int64_t groups = 1;
   // The filter is [height, width, channels, 1], not [outputs, height, width,
   // channels].
   bool taps_first = false;

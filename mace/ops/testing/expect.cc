@@ -58,16 +58,18 @@ void ExpectSameInBands(const OpCase &op_case,
 }
 
 std::vector<OpResult> (*g_run_case)(const OpCase &) = nullptr;
+bool g_run_all = false;
 
 }  // namespace
 
-void RunCasesBy(std::vector<OpResult> (*run)(const OpCase &op_case)) {
+void RunCasesBy(std::vector<OpResult> (*run)(const OpCase &op_case), bool all) {
   g_run_case = run;
+  g_run_all = all;
 }
 
 std::vector<IsaResult> RunEverywhere(const OpCase &op_case) {
   std::vector<IsaResult> results;
-  if (g_run_case != nullptr && !op_case.on_cpu_only) {
+  if (g_run_case != nullptr && (g_run_all || !op_case.on_cpu_only)) {
     for (OpResult &result : g_run_case(op_case)) {
       results.push_back({BestCpuIsa(), std::move(result)});
     }

@@ -108,8 +108,9 @@ std::vector<IsaResult> RunEverywhere(const OpCase &op_case);
 
 // From now on, RunEverywhere calls `run` once for each case, except those of
 // the CPU alone: for a program that runs the cases of the tests in other ways.
-// The tests expect the same of each result.
-void RunCasesBy(std::vector<OpResult> (*run)(const OpCase &op_case));
+// The tests expect the same of each result. `all`: also those of the CPU alone.
+void RunCasesBy(std::vector<OpResult> (*run)(const OpCase &op_case),
+                bool all = false);
 
 // RunEverywhere must fail with `code` and a message that names the operator and
 // contains `text`.

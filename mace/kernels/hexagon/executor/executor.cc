@@ -64,8 +64,8 @@ bool IsInside(const TensorPlace &t, const ProgramCall &call) {
   }
   if (t.element_bytes != 1 && t.element_bytes != 4) return false;
   if (int64_t{t.channels} * t.element_bytes > t.pixel_bytes) return false;
-  if (t.pixel_bytes % 8 != 0 && t.pixel_bytes != 4) return false;
-  if (t.row_bytes % 8 != 0 || t.image_bytes % 8 != 0 || t.offset % 4 != 0) {
+  if (t.pixel_bytes % 4 != 0 || t.row_bytes % 8 != 0 ||
+      t.image_bytes % 8 != 0 || t.offset % 4 != 0) {
     return false;
   }
   if (t.zero < -128 || t.zero > 127) return false;

@@ -4,7 +4,7 @@
 // Usage: mace_hexagon_skel FILE
 //
 // The DSP's part in the emulator. FILE begins with a mailbox; it runs the
-// programs that come by it, until its process is ended.
+// programs that come by it, until the process that started it has ended.
 
 #include "mace/kernels/hexagon/executor/executor.h"
 #include "mace/kernels/hexagon/packing.h"
@@ -15,6 +15,7 @@ namespace mace::hexagon {
 namespace {
 
 enum ExitStatus {
+  kDone = 0,
   kWrongArguments = 2,
   kNoFile = 3,
   kNoMemory = 4,
@@ -44,6 +45,7 @@ void Answer(uint8_t *file, uint32_t file_bytes, Mailbox *box) {
 }
 
 int Serve(const char *path) {
+  const long parent = emulated::Parent();
   const long file = emulated::Open(path);
   if (file < 0) return kNoFile;
   auto *box = static_cast<Mailbox *>(
@@ -63,6 +65,7 @@ int Serve(const char *path) {
     if (box->version != kProgramVersion) return kWrongVersion;
     while (__atomic_load_n(&box->request, __ATOMIC_ACQUIRE) == done) {
       emulated::WaitForChange(&box->request, done);
+      if (emulated::Parent() != parent) return kDone;
     }
     done = __atomic_load_n(&box->request, __ATOMIC_ACQUIRE);
     Answer(all, bytes, box);

@@ -12,6 +12,7 @@ enum Call : long {
   kWrite = 64,
   kExitGroup = 94,
   kFutex = 98,
+  kGetParent = 173,
   kMap = 222,
 };
 constexpr long kHere = -100;  // AT_FDCWD
@@ -63,9 +64,15 @@ void *MapShared(int file, size_t size) {
 }
 
 long WaitForChange(const uint32_t *word, uint32_t value) {
-  return CallKernel(kFutex, Address(word), kFutexWait,
-                    static_cast<long>(value));
+  struct {
+    int32_t seconds;
+    int32_t nanos;
+  } const second = {1, 0};
+  return CallKernel(kFutex, Address(word), kFutexWait, static_cast<long>(value),
+                    Address(&second));
 }
+
+long Parent() { return CallKernel(kGetParent); }
 
 long Wake(const uint32_t *word) {
   return CallKernel(kFutex, Address(word), kFutexWake, kAll);

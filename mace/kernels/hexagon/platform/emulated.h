@@ -21,8 +21,12 @@ long Write(int file, const void *data, size_t size);
 long Open(const char *path);
 // Maps a file, for this process and those that map it as well.
 void *MapShared(int file, size_t size);
-// Waits until another process wakes it, unless *word is not `value`.
+// Waits until another process wakes it, unless *word is not `value`, but not
+// longer than a second.
 long WaitForChange(const uint32_t *word, uint32_t value);
+// The number of the process that started this one; 1, or another one, after
+// that has ended.
+long Parent();
 // Wakes the processes that wait.
 long Wake(const uint32_t *word);
 [[noreturn]] void Exit(int status);

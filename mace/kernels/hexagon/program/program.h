@@ -57,7 +57,7 @@ struct TensorPlace {
   int32_t height;
   int32_t width;
   int32_t channels;
-  int32_t pixel_bytes;  // from one pixel to the next: a multiple of 8, or 4
+  int32_t pixel_bytes;  // from one pixel to the next: a multiple of 4
   int32_t row_bytes;    // a multiple of 8
   int32_t image_bytes;  // a multiple of 8
   int32_t pad_top;      // rows

@@ -1,0 +1,56 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A DSP that an emulator is: a process that maps the same file as this one
+// (mace/kernels/hexagon/program/mailbox.h).
+
+#ifndef MACE_RUNTIMES_HEXAGON_PROCESS_TRANSPORT_H_
+#define MACE_RUNTIMES_HEXAGON_PROCESS_TRANSPORT_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "mace/kernels/hexagon/program/mailbox.h"
+#include "mace/runtimes/hexagon/shared_file.h"
+#include "mace/runtimes/hexagon/transport.h"
+
+namespace mace {
+
+class ProcessTransport final : public HexagonTransport {
+ public:
+  // Starts the emulator.
+  static Result<std::shared_ptr<HexagonTransport>> Open();
+  ~ProcessTransport() override;
+
+  std::string Name() const override { return "the emulator " + emulator_; }
+  bool is_emulated() const override { return true; }
+  Result<std::unique_ptr<HexagonMemory>> Allocate(size_t bytes) override;
+  Result<hexagon::ProgramReply> Run(const HexagonCall &call) override;
+
+ private:
+  ProcessTransport() = default;
+  hexagon::Mailbox *mailbox() const;
+  // A range of the file; false if the memory is that of another transport.
+  bool Locate(const HexagonRange &range, hexagon::FileRange *found) const;
+  MaceStatus Start();
+  // Waits for the reply of that number.
+  MaceStatus WaitFor(uint32_t reply, const char *what);
+  // How the process ended; empty if it runs.
+  std::string Ended();
+  void Stop();
+
+  std::mutex mutex_;
+  std::string emulator_;  // a path
+  std::string skel_;
+  int64_t millis_ = 0;  // that a call may take
+  std::shared_ptr<SharedFile> file_;
+  pid_t process_ = -1;
+};
+
+}  // namespace mace
+
+#endif  // MACE_RUNTIMES_HEXAGON_PROCESS_TRANSPORT_H_
