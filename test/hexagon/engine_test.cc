@@ -74,6 +74,29 @@ TEST_F(HexagonEngineTest, OtherShapesInTurn) {
   EXPECT_EQ(OnDsp(made), kOperators) << made.engine->Explain();
 }
 
+// Windows that begin at different pixels of an image of few channels.
+TEST_F(HexagonEngineTest, ReadersOfOneImage) {
+  for (const int64_t channels : {1, 3, 4, 5}) {
+    NetworkBuilder network(DataType::kUint8);
+    network.Input({1, kHeight, kWidth + 1, channels})
+        .Conv("x", "c", {8, 3, 3, channels}, {Strides(2)})
+        .Conv("x", "a", {8, 5, 5, channels}, {Strides(2)})
+        .Depthwise("x", "b", {3, 3, channels, 1})
+        .Conv("b", "y", {5, 1, 1, channels})
+        .Output("y")
+        .Output("c")
+        .Output("a");
+    const MadeEngine made =
+        core_test::Make(network.model(), On({RT_HEXAGON, RT_CPU}));
+    ASSERT_OK(made.status);
+    EXPECT_EQ(OnDsp(made), 4u) << made.engine->Explain();
+    const Dims dims = {1, kHeight, kWidth + 1, channels};
+    Results results;
+    ASSERT_OK(RunOnce(made.engine.get(), 1, &results, dims));
+    EXPECT_EQ(results, Wanted(network.model(), 1, dims)) << channels;
+  }
+}
+
 TEST_F(HexagonEngineTest, SegmentsBetweenOperatorsOfTheCpu) {
   NetworkBuilder network(DataType::kUint8);
   network.Conv("x", "a", {16, 3, 3, 3}, {Relu()})

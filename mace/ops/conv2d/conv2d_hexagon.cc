@@ -39,6 +39,13 @@ class HexagonConv2DOp final : public HexagonOp {
     return window.ok() ? PaddingOf(window.value()) : HexagonPadding();
   }
 
+  // Windows begin at multiples of 8 bytes.
+  bool TakesNarrowPixels(const HexagonPlanContext &context,
+                         size_t /*port*/) const override {
+    const auto &attributes = context.AttributesAs<Conv2DAttributes>();
+    return attributes.groups == 1 && attributes.strides[1] % 2 == 0;
+  }
+
   HexagonReport Report(const HexagonPlanContext &context) const override {
     const Shape &filter = context.input(kConv2DFilterInput)->shape;
     const Result<WindowGeometry> window = WindowOf(context);

@@ -78,7 +78,7 @@ class HexagonPlanContext {
   // A tensor of int8 that lives during this operator: a row of so many bytes.
   virtual uint32_t Scratch(int64_t bytes) = 0;
   // Bytes from one pixel of that input to the next: its channels, rounded up to
-  // a multiple of 8, if they are int8.
+  // a multiple of 8 if they are int8, or 4 (see HexagonOp::TakesNarrowPixels).
   virtual int32_t PixelBytes(size_t port) const = 0;
 
   // The offset of constants of the operator's own, at a multiple of 128 bytes.
@@ -142,6 +142,13 @@ class HexagonOp : public Op {
   virtual HexagonPadding Padding(const HexagonPlanContext & /*context*/,
                                  size_t /*port*/) const {
     return {};
+  }
+  // Whether pixels of that input may have 4 bytes, if its channels are up to 4.
+  // Rows begin with their padding, at a multiple of 8. It is called when
+  // Padding is.
+  virtual bool TakesNarrowPixels(const HexagonPlanContext & /*context*/,
+                                 size_t /*port*/) const {
+    return false;
   }
   virtual HexagonReport Report(const HexagonPlanContext & /*context*/) const {
     return {};

@@ -22,6 +22,7 @@ using hexagon::TensorPlace;
 
 constexpr size_t kAlignment = kVectorBytes;
 constexpr int32_t kPixelUnit = 8;
+constexpr int32_t kNarrowPixel = 4;
 // Of one tensor, with its padding.
 constexpr int64_t kMostTensorBytes = int64_t{1} << 28;
 constexpr uint8_t kSign = 0x80;
@@ -42,19 +43,24 @@ bool IsFlipped(const Tensor &tensor) {
   return tensor.data_type == DataType::kUint8;
 }
 
-int32_t PixelBytesOf(const Tensor &tensor) {
+int64_t PixelBytesOf(const Tensor &tensor, bool narrow) {
   const int64_t channels = HexagonDims::Of(tensor.shape).channels;
-  return static_cast<int32_t>(
-      IsWord(tensor.data_type) ? 4 * channels : RoundUp(channels, kPixelUnit));
+  if (IsWord(tensor.data_type)) return 4 * channels;
+  return narrow ? kNarrowPixel : RoundUp(channels, kPixelUnit);
 }
 
+// What readers of a tensor want of it.
+struct Wishes {
+  HexagonPadding padding;
+  bool narrow = false;  // pixels may have 4 bytes
+  bool asked = false;
+};
+
 // Where pixels lie from the first one, with that padding.
-Result<HexagonTensor> Layout(const Tensor &tensor,
-                             const HexagonPadding &padding) {
+Result<HexagonTensor> Layout(const Tensor &tensor, const Wishes &wishes) {
+  const HexagonPadding &padding = wishes.padding;
   const HexagonDims dims = HexagonDims::Of(tensor.shape);
-  const int64_t pixel = IsWord(tensor.data_type)
-                            ? 4 * dims.channels
-                            : RoundUp(dims.channels, kPixelUnit);
+  const int64_t pixel = PixelBytesOf(tensor, wishes.narrow);
   // Each factor is at most 2^28, or the tensor is too large.
   const auto limited = [](int64_t value) {
     return std::min(value, kMostTensorBytes);
@@ -88,8 +94,7 @@ Result<HexagonTensor> Layout(const Tensor &tensor,
   place.pad_left = static_cast<int32_t>(padding.left);
   place.pad_right = static_cast<int32_t>(padding.right);
   place.zero = IsWord(tensor.data_type) ? 0 : HexagonNumbers::Of(tensor).zero;
-  // Images of 4-byte pixels may begin at an odd multiple of 4.
-  made.before = static_cast<size_t>(RoundUp(before, kPixelUnit));
+  made.before = static_cast<size_t>(before);
   made.bytes = made.before +
                static_cast<size_t>((dims.batch - 1) * image +
                                    (dims.height + padding.bottom) * row) +
@@ -119,12 +124,17 @@ class Planner {
         constants_(constants),
         plan_(*plan),
         tensor_of_(shapes.tensors.size(), -1),
-        padding_(shapes.tensors.size()) {
+        wishes_(shapes.tensors.size()) {
     plan_.reports.resize(graph.nodes().size());
   }
 
   // What is known before any instruction is planned.
-  MaceStatus AskForPadding(size_t node);
+  MaceStatus AskForWishes(size_t node);
+  // Of readers together.
+  void SettleWishes(const std::vector<int> &nodes);
+  bool IsNarrow(int tensor) const {
+    return wishes_[static_cast<size_t>(tensor)].narrow;
+  }
   MaceStatus PlanNode(size_t node);
   MaceStatus PlanSegment(const PartitionSpec &spec, size_t segment);
 
@@ -167,8 +177,8 @@ class Planner {
   HexagonConstants *constants_;
   HexagonPlan &plan_;
   std::vector<int> tensor_of_;  // per tensor of the graph: of the plan, or -1
-  std::vector<HexagonPadding> padding_;
-  std::vector<size_t> used_;  // by the operator, of the plan's tensors
+  std::vector<Wishes> wishes_;  // likewise
+  std::vector<size_t> used_;    // by the operator, of the plan's tensors
   int step_ = 0;
   MaceStatus status_;
 };
@@ -205,7 +215,8 @@ class NodeContext final : public HexagonPlanContext {
     return planner_->AddScratch(bytes);
   }
   int32_t PixelBytes(size_t port) const override {
-    return PixelBytesOf(*input(port));
+    return static_cast<int32_t>(
+        PixelBytesOf(*input(port), planner_->IsNarrow(node_.inputs[port])));
   }
   uint32_t Constant(const std::string &name,
                     int64_t bytes,
@@ -253,7 +264,7 @@ MaceStatus Planner::CheckTypes(const GraphNode &node,
   return MaceStatus();
 }
 
-MaceStatus Planner::AskForPadding(size_t index) {
+MaceStatus Planner::AskForWishes(size_t index) {
   const GraphNode &node = graph_.nodes()[index];
   MACE_ASSIGN_OR_RETURN(const std::unique_ptr<Op> made, MakeOp(*node.def));
   const auto &op = static_cast<const HexagonOp &>(*made);
@@ -262,13 +273,33 @@ MaceStatus Planner::AskForPadding(size_t index) {
     const int id = node.inputs[port];
     if (id < 0 || IsKnown(id)) continue;
     const HexagonPadding wanted = op.Padding(context, port);
-    HexagonPadding &padding = padding_[static_cast<size_t>(id)];
+    Wishes &wishes = wishes_[static_cast<size_t>(id)];
+    HexagonPadding &padding = wishes.padding;
+    const Tensor &tensor = shapes_.tensors[static_cast<size_t>(id)];
+    // Windows begin at multiples of 8 bytes; those of other readers may not,
+    // where they begin elsewhere.
+    const bool narrow =
+        IsByte(tensor.data_type) &&
+        HexagonDims::Of(tensor.shape).channels <= kNarrowPixel &&
+        op.TakesNarrowPixels(context, port);
+    wishes.narrow = narrow && (!wishes.asked ||
+                               (wishes.narrow && padding.left == wanted.left));
+    wishes.asked = true;
     padding.top = std::max(padding.top, wanted.top);
     padding.bottom = std::max(padding.bottom, wanted.bottom);
     padding.left = std::max(padding.left, wanted.left);
     padding.right = std::max(padding.right, wanted.right);
   }
   return MaceStatus();
+}
+
+// Only what enters has narrow pixels: no operator writes such.
+void Planner::SettleWishes(const std::vector<int> &nodes) {
+  for (const int index : nodes) {
+    for (int id : graph_.nodes()[static_cast<size_t>(index)].outputs) {
+      if (id >= 0) wishes_[static_cast<size_t>(id)].narrow = false;
+    }
+  }
 }
 
 void Planner::Add(hexagon::Opcode opcode,
@@ -297,7 +328,7 @@ uint32_t Planner::AddScratch(int64_t bytes) {
   row.name = "scratch";
   row.data_type = DataType::kInt8;
   row.shape = {bytes};
-  auto made = Layout(row, HexagonPadding());
+  auto made = Layout(row, Wishes());
   if (!made.ok()) {
     status_ = made.status();
     return AddTensor(HexagonTensor());
@@ -347,8 +378,8 @@ uint32_t Planner::Use(int id) {
     status_ = Unsupported("the constant '", tensor.name,
                           "' is neither int8 nor uint8 nor int32");
   }
-  auto made = Layout(
-      tensor, known ? HexagonPadding() : padding_[static_cast<size_t>(id)]);
+  auto made =
+      Layout(tensor, known ? Wishes() : wishes_[static_cast<size_t>(id)]);
   if (!made.ok()) status_ = made.status();
   HexagonTensor entry = made.ok() ? made.value() : HexagonTensor();
   if (known && IsOk(status_)) AddConstantTensor(tensor, &entry);
@@ -357,7 +388,7 @@ uint32_t Planner::Use(int id) {
 }
 
 void Planner::FillPaddingOf(int id, int node) {
-  const HexagonPadding &padding = padding_[static_cast<size_t>(id)];
+  const HexagonPadding &padding = wishes_[static_cast<size_t>(id)].padding;
   if (padding.top + padding.bottom + padding.left + padding.right == 0) return;
   Add(hexagon::FillPaddingParameters{Use(id)}, node);
 }
@@ -493,8 +524,11 @@ Result<HexagonPlan> MakeHexagonPlan(const Graph &graph,
   for (const std::vector<int> &nodes : spec.segments) {
     for (const int node : nodes) {
       if (shapes.known_node[static_cast<size_t>(node)]) continue;
-      MACE_RETURN_IF_ERROR(planner.AskForPadding(static_cast<size_t>(node)));
+      MACE_RETURN_IF_ERROR(planner.AskForWishes(static_cast<size_t>(node)));
     }
+  }
+  for (const std::vector<int> &nodes : spec.segments) {
+    planner.SettleWishes(nodes);
   }
   for (size_t segment = 0; segment < spec.segments.size(); ++segment) {
     MACE_RETURN_IF_ERROR(planner.PlanSegment(spec, segment));
@@ -512,7 +546,7 @@ MaceStatus TryHexagonNode(const Graph &graph,
   HexagonPlan plan;
   plan.segments.emplace_back();
   Planner planner(graph, *shapes, &constants, &plan);
-  MACE_RETURN_IF_ERROR(planner.AskForPadding(node));
+  MACE_RETURN_IF_ERROR(planner.AskForWishes(node));
   return planner.PlanNode(node);
 }
 

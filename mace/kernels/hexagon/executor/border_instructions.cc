@@ -11,7 +11,6 @@ namespace mace::hexagon {
 namespace {
 
 constexpr uint32_t kSign = 0x80808080u;
-constexpr uint8_t kSignByte = 0x80;
 
 // Copies `count` bytes, of which `flip` changes some bits. Only they are
 // written, but loads may go beyond.
@@ -28,46 +27,105 @@ void CopyBytes(const int8_t *from, int8_t *to, int64_t count, uint32_t flip) {
   }
 }
 
-// Pixels of few channels, one by one.
-void CopyPixels(const int8_t *from,
+// Moves the channels of pixels in a vector apart, or together: `vdelta` and
+// `vrdelta` move bytes by each power of 2, from the largest to the smallest, or
+// the reverse. No two bytes meet if they keep their order.
+class PixelMove {
+ public:
+  // Of a pixel's bytes in both places.
+  PixelMove(int from_pixel, int to_pixel, int channels)
+      : spreads_(to_pixel > from_pixel) {
+    const int most = spreads_ ? to_pixel : from_pixel;
+    pixels_ = kVectorBytes / most;
+    for (int8_t &bits : control_) bits = 0;
+    for (int p = 0; p < pixels_; ++p) {
+      for (int c = 0; c < channels; ++c) {
+        Route(p * from_pixel + c, p * to_pixel + c);
+      }
+    }
+  }
+
+  int pixels() const { return pixels_; }
+  Vector Move(Vector bytes) const {
+    const Vector control = Load(control_);
+    return spreads_ ? Q6_V_vdelta_VV(bytes, control)
+                    : Q6_V_vrdelta_VV(bytes, control);
+  }
+
+ private:
+  void Route(int from, int to) {
+    for (int step = 0; step < 7; ++step) {
+      const int bit = spreads_ ? kVectorBytes / 2 >> step : 1 << step;
+      const int next = (from & ~bit) | (to & bit);
+      if (next != from)
+        control_[next] = static_cast<int8_t>(control_[next] | bit);
+      from = next;
+    }
+  }
+
+  bool spreads_;
+  int pixels_;
+  alignas(kVectorBytes) int8_t control_[kVectorBytes];
+};
+
+// Pixels of few channels, many of which are in a vector.
+void MovePixels(const PixelMove &move,
+                const int8_t *from,
                 int from_pixel,
                 int8_t *to,
                 int to_pixel,
-                int channels,
                 int64_t pixels,
-                uint8_t flip) {
-  for (int64_t i = 0; i < pixels; ++i) {
-    for (int c = 0; c < channels; ++c) {
-      to[c] = static_cast<int8_t>(static_cast<uint8_t>(from[c]) ^ flip);
-    }
-    from += from_pixel;
-    to += to_pixel;
+                uint32_t flip) {
+  const Vector mask = Words(static_cast<int32_t>(flip));
+  for (; pixels > 0; pixels -= move.pixels()) {
+    const auto count =
+        static_cast<int>(pixels < move.pixels() ? pixels : move.pixels());
+    StoreFirst(Q6_V_vxor_VV(move.Move(LoadUnaligned(from)), mask), to,
+               count * to_pixel);
+    from += static_cast<int64_t>(count) * from_pixel;
+    to += static_cast<int64_t>(count) * to_pixel;
   }
 }
 
-// A row of pixels. Behind what is read are kSlackBytes.
-void CopyRow(const int8_t *from,
-             int from_pixel,
-             int8_t *to,
-             int to_pixel,
-             int channels,
-             int64_t pixels,
-             bool flip) {
-  if (from_pixel == channels && to_pixel == channels) {
-    CopyBytes(from, to, pixels * channels, flip ? kSign : 0);
-    return;
+// Copies rows of pixels, behind which kSlackBytes may be read. Bytes of a pixel
+// behind its channels get any value.
+class RowCopy {
+ public:
+  RowCopy(int from_pixel, int to_pixel, int channels, bool flip)
+      : from_pixel_(from_pixel),
+        to_pixel_(to_pixel),
+        channels_(channels),
+        flip_(flip ? kSign : 0),
+        dense_(from_pixel == channels && to_pixel == channels),
+        few_(!dense_ && IsFew(from_pixel) && IsFew(to_pixel)),
+        move_(few_ ? from_pixel : kVectorBytes,
+              few_ ? to_pixel : kVectorBytes,
+              few_ ? channels : 0) {}
+
+  void Copy(const int8_t *from, int8_t *to, int64_t pixels) const {
+    if (dense_) {
+      CopyBytes(from, to, pixels * channels_, flip_);
+    } else if (few_) {
+      MovePixels(move_, from, from_pixel_, to, to_pixel_, pixels, flip_);
+    } else {
+      for (int64_t i = 0; i < pixels; ++i) {
+        CopyBytes(from + i * from_pixel_, to + i * to_pixel_, channels_, flip_);
+      }
+    }
   }
-  constexpr int kFew = 16;
-  if (channels < kFew) {
-    CopyPixels(from, from_pixel, to, to_pixel, channels, pixels,
-               flip ? kSignByte : 0);
-    return;
-  }
-  for (int64_t i = 0; i < pixels; ++i) {
-    CopyBytes(from + i * from_pixel, to + i * to_pixel, channels,
-              flip ? kSign : 0);
-  }
-}
+
+ private:
+  // Of at least 4 pixels in a vector.
+  static bool IsFew(int pixel) { return pixel <= kVectorBytes / 4; }
+
+  int from_pixel_;
+  int to_pixel_;
+  int channels_;
+  uint32_t flip_;
+  bool dense_;
+  bool few_;
+  PixelMove move_;
+};
 
 // The bytes of a tensor without padding.
 int64_t DenseRow(const TensorPlace &t) {
@@ -106,9 +164,9 @@ bool Enter(const Context &context, const EnterParameters &p) {
       context.Border(p.border, bytes + kSlackBytes));
   if (from == nullptr) return false;
   const int channels = t->channels * static_cast<int>(t->element_bytes);
+  const RowCopy copy(channels, t->pixel_bytes, channels, p.flip != 0);
   ForRows(context, *t, [&](int8_t *to, int64_t row) {
-    CopyRow(from + row * DenseRow(*t), channels, to, t->pixel_bytes, channels,
-            t->width, p.flip != 0);
+    copy.Copy(from + row * DenseRow(*t), to, t->width);
   });
   return true;
 }
@@ -120,9 +178,9 @@ bool Leave(const Context &context, const LeaveParameters &p) {
   auto *to = reinterpret_cast<int8_t *>(context.Border(p.border, bytes));
   if (to == nullptr) return false;
   const int channels = t->channels * static_cast<int>(t->element_bytes);
+  const RowCopy copy(t->pixel_bytes, channels, channels, p.flip != 0);
   ForRows(context, *t, [&](const int8_t *from, int64_t row) {
-    CopyRow(from, t->pixel_bytes, to + row * DenseRow(*t), channels, channels,
-            t->width, p.flip != 0);
+    copy.Copy(from, to + row * DenseRow(*t), t->width);
   });
   return true;
 }
