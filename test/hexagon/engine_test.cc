@@ -74,26 +74,29 @@ TEST_F(HexagonEngineTest, OtherShapesInTurn) {
   EXPECT_EQ(OnDsp(made), kOperators) << made.engine->Explain();
 }
 
-// Windows that begin at different pixels of an image of few channels.
+// Images of few channels, whose readers' windows begin at the same pixel, or
+// not, or need pixels of 8 bytes.
 TEST_F(HexagonEngineTest, ReadersOfOneImage) {
-  for (const int64_t channels : {1, 3, 4, 5}) {
-    NetworkBuilder network(DataType::kUint8);
-    network.Input({1, kHeight, kWidth + 1, channels})
-        .Conv("x", "c", {8, 3, 3, channels}, {Strides(2)})
-        .Conv("x", "a", {8, 5, 5, channels}, {Strides(2)})
-        .Depthwise("x", "b", {3, 3, channels, 1})
-        .Conv("b", "y", {5, 1, 1, channels})
-        .Output("y")
-        .Output("c")
-        .Output("a");
-    const MadeEngine made =
-        core_test::Make(network.model(), On({RT_HEXAGON, RT_CPU}));
-    ASSERT_OK(made.status);
-    EXPECT_EQ(OnDsp(made), 4u) << made.engine->Explain();
-    const Dims dims = {1, kHeight, kWidth + 1, channels};
-    Results results;
-    ASSERT_OK(RunOnce(made.engine.get(), 1, &results, dims));
-    EXPECT_EQ(results, Wanted(network.model(), 1, dims)) << channels;
+  const Dims dims_of_filters[] = {{3, 2}, {5, 2}, {3, 1}};
+  for (const int64_t channels : {2, 3, 4, 5}) {
+    for (const Dims &second : dims_of_filters) {
+      const Dims dims = {1, kHeight, kWidth + 1, channels};
+      NetworkBuilder network(DataType::kUint8);
+      network.Input(dims)
+          .Conv("x", "c", {8, 3, 3, channels}, {Strides(2)})
+          .Conv("x", "a", {8, second[0], second[0], channels},
+                {Strides(second[1])})
+          .Conv("a", "y", {5, 1, 1, 8})
+          .Output("y")
+          .Output("c");
+      const MadeEngine made =
+          core_test::Make(network.model(), On({RT_HEXAGON, RT_CPU}));
+      ASSERT_OK(made.status);
+      EXPECT_EQ(OnDsp(made), 3u) << made.engine->Explain();
+      Results results;
+      ASSERT_OK(RunOnce(made.engine.get(), 1, &results, dims));
+      EXPECT_EQ(results, Wanted(network.model(), 1, dims)) << channels;
+    }
   }
 }
 

@@ -184,7 +184,7 @@ MaceStatus PreparedHexagon::CheckReply(
           partition_->graph().nodes()[static_cast<size_t>(at.node)].def->name,
           "'");
     }
-    where += ")";
+    where += ')';
   }
   return RuntimeError("the DSP refused a program: ", StatusText(status), where);
 }

@@ -318,7 +318,7 @@ void Planner::Add(hexagon::Opcode opcode,
 uint32_t Planner::AddTensor(HexagonTensor tensor) {
   tensor.first = step_;
   tensor.last = step_;
-  plan_.tensors.push_back(std::move(tensor));
+  plan_.tensors.push_back(tensor);
   used_.push_back(plan_.tensors.size() - 1);
   return static_cast<uint32_t>(plan_.tensors.size() - 1);
 }
@@ -383,7 +383,7 @@ uint32_t Planner::Use(int id) {
   if (!made.ok()) status_ = made.status();
   HexagonTensor entry = made.ok() ? made.value() : HexagonTensor();
   if (known && IsOk(status_)) AddConstantTensor(tensor, &entry);
-  index = static_cast<int>(AddTensor(std::move(entry)));
+  index = static_cast<int>(AddTensor(entry));
   return static_cast<uint32_t>(index);
 }
 
