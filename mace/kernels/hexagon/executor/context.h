@@ -54,10 +54,21 @@ class Context {
   }
 
   // Calls function(begin, end) for parts of 0 to count, which threads compute
-  // at the same time where there are some. Parts are rows, mostly.
+  // at the same time where there are some. Parts are rows, mostly; they begin
+  // at multiples of `unit`.
   template <typename Function>
-  void ForEach(int64_t count, const Function &function) const {
-    if (count > 0) function(int64_t{0}, count);
+  void ForEach(int64_t count,
+               const Function &function,
+               int64_t unit = 1) const {
+    if (count <= 0) return;
+    if (call_.divide == nullptr) {
+      function(int64_t{0}, count);
+      return;
+    }
+    const WorkPart part = [](const void *work, int64_t begin, int64_t end) {
+      (*static_cast<const Function *>(work))(begin, end);
+    };
+    call_.divide(count, unit, part, &function);
   }
 
  private:

@@ -17,11 +17,21 @@ struct Memory {
   uint32_t bytes = 0;
 };
 
+// A part of an instruction's work: `begin` to `end`, of what `work` points to.
+using WorkPart = void (*)(const void *work, int64_t begin, int64_t end);
+
 struct ProgramCall {
   Memory program;
   Memory areas[kAreas];
   // A counter of time or packets; null: kCounters is not written.
   uint64_t (*counter)() = nullptr;
+  // Calls part(work, ...) for parts of 0 to count, which begin at multiples of
+  // `unit`, in any order or at the same time, and returns when all are done.
+  // Null: there is one thread.
+  void (*divide)(int64_t count,
+                 int64_t unit,
+                 WorkPart part,
+                 const void *work) = nullptr;
 };
 
 ProgramReply RunProgram(const ProgramCall &call);

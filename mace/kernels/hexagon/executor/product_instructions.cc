@@ -94,11 +94,15 @@ void ForRows(const Context &context,
              const TensorPlace &out,
              const Function &function) {
   if (IsOnePixel(w) && SamePixels(in, out) && IsOneRow(in) && IsOneRow(out)) {
+    constexpr int64_t kTile = 8;  // pixels
     const int64_t pixels = int64_t{in.batch} * in.height * in.width;
-    context.ForEach(pixels, [&](int64_t begin, int64_t end) {
-      function(Row{context.Pixel(in, 0, 0, begin), end - begin,
-                   context.Pixel(out, 0, 0, begin)});
-    });
+    context.ForEach(
+        pixels,
+        [&](int64_t begin, int64_t end) {
+          function(Row{context.Pixel(in, 0, 0, begin), end - begin,
+                       context.Pixel(out, 0, 0, begin)});
+        },
+        kTile);
     return;
   }
   context.ForEach(

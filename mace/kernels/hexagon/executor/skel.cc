@@ -1,10 +1,11 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Usage: mace_hexagon_skel FILE
+// Usage: mace_hexagon_skel FILE [parts]
 //
 // The DSP's part in the emulator. FILE begins with a mailbox; it runs the
-// programs that come by it, until the process that started it has ended.
+// programs that come by it, until the process that started it has ended. With
+// "parts", instructions compute what threads would have, one after the other.
 
 #include "mace/kernels/hexagon/executor/executor.h"
 #include "mace/kernels/hexagon/packing.h"
@@ -25,6 +26,21 @@ enum ExitStatus {
 // The emulator's number of packets.
 uint64_t Packets() { return emulated::PacketCount(); }
 
+// Three parts, the last one first.
+void DivideBackwards(int64_t count,
+                     int64_t unit,
+                     WorkPart part,
+                     const void *work) {
+  constexpr int64_t kParts = 3;
+  const int64_t units = (count + unit - 1) / unit;
+  for (int64_t i = kParts; i-- > 0;) {
+    const int64_t begin = units * i / kParts * unit;
+    const int64_t last = units * (i + 1) / kParts * unit;
+    const int64_t end = last < count ? last : count;
+    if (begin < end) part(work, begin, end);
+  }
+}
+
 // What a range of the file is; without an address if it is not in the file.
 Memory Find(uint8_t *file, uint32_t file_bytes, const FileRange &range) {
   if (range.offset % kVectorBytes != 0 || range.offset < kMailboxBytes ||
@@ -34,17 +50,18 @@ Memory Find(uint8_t *file, uint32_t file_bytes, const FileRange &range) {
   return {file + range.offset, range.bytes};
 }
 
-void Answer(uint8_t *file, uint32_t file_bytes, Mailbox *box) {
+void Answer(uint8_t *file, uint32_t file_bytes, bool parts, Mailbox *box) {
   ProgramCall call;
   call.program = Find(file, file_bytes, box->program);
   for (uint32_t i = 0; i < kAreas; ++i) {
     call.areas[i] = Find(file, file_bytes, box->areas[i]);
   }
   call.counter = Packets;
+  if (parts) call.divide = DivideBackwards;
   box->result = RunProgram(call);
 }
 
-int Serve(const char *path) {
+int Serve(const char *path, bool parts) {
   const long parent = emulated::Parent();
   const long file = emulated::Open(path);
   if (file < 0) return kNoFile;
@@ -68,7 +85,7 @@ int Serve(const char *path) {
       if (emulated::Parent() != parent) return kDone;
     }
     done = __atomic_load_n(&box->request, __ATOMIC_ACQUIRE);
-    Answer(all, bytes, box);
+    Answer(all, bytes, parts, box);
   }
 }
 
@@ -76,6 +93,6 @@ int Serve(const char *path) {
 }  // namespace mace::hexagon
 
 int main(int count, char **arguments) {
-  if (count != 2) return mace::hexagon::kWrongArguments;
-  return mace::hexagon::Serve(arguments[1]);
+  if (count != 2 && count != 3) return mace::hexagon::kWrongArguments;
+  return mace::hexagon::Serve(arguments[1], count == 3);
 }
