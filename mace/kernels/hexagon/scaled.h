@@ -1,0 +1,142 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums that have one multiplier in common to bytes, by the formula of
+// requantize.h.
+
+#ifndef MACE_KERNELS_HEXAGON_SCALED_H_
+#define MACE_KERNELS_HEXAGON_SCALED_H_
+
+#include "mace/kernels/hexagon/requantize.h"
+#include "mace/kernels/hexagon/results.h"
+
+namespace mace::hexagon {
+
+// The integers of a result.
+struct ByteRange {
+  int8_t zero;  // zero point
+  int8_t low;   // limits
+  int8_t high;
+};
+
+// The words of 128 bytes: vector i has those of bytes i, i + 4, i + 8, ...
+constexpr int kWordsOfByte = 4;
+using SpreadWords = Vector[kWordsOfByte];
+
+class ScaledSums {
+ public:
+  // `multiplier` is a normal number above 0; no sum is larger than `most`.
+  ScaledSums(float multiplier, uint32_t most, const ByteRange &range)
+      : range_(range) {
+    int32_t mantissa = 0;
+    SplitMultiplier(multiplier, &mantissa, &shift_);
+    mantissa_ = mantissa;
+    is_float_ = most <= 1u << kFloatBits;
+    // The least with which a factor keeps all bits of the multiplier.
+    left_ = shift_ < kFactorPoint ? kFactorPoint - shift_ : 0;
+    is_fast_ =
+        left_ < kMostLeft && FastFactor(multiplier, most, left_, &factor_);
+  }
+
+  // The bytes of sums in the order of the vectors: those of sums[0] first.
+  Vector ToBytes(const SpreadWords &sums) const {
+    if (is_fast_) {
+      Mask doubtful = Q6_Q_vcmp_gt_VwVw(Q6_V_vzero(), Q6_V_vzero());
+      const Vector factor = Words(factor_);
+      const Vector low =
+          FastProducts(sums[0], sums[1], factor, factor, left_, &doubtful);
+      const Vector high =
+          FastProducts(sums[2], sums[3], factor, factor, left_, &doubtful);
+      if (!IsAny(doubtful)) return Limited(low, high);
+    }
+    return ExactBytes(sums);
+  }
+
+  // Those of byte 0, 1, 2, ...
+  Vector ToBytesInOrder(const SpreadWords &sums) const {
+    // The number of a byte has 7 bits: the highest two become the lowest.
+    return Q6_Vb_vshuff_Vb(Q6_Vb_vshuff_Vb(ToBytes(sums)));
+  }
+
+ private:
+  // 2^(47 - left) = 2^(shift + kSpareBits) if left + shift is this number.
+  static constexpr int kFactorPoint = 40;
+  static constexpr int kMostLeft = 30;
+
+  __attribute__((noinline)) Vector ExactBytes(const SpreadWords &sums) const {
+    const Multipliers m = {Words(mantissa_), Words(shift_)};
+    Vector whole[kWordsOfByte];
+    for (int i = 0; i < kWordsOfByte; ++i) {
+      whole[i] = RoundedProduct(sums[i], m, is_float_);
+    }
+    return Limited(Q6_Vh_vpack_VwVw_sat(whole[1], whole[0]),
+                   Q6_Vh_vpack_VwVw_sat(whole[3], whole[2]));
+  }
+
+  Vector Limited(Vector low_half, Vector high_half) const {
+    const Vector zero = Q6_Vh_vsplat_R(range_.zero);
+    const Vector bytes =
+        Q6_Vb_vpack_VhVh_sat(Q6_Vh_vadd_VhVh_sat(high_half, zero),
+                             Q6_Vh_vadd_VhVh_sat(low_half, zero));
+    return Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, Q6_Vb_vsplat_R(range_.low)),
+                           Q6_Vb_vsplat_R(range_.high));
+  }
+
+  ByteRange range_;
+  int32_t mantissa_ = 0;
+  int32_t shift_ = 0;
+  int32_t factor_ = 0;
+  int left_ = 0;
+  bool is_fast_ = false;
+  bool is_float_ = false;
+};
+
+// One sum.
+inline int8_t ScaledByte(int32_t sum,
+                         float multiplier,
+                         const ByteRange &range) {
+  // Of the scalar unit: to the nearest, ties to even, within int32.
+  const float product = static_cast<float>(sum) * multiplier;
+  int32_t y = Q6_R_convert_sf2w_R(product);
+  // Far from the limits of int32.
+  constexpr int32_t kFar = 1 << 16;
+  y = y < -kFar ? -kFar : y > kFar ? kFar : y;
+  y += range.zero;
+  y = y < range.low ? range.low : y > range.high ? range.high : y;
+  return static_cast<int8_t>(y);
+}
+
+// 128 bytes, which differ from those of int8 in bit 7, as words.
+inline void SpreadBytes(Vector bytes, SpreadWords *words) {
+  const Pair halves = Q6_Wuh_vzxt_Vub(bytes);
+  const Pair even = Q6_Wuw_vzxt_Vuh(Q6_V_lo_W(halves));
+  const Pair odd = Q6_Wuw_vzxt_Vuh(Q6_V_hi_W(halves));
+  (*words)[0] = Q6_V_lo_W(even);
+  (*words)[1] = Q6_V_lo_W(odd);
+  (*words)[2] = Q6_V_hi_W(even);
+  (*words)[3] = Q6_V_hi_W(odd);
+}
+
+// Makes int8 of uint8, and the reverse.
+constexpr int kFlip = 0x80;
+constexpr int kFlipOffset = 128;
+inline Vector Flipped(Vector bytes) {
+  return Q6_V_vxor_VV(bytes, Q6_Vb_vsplat_R(kFlip));
+}
+
+// Calls compute(i), which returns the bytes from i on, for each vector of a run
+// of `count` bytes, and stores them.
+template <typename Compute>
+__attribute__((always_inline)) inline void ForVectors(int count,
+                                                      int8_t *y,
+                                                      const Compute &compute) {
+  int i = 0;
+  for (; i + kVectorBytes <= count; i += kVectorBytes) {
+    StoreUnaligned(compute(i), y + i);
+  }
+  if (i < count) StoreFirst(compute(i), y + i, count - i);
+}
+
+}  // namespace mace::hexagon
+
+#endif  // MACE_KERNELS_HEXAGON_SCALED_H_
