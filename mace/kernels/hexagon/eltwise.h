@@ -16,11 +16,10 @@
 #ifndef MACE_KERNELS_HEXAGON_ELTWISE_H_
 #define MACE_KERNELS_HEXAGON_ELTWISE_H_
 
+#include "mace/kernels/hexagon/program/instructions.h"
 #include "mace/kernels/hexagon/scaled.h"
 
 namespace mace::hexagon {
-
-enum class EltwiseMode : int32_t { kSum, kMax, kMin, kProduct };
 
 struct Eltwise {
   EltwiseMode mode;

@@ -93,8 +93,8 @@ void TransposeRows(const int8_t *x, int x_step, Vector *words) {
 void CopyPixels(
     const int8_t *x, int x_step, int8_t *y, int y_step, int bytes, int pixels) {
   if (x_step == bytes && y_step == bytes) {
-    CopyVectors(x, y, bytes * pixels);
-    return;
+    bytes *= pixels;
+    pixels = 1;
   }
   const Way way = WayFor(
       Address(x) | Address(y) | static_cast<uintptr_t>(x_step | y_step), bytes);
@@ -130,39 +130,6 @@ void SpreadPixels(
   for (int p = 0; p < pixels; ++p) {
     const Vector value = Q6_Vb_vsplat_R(x[p * x_step]);
     ForVectors(bytes, y + p * y_step, [&](int) { return value; });
-  }
-}
-
-void ReshapePixels(const int8_t *x,
-                   int x_bytes,
-                   int x_step,
-                   int8_t *y,
-                   int y_bytes,
-                   int y_step,
-                   int count) {
-  int x_left = x_bytes;
-  int y_left = y_bytes;
-  while (count > 0) {
-    int run = x_left < y_left ? x_left : y_left;
-    run = run < count ? run : count;
-    if (run < kFewBytes) {
-      CopyBytes(x, y, run);
-    } else {
-      CopyVectors(x, y, run);
-    }
-    x += run;
-    y += run;
-    count -= run;
-    x_left -= run;
-    y_left -= run;
-    if (x_left == 0) {
-      x += x_step - x_bytes;
-      x_left = x_bytes;
-    }
-    if (y_left == 0) {
-      y += y_step - y_bytes;
-      y_left = y_bytes;
-    }
   }
 }
 

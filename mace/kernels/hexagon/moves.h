@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Moves of bytes: of concatenations, slices, pads, blocks of pixels, images of
-// other sizes, other shapes, and operands that are repeated. A step is the
+// other sizes, and operands that are repeated. A step is the
 // distance of two pixels in bytes. Only bytes of results are written; bytes
 // behind those that are read may be read as far as kSlackBytes. No result
 // overlaps what it is made of.
@@ -32,15 +32,6 @@ void FillPixels(int8_t byte, int8_t *y, int y_step, int bytes, int pixels);
 // `bytes` of each pixel, all of which are the first byte of x's pixel.
 void SpreadPixels(
     const int8_t *x, int x_step, int8_t *y, int y_step, int bytes, int pixels);
-
-// `count` bytes in their order, of pixels of x_bytes to pixels of y_bytes.
-void ReshapePixels(const int8_t *x,
-                   int x_bytes,
-                   int x_step,
-                   int8_t *y,
-                   int y_bytes,
-                   int y_step,
-                   int count);
 
 // y[c * y_step + r] = x[r * x_step + c].
 void TransposeBytes(

@@ -52,16 +52,6 @@ void TestCopies(const Case &t) {
                    [&](int at) { return x[at / t.y_step * t.x_step]; });
 }
 
-void TestReshape(int x_bytes, int x_step, int y_bytes, int y_step, int count) {
-  ReshapePixels(g_x, x_bytes, x_step, g_written.Start(8), y_bytes, y_step,
-                count);
-  const int rows = count / y_bytes;
-  g_written.Expect(rows, y_step, y_bytes, [&](int at) {
-    const int element = at / y_step * y_bytes + at % y_step;
-    return g_x[element / x_bytes * x_step + element % x_bytes];
-  });
-}
-
 void TestTranspose(int rows, int columns, int y_offset, int y_step) {
   const int x_step = columns + 3;
   TransposeBytes(g_x, x_step, rows, columns, g_written.Start(y_offset), y_step);
@@ -77,11 +67,6 @@ int main(int, char **) {
   using namespace mace::hexagon;
   Random(17).Fill(g_x, sizeof(g_x));
   for (const Case &test : kCases) TestCopies(test);
-  TestReshape(12, 16, 4, 8, 12 * 19);
-  TestReshape(4, 8, 24, 24, 4 * 60);
-  TestReshape(5, 8, 7, 8, 35 * 3);
-  TestReshape(320, 320, 1280, 1280, 2560);
-  TestReshape(300, 304, 450, 456, 1800);
   TestTranspose(8, 8, 0, 8);
   TestTranspose(13, 200, 0, 16);
   TestTranspose(5, 130, 4, 8);

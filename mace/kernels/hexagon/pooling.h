@@ -34,9 +34,8 @@ struct Average {
   ByteRange range;
 };
 
-// Windows have at most so many elements, so that sums fit into int32.
-constexpr int32_t kMostPooled = INT32_MAX / 255;
-
+// Windows have at most kMostPooled elements (program/instructions.h).
+//
 // Compute `pixels` results, of which only the bytes are written. `x` is the
 // window of the first; bytes behind windows may be read as far as kSlackBytes.
 void LargestRow(const Pool &pool, const int8_t *x, int pixels, int8_t *y);

@@ -35,7 +35,7 @@ __attribute__((always_inline)) inline Blend BlendPixels(const int8_t *a,
 
 void ResizeRow(const Resize &r,
                const ResizeRows &rows,
-               const ResizeColumn *columns,
+               const ResizeTap *columns,
                int pixels,
                int8_t *y) {
   constexpr uint32_t kMost = 255u << (2 * kResizeBits);
@@ -45,7 +45,7 @@ void ResizeRow(const Resize &r,
   const int32_t top = Twice(rows.first_weight);
   const int32_t bottom = Twice(rows.second_weight);
   for (int p = 0; p < pixels; ++p, y += r.pixel_bytes) {
-    const ResizeColumn &column = columns[p];
+    const ResizeTap &column = columns[p];
     const int32_t left = Twice(column.first_weight);
     const int32_t right = Twice(column.second_weight);
     ForVectors(r.bytes, y, [&](int i) {

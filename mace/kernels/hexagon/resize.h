@@ -13,18 +13,10 @@
 #ifndef MACE_KERNELS_HEXAGON_RESIZE_H_
 #define MACE_KERNELS_HEXAGON_RESIZE_H_
 
+#include "mace/kernels/hexagon/program/instructions.h"
 #include "mace/kernels/hexagon/scaled.h"
 
 namespace mace::hexagon {
-
-constexpr int kResizeBits = 11;
-
-struct ResizeColumn {
-  int32_t first;  // bytes of the first pixel from the beginning of the row
-  int32_t second;
-  int32_t first_weight;
-  int32_t second_weight;
-};
 
 struct Resize {
   float multiplier;  // a normal number above 0
@@ -42,11 +34,12 @@ struct ResizeRows {
   int32_t second_weight;
 };
 
-// Computes `pixels` results, of which only the bytes are written. Bytes behind
-// the rows may be read as far as kSlackBytes.
+// Computes `pixels` results, of which only the bytes are written. The positions
+// of a column are bytes from the beginning of a row. Bytes behind the rows may
+// be read as far as kSlackBytes.
 void ResizeRow(const Resize &resize,
                const ResizeRows &rows,
-               const ResizeColumn *columns,
+               const ResizeTap *columns,
                int pixels,
                int8_t *y);
 

@@ -20,8 +20,8 @@ Random g_random(21);
 
 void Test(int bytes, int pixel_bytes, float multiplier, int offset) {
   g_random.Fill(g_rows, sizeof(g_rows));
-  ResizeColumn columns[kPixels];
-  for (ResizeColumn &column : columns) {
+  ResizeTap columns[kPixels];
+  for (ResizeTap &column : columns) {
     const int at = g_random.Between(0, kColumns - 2);
     // Also the whole weight.
     const int weight =
@@ -37,7 +37,7 @@ void Test(int bytes, int pixel_bytes, float multiplier, int offset) {
                          pixel_bytes};
   ResizeRow(resize, rows, columns, kPixels, g_written.Start(offset));
   g_written.Expect(kPixels, pixel_bytes, bytes, [&](int at) {
-    const ResizeColumn &column = columns[at / pixel_bytes];
+    const ResizeTap &column = columns[at / pixel_bytes];
     const int8_t *a = g_rows + at % pixel_bytes;
     const int8_t *b = a + kRow;
     const auto blend = [&](const int8_t *row) {

@@ -23,9 +23,15 @@ struct ByteRange {
 constexpr int kWordsOfByte = 4;
 using SpreadWords = Vector[kWordsOfByte];
 
+inline bool IsMultiplier(float number) {
+  int32_t mantissa = 0;
+  int32_t shift = 0;
+  return SplitMultiplier(number, &mantissa, &shift);
+}
+
 class ScaledSums {
  public:
-  // `multiplier` is a normal number above 0; no sum is larger than `most`.
+  // IsMultiplier(multiplier); no sum is larger than `most`.
   ScaledSums(float multiplier, uint32_t most, const ByteRange &range)
       : range_(range) {
     int32_t mantissa = 0;

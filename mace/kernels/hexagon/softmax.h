@@ -23,16 +23,13 @@ struct Softmax {
   ByteRange range;
 };
 
-// Rows have at most so many elements, so that float64 holds their sums.
-constexpr int32_t kMostSoftmax = 1 << 22;
-
 // float32(1 / (float64(sum) * scale)), for a sum of 2^30 to 2^52; the least
 // normal number if it is smaller.
 float SoftmaxFactor(uint64_t sum, float scale);
 
-// `count` elements of each of `rows` rows, which are `step` bytes apart; only
-// these are written. `y` may be `x`. Bytes behind a row may be read as far as
-// kSlackBytes.
+// `count` elements, at most kMostSoftmax (program/instructions.h), of each of
+// `rows` rows, which are `step` bytes apart; only these are written. `y` may be
+// `x`. Bytes behind a row may be read as far as kSlackBytes.
 void SoftmaxRows(const Softmax &softmax,
                  const int8_t *x,
                  int x_step,

@@ -12,15 +12,13 @@
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/broadcast.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/quantized_formulas.h"
 #include "mace/ops/cpu_op/quantized_tensor.h"
 #include "mace/ops/eltwise/eltwise.h"
 
 namespace mace {
 namespace {
 
-// Of sums of two: 510 * 2^kFactorBits + 2^(kLargestShift - 1) < 2^31.
-constexpr int kFactorBits = 21;
-constexpr int kLargestShift = 30;
 // With 16 bits: 2 * 65535 * 2^kInt16FactorBits < 2^53.
 constexpr int kInt16FactorBits = 31;
 
@@ -38,21 +36,6 @@ class QuantizedEltwisePlan final : public OpPlan {
   const BroadcastPlan loops_;
   const Params params_;
 };
-
-// The largest one with which x * 2^shift is below 2^kFactorBits, within limits.
-int ShiftFor(double x) {
-  int shift = 0;
-  while (shift < kLargestShift &&
-         x * (int64_t{2} << shift) < 1 << kFactorBits) {
-    ++shift;
-  }
-  return shift;
-}
-
-int32_t Factor(double x) {
-  constexpr double kLargest = (1 << kFactorBits) - 1;
-  return static_cast<int32_t>(RoundToEven(std::min(x, kLargest)));
-}
 
 // False if there is none.
 bool FindMode(EltwiseMode mode, eltwise::QuantizedMode *to) {
@@ -167,12 +150,11 @@ class QuantizedEltwiseOp final : public CpuOp {
       p.scale = ScaleOf(a) * ScaleOf(b) / output_scale;
       return p;
     }
-    const float a_factor = ScaleOf(a) / output_scale;
-    const float b_factor = ScaleOf(b) / output_scale;
-    p.shift = ShiftFor(std::max(a_factor, b_factor));
-    const double unit = int64_t{1} << p.shift;
-    p.a_factor = Factor(a_factor * unit);
-    p.b_factor = Factor(b_factor * unit);
+    const SumFactors factors =
+        SumFactorsOf(ScaleOf(a), ScaleOf(b), output_scale);
+    p.shift = factors.shift;
+    p.a_factor = factors.a;
+    p.b_factor = factors.b;
     if (mode_ == EltwiseMode::SUB) p.b_factor = -p.b_factor;
     return p;
   }

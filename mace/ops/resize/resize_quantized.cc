@@ -12,28 +12,16 @@
 #include "mace/core/model/quantized_checks.h"
 #include "mace/kernels/cpu/resize/quantized_resize.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/quantized_formulas.h"
 #include "mace/ops/cpu_op/quantized_tensor.h"
 #include "mace/ops/resize/resize.h"
 
 namespace mace {
 namespace {
 
-// The weights of one axis as integers, whose sum for each output is kOne; what
-// rounding lacks goes to the first of the largest.
-std::vector<int32_t> IntegerWeights(const ResizeTaps &axis) {
-  std::vector<int32_t> made(axis.weights.size());
-  const auto taps = static_cast<size_t>(axis.taps);
-  for (size_t at = 0; at < made.size(); at += taps) {
-    int32_t *const weights = made.data() + at;
-    int32_t left = resize::kOne;
-    for (size_t k = 0; k < taps; ++k) {
-      weights[k] = static_cast<int32_t>(
-          RoundToEven(double{axis.weights[at + k]} * resize::kOne));
-      left -= weights[k];
-    }
-    *std::max_element(weights, weights + taps) += left;
-  }
-  return made;
+std::vector<int32_t> IntegerWeightsOf(const ResizeTaps &axis) {
+  return IntegerWeights(axis.weights, static_cast<size_t>(axis.taps),
+                        resize::kOne);
 }
 
 // Of a thread.
@@ -85,8 +73,8 @@ class QuantizedResizeOp final : public CpuOp {
         attributes_, ResizeAxisOf(attributes_, input.shape, output.shape, 0));
     plan->columns = PlanResizeAxis(
         attributes_, ResizeAxisOf(attributes_, input.shape, output.shape, 1));
-    plan->row_weights = IntegerWeights(plan->rows);
-    plan->column_weights = IntegerWeights(plan->columns);
+    plan->row_weights = IntegerWeightsOf(plan->rows);
+    plan->column_weights = IntegerWeightsOf(plan->columns);
     const QuantizedSide from = KernelSide(input);
     const QuantizedSide to = KernelSide(output);
     resize::QuantizedParams &params = plan->params;

@@ -8,47 +8,20 @@
 #include "mace/core/model/quantized_checks.h"
 #include "mace/kernels/cpu/softmax/quantized_softmax.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/quantized_formulas.h"
 #include "mace/ops/cpu_op/quantized_tensor.h"
 #include "mace/ops/softmax/softmax_schema.h"
 
 namespace mace {
 namespace {
 
-constexpr int kEntries = 256;
-constexpr double kOne = 1 << 30;
-// exp(-scale) is 0 in units of 1 / kOne for larger scales.
-constexpr double kMostScale = 64.0;
-// exp(-scale) is exp(-scale / 2^kSquares) squared kSquares times.
-constexpr int kSquares = 12;
-constexpr int kTerms = 6;
 // An element takes about as long as 4 simple ones.
 constexpr int64_t kCost = 4;
-
-// By IEEE arithmetic alone, as docs/reference/quantization.md specifies: one
-// operation in each statement, as compilers may fuse others.
-double Exponential(double scale) {
-  if (scale > kMostScale) return 0.0;
-  double t = scale;
-  for (int i = 0; i < kSquares; ++i) t *= 0.5;
-  double series = 1.0;
-  for (int i = kTerms; i > 0; --i) {
-    series *= t;
-    series /= i;
-    series = 1.0 - series;
-  }
-  for (int i = 0; i < kSquares; ++i) series *= series;
-  return series;
-}
 
 class QuantizedSoftmaxPlan final : public OpPlan {
  public:
   QuantizedSoftmaxPlan(const Tensor &input, const Tensor &output) {
-    const double ratio = Exponential(input.quantization->scales[0]);
-    double power = kOne;
-    for (int32_t &exponential : exponentials_) {
-      exponential = static_cast<int32_t>(RoundToEven(power));
-      power *= ratio;
-    }
+    FindSoftmaxExponentials(input.quantization->scales[0], exponentials_);
     const QuantizedSide to = KernelSide(output);
     params_.exponentials = exponentials_;
     params_.scale = output.quantization->scales[0];
@@ -62,7 +35,7 @@ class QuantizedSoftmaxPlan final : public OpPlan {
   const softmax::QuantizedParams &params() const { return params_; }
 
  private:
-  int32_t exponentials_[kEntries];
+  int32_t exponentials_[kSoftmaxEntries];
   softmax::QuantizedParams params_;
 };
 

@@ -1,0 +1,229 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elements that are moved, and other shapes.
+
+#include "mace/kernels/hexagon/executor/context.h"
+#include "mace/kernels/hexagon/moves.h"
+#include "mace/kernels/hexagon/platform/memory.h"
+
+namespace mace::hexagon {
+namespace {
+
+constexpr int64_t kMostCount = 1 << 30;
+
+// One side of a move: the steps of its loops in bytes.
+struct Side {
+  int8_t *first;
+  int64_t steps[kMoveLoops];
+};
+
+int32_t SizeOf(const TensorPlace &t, uint32_t dimension) {
+  const int32_t sizes[kDimensions] = {t.batch, t.height, t.width, t.channels};
+  return sizes[dimension];
+}
+
+int64_t BytesOf(const TensorPlace &t, uint32_t dimension) {
+  const int64_t bytes[kDimensions] = {t.image_bytes, t.row_bytes, t.pixel_bytes,
+                                      t.element_bytes};
+  return bytes[dimension];
+}
+
+// False if a position is outside of the tensor.
+bool ReadSide(const Context &context,
+              const TensorPlace &t,
+              const MoveParameters &p,
+              const int32_t (&start)[kDimensions],
+              bool is_input,
+              Side *side) {
+  int64_t low[kDimensions];
+  int64_t high[kDimensions];
+  for (uint32_t d = 0; d < kDimensions; ++d) low[d] = high[d] = start[d];
+  for (uint32_t i = 0; i < kMoveLoops; ++i) {
+    const MoveLoop &loop = p.loops[i];
+    const uint32_t d = is_input ? loop.in_dimension : loop.out_dimension;
+    const int64_t step = is_input ? loop.in_step : loop.out_step;
+    if (d >= kDimensions || loop.count < 1 || loop.count > kMostCount) {
+      return false;
+    }
+    (step < 0 ? low : high)[d] += (loop.count - 1) * step;
+    side->steps[i] = step * BytesOf(t, d);
+  }
+  for (uint32_t d = 0; d < kDimensions; ++d) {
+    if (low[d] < 0 || high[d] >= SizeOf(t, d)) return false;
+  }
+  side->first = context.Pixel(t, start[0], start[1], start[2]) +
+                int64_t{start[3]} * t.element_bytes;
+  return true;
+}
+
+// The two inner loops.
+struct Plane {
+  int rows;
+  int columns;
+  int x_row;  // steps
+  int x_column;
+  int y_row;
+  int y_column;
+  int element;  // bytes
+};
+
+void CopyPlane(const Plane &p, const int8_t *x, int8_t *y) {
+  if (p.x_column == p.element && p.y_column == p.element) {
+    CopyPixels(x, p.x_row, y, p.y_row, p.columns * p.element, p.rows);
+  } else if (p.element == 1 && p.x_row == 1 && p.y_column == 1) {
+    TransposeBytes(x, p.x_column, p.columns, p.rows, y, p.y_row);
+  } else if (p.element == 1 && p.x_column == 1 && p.y_row == 1) {
+    TransposeBytes(x, p.x_row, p.rows, p.columns, y, p.y_column);
+  } else {
+    for (int r = 0; r < p.rows; ++r, x += p.x_row, y += p.y_row) {
+      CopyPixels(x, p.x_column, y, p.y_column, p.element, p.columns);
+    }
+  }
+}
+
+bool IsStep(int64_t bytes) { return bytes >= INT32_MIN && bytes <= INT32_MAX; }
+
+// Runs of bytes that follow each other in memory, of elements in their order:
+// pixels, or rows of pixels without bytes between them.
+class Runs {
+ public:
+  Runs(const Context &context, const TensorPlace &t, bool of_rows)
+      : context_(context),
+        t_(t),
+        width_(of_rows ? 1 : t.width),
+        bytes_(of_rows ? int64_t{t.width} * t.pixel_bytes
+                       : int64_t{t.channels} * t.element_bytes),
+        at_(context.Pixel(t, 0, 0, 0)),
+        left_(bytes_) {}
+
+  int8_t *at() const { return at_; }
+  int64_t left() const { return left_; }
+  void Advance(int64_t bytes) {
+    at_ += bytes;
+    left_ -= bytes;
+    if (left_ > 0) return;
+    left_ = bytes_;
+    if (++x_ == width_) {
+      x_ = 0;
+      if (++y_ == t_.height) {
+        y_ = 0;
+        ++n_;
+      }
+    }
+    at_ = context_.Pixel(t_, n_, y_, x_);
+  }
+
+ private:
+  const Context &context_;
+  const TensorPlace &t_;
+  const int64_t width_;
+  const int64_t bytes_;
+  int8_t *at_;
+  int64_t left_;
+  int64_t n_ = 0;
+  int64_t y_ = 0;
+  int64_t x_ = 0;
+};
+
+int64_t Pixels(const TensorPlace &t) {
+  return int64_t{t.batch} * t.height * t.width;
+}
+
+bool IsDense(const TensorPlace &t) {
+  return int64_t{t.channels} * t.element_bytes == t.pixel_bytes;
+}
+
+}  // namespace
+
+bool Move(const Context &context, const MoveParameters &p) {
+  const TensorPlace *in = context.Tensor(p.input);
+  const TensorPlace *out = context.Tensor(p.output);
+  Side x;
+  Side y;
+  if (in == nullptr || out == nullptr || in == out ||
+      in->element_bytes != out->element_bytes ||
+      !ReadSide(context, *in, p, p.in_start, true, &x) ||
+      !ReadSide(context, *out, p, p.out_start, false, &y)) {
+    return false;
+  }
+  constexpr uint32_t kOuter = kMoveLoops - 2;
+  const MoveLoop &rows = p.loops[kOuter];
+  const MoveLoop &columns = p.loops[kOuter + 1];
+  const auto element = static_cast<int>(in->element_bytes);
+  if (!IsStep(x.steps[kOuter]) || !IsStep(x.steps[kOuter + 1]) ||
+      !IsStep(y.steps[kOuter]) || !IsStep(y.steps[kOuter + 1]) ||
+      int64_t{rows.count} * columns.count * element > INT32_MAX) {
+    return false;
+  }
+  const Plane plane = {rows.count,
+                       columns.count,
+                       static_cast<int>(x.steps[kOuter]),
+                       static_cast<int>(x.steps[kOuter + 1]),
+                       static_cast<int>(y.steps[kOuter]),
+                       static_cast<int>(y.steps[kOuter + 1]),
+                       element};
+  int32_t at[kOuter] = {};
+  const int8_t *from = x.first;
+  int8_t *to = y.first;
+  for (;;) {
+    CopyPlane(plane, from, to);
+    uint32_t i = kOuter;
+    while (i-- > 0) {
+      from += x.steps[i];
+      to += y.steps[i];
+      if (++at[i] < p.loops[i].count) break;
+      from -= x.steps[i] * p.loops[i].count;
+      to -= y.steps[i] * p.loops[i].count;
+      at[i] = 0;
+      if (i == 0) return true;
+    }
+  }
+}
+
+bool Fill(const Context &context, const FillParameters &p) {
+  const TensorPlace *out = context.Bytes(p.output);
+  if (out == nullptr || int64_t{out->width} * out->pixel_bytes > INT32_MAX) {
+    return false;
+  }
+  context.ForEach(int64_t{out->batch} * out->height, [&](int64_t begin,
+                                                         int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      FillPixels(static_cast<int8_t>(p.byte),
+                 context.Pixel(*out, row / out->height, row % out->height, 0),
+                 out->pixel_bytes, out->pixel_bytes, out->width);
+    }
+  });
+  return true;
+}
+
+bool Reshape(const Context &context, const ReshapeParameters &p) {
+  const TensorPlace *in = context.Tensor(p.input);
+  const TensorPlace *out = context.Tensor(p.output);
+  if (in == nullptr || out == nullptr || in == out ||
+      in->element_bytes != out->element_bytes ||
+      Pixels(*in) * in->channels != Pixels(*out) * out->channels) {
+    return false;
+  }
+  const bool of_rows =
+      (IsDense(*in) && IsDense(*out)) ||
+      (in->channels == out->channels && in->pixel_bytes == out->pixel_bytes);
+  Runs from(context, *in, of_rows);
+  Runs to(context, *out, of_rows);
+  int64_t left =
+      Pixels(*in) * (of_rows ? int64_t{in->pixel_bytes}
+                             : int64_t{in->channels} * in->element_bytes);
+  while (left > 0) {
+    int64_t run = from.left() < to.left() ? from.left() : to.left();
+    constexpr int64_t kMost = 1 << 30;
+    run = run < kMost ? run : kMost;
+    const auto bytes = static_cast<int>(run);
+    CopyPixels(from.at(), bytes, to.at(), bytes, bytes, 1);
+    from.Advance(run);
+    to.Advance(run);
+    left -= run;
+  }
+  return true;
+}
+
+}  // namespace mace::hexagon
