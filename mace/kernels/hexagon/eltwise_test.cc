@@ -53,7 +53,7 @@ Eltwise RandomOne(EltwiseMode mode) {
   if (mode == EltwiseMode::kSum && g_random.Next() % 2 == 0) {
     e.b_factor = -e.b_factor;
   }
-  e.shift = g_random.Between(17, 22);
+  e.shift = g_random.Between(16, 23);
   e.multiplier = static_cast<float>(g_random.Between(1, 4000)) * 3e-6f;
   e.a_zero = g_random.Byte();
   e.b_zero = g_random.Byte();
@@ -69,7 +69,7 @@ void TestRandom() {
   int offset = 0;
   for (const EltwiseMode mode : kModes) {
     for (const int count : kCounts) {
-      for (int i = 0; i < 4; ++i) Test(RandomOne(mode), count, offset++ % 128);
+      for (int i = 0; i < 6; ++i) Test(RandomOne(mode), count, offset++ % 128);
     }
   }
 }
@@ -77,7 +77,7 @@ void TestRandom() {
 // The largest factors and shifts: sums are close to the limits of a word.
 void TestLimits() {
   constexpr int32_t kFactor = (1 << 21) - 1;
-  constexpr int kShifts[] = {0, 1, 14, 20, 30};
+  constexpr int kShifts[] = {0, 1, 6, 7, 14, 20, 22, 23, 30};
   constexpr int8_t kZeros[] = {-128, 127};
   constexpr int32_t kSigns[] = {1, -1};
   constexpr float kMultipliers[] = {0.5f,   0.0625f, 1e-3f,

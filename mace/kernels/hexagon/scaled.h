@@ -131,14 +131,22 @@ inline Vector Flipped(Vector bytes) {
 }
 
 // Calls compute(i), which returns the bytes from i on, for each vector of a run
-// of `count` bytes, and stores them.
+// of `count` bytes, and stores them: two at a time, whose instructions share
+// packets.
 template <typename Compute>
 __attribute__((always_inline)) inline void ForVectors(int count,
                                                       int8_t *y,
                                                       const Compute &compute) {
   int i = 0;
-  for (; i + kVectorBytes <= count; i += kVectorBytes) {
+  for (; i + 2 * kVectorBytes <= count; i += 2 * kVectorBytes) {
+    const Vector first = compute(i);
+    const Vector second = compute(i + kVectorBytes);
+    StoreUnaligned(first, y + i);
+    StoreUnaligned(second, y + i + kVectorBytes);
+  }
+  if (i + kVectorBytes <= count) {
     StoreUnaligned(compute(i), y + i);
+    i += kVectorBytes;
   }
   if (i < count) StoreFirst(compute(i), y + i, count - i);
 }
