@@ -6,7 +6,8 @@
 namespace mace::hexagon {
 namespace {
 
-// The sum of so many bytes fits 16 bits.
+// The sum of so many bytes fits 16 bits; each row of a window may have one more,
+// which is 0.
 constexpr int kShortSum = 256;
 
 // Calls row(x, bytes, y) for each pixel, or once if windows and results lie
@@ -23,76 +24,113 @@ __attribute__((always_inline)) inline void ForPixels(
   }
 }
 
-Vector LargestOfWindow(const Pool &p, const int8_t *x) {
-  Vector largest = Q6_Vb_vsplat_R(INT8_MIN);
-  for (int r = 0; r < p.rows; ++r, x += p.row_bytes) {
-    const int8_t *element = x;
-    for (int c = 0; c < p.columns; ++c, element += p.column_bytes) {
-      largest = Q6_Vb_vmax_VbVb(largest, LoadUnaligned(element));
-    }
-  }
-  return largest;
-}
-
-// Sums of bytes with bit 7 the other way.
-class WindowSums {
- public:
-  __attribute__((always_inline)) void Add(Vector a, Vector b) {
-    if (held_ + 2 > kShortSum) Widen();
-    short_ = Q6_Wh_vaddacc_WhVubVub(short_, Flipped(a), Flipped(b));
-    held_ += 2;
-  }
-  void Add(Vector a) {
-    // Which becomes 0.
-    Add(a, Q6_Vb_vsplat_R(kFlip));
-  }
-  void Finish(int32_t offset, SpreadWords *sums) {
-    Widen();
-    for (int i = 0; i < kWordsOfByte; ++i) {
-      (*sums)[i] = Q6_Vw_vsub_VwVw(words_[i], Words(offset));
-    }
-  }
-
- private:
-  void Widen() {
-    const Pair even = Q6_Wuw_vzxt_Vuh(Q6_V_lo_W(short_));
-    const Pair odd = Q6_Wuw_vzxt_Vuh(Q6_V_hi_W(short_));
-    words_[0] = Q6_Vw_vadd_VwVw(words_[0], Q6_V_lo_W(even));
-    words_[1] = Q6_Vw_vadd_VwVw(words_[1], Q6_V_lo_W(odd));
-    words_[2] = Q6_Vw_vadd_VwVw(words_[2], Q6_V_hi_W(even));
-    words_[3] = Q6_Vw_vadd_VwVw(words_[3], Q6_V_hi_W(odd));
-    short_ = Q6_W_vcombine_VV(Q6_V_vzero(), Q6_V_vzero());
-    held_ = 0;
-  }
-
-  Pair short_ = Q6_W_vcombine_VV(Q6_V_vzero(), Q6_V_vzero());
-  int held_ = 0;
-  SpreadWords words_ = {Q6_V_vzero(), Q6_V_vzero(), Q6_V_vzero(), Q6_V_vzero()};
-};
-
-void SumOfWindow(const Pool &p,
-                 const int8_t *x,
-                 int32_t offset,
-                 SpreadWords *sums) {
-  WindowSums window;
+// Calls function(x, y) with the elements of a window in pairs, in which `none`
+// stands for one that is missing. kColumns: of the window; 0: any number.
+template <int kColumns, typename Function>
+__attribute__((always_inline)) inline void ForPairs(const Pool &p,
+                                                    const int8_t *x,
+                                                    Vector none,
+                                                    const Function &function) {
+  const int columns = kColumns != 0 ? kColumns : p.columns;
   for (int r = 0; r < p.rows; ++r, x += p.row_bytes) {
     const int8_t *element = x;
     int c = 0;
-    for (; c + 2 <= p.columns; c += 2, element += 2 * p.column_bytes) {
-      window.Add(LoadUnaligned(element),
-                 LoadUnaligned(element + p.column_bytes));
+    for (; c + 2 <= columns; c += 2, element += 2 * p.column_bytes) {
+      function(LoadUnaligned(element), LoadUnaligned(element + p.column_bytes));
     }
-    if (c < p.columns) window.Add(LoadUnaligned(element));
+    if (c < columns) function(LoadUnaligned(element), none);
   }
-  window.Finish(offset, sums);
+}
+
+template <int kColumns>
+__attribute__((always_inline)) inline Vector LargestOfWindow(const Pool &p,
+                                                             const int8_t *x) {
+  const Vector least = Q6_Vb_vsplat_R(INT8_MIN);
+  Vector largest = least;
+  ForPairs<kColumns>(p, x, least, [&](Vector a, Vector b) {
+    largest = Q6_Vb_vmax_VbVb(largest, Q6_Vb_vmax_VbVb(a, b));
+  });
+  return largest;
+}
+
+template <int kColumns>
+void LargestOfWindows(const Pool &p, const int8_t *x, int pixels, int8_t *y) {
+  ForPixels(p, x, pixels, y, [&](const int8_t *from, int bytes, int8_t *to) {
+    ForVectors(bytes, to,
+               [&](int i) { return LargestOfWindow<kColumns>(p, from + i); });
+  });
+}
+
+void AddSpread(Pair halves, SpreadWords *words) {
+  const Pair even = Q6_Wuw_vzxt_Vuh(Q6_V_lo_W(halves));
+  const Pair odd = Q6_Wuw_vzxt_Vuh(Q6_V_hi_W(halves));
+  (*words)[0] = Q6_Vw_vadd_VwVw((*words)[0], Q6_V_lo_W(even));
+  (*words)[1] = Q6_Vw_vadd_VwVw((*words)[1], Q6_V_lo_W(odd));
+  (*words)[2] = Q6_Vw_vadd_VwVw((*words)[2], Q6_V_hi_W(even));
+  (*words)[3] = Q6_Vw_vadd_VwVw((*words)[3], Q6_V_hi_W(odd));
+}
+
+// Sums of bytes with bit 7 the other way. kIsShort: of windows of at most
+// kShortSum elements.
+template <int kColumns, bool kIsShort>
+__attribute__((always_inline)) inline void SumOfWindow(const Pool &p,
+                                                       const int8_t *x,
+                                                       int32_t offset,
+                                                       SpreadWords *sums) {
+  const Pair zeros = Q6_W_vcombine_VV(Q6_V_vzero(), Q6_V_vzero());
+  // Which becomes 0.
+  const Vector none = Q6_Vb_vsplat_R(kFlip);
+  Pair halves = zeros;
+  int held = 0;
+  for (Vector &sum : *sums) sum = Words(-offset);
+  ForPairs<kColumns>(p, x, none, [&](Vector a, Vector b) {
+    if constexpr (!kIsShort) {
+      if (held + 2 > kShortSum) {
+        AddSpread(halves, sums);
+        halves = zeros;
+        held = 0;
+      }
+      held += 2;
+    }
+    halves = Q6_Wh_vaddacc_WhVubVub(halves, Flipped(a), Flipped(b));
+  });
+  AddSpread(halves, sums);
+}
+
+// What all windows of a row have in common.
+struct Averages {
+  ScaledSums scaled;
+  int32_t offset;
+};
+
+template <int kColumns, bool kIsShort>
+void AveragesOfWindows(const Pool &p,
+                       const Averages &averages,
+                       const int8_t *x,
+                       int pixels,
+                       int8_t *y) {
+  ForPixels(p, x, pixels, y, [&](const int8_t *from, int bytes, int8_t *to) {
+    ForVectors(bytes, to, [&](int i) {
+      SpreadWords sums;
+      SumOfWindow<kColumns, kIsShort>(p, from + i, averages.offset, &sums);
+      return averages.scaled.ToBytesInOrder(sums);
+    });
+  });
 }
 
 }  // namespace
 
 void LargestRow(const Pool &p, const int8_t *x, int pixels, int8_t *y) {
-  ForPixels(p, x, pixels, y, [&](const int8_t *from, int bytes, int8_t *to) {
-    ForVectors(bytes, to, [&](int i) { return LargestOfWindow(p, from + i); });
-  });
+  switch (p.columns) {
+    case 2:
+      LargestOfWindows<2>(p, x, pixels, y);
+      break;
+    case 3:
+      LargestOfWindows<3>(p, x, pixels, y);
+      break;
+    default:
+      LargestOfWindows<0>(p, x, pixels, y);
+  }
 }
 
 void AverageRow(const Pool &p,
@@ -101,16 +139,17 @@ void AverageRow(const Pool &p,
                 int pixels,
                 int8_t *y) {
   const int32_t elements = p.rows * p.columns;
-  const ScaledSums scaled(average.multiplier,
-                          static_cast<uint32_t>(elements) * 255, average.range);
-  const int32_t offset = elements * (average.x_zero + kFlipOffset);
-  ForPixels(p, x, pixels, y, [&](const int8_t *from, int bytes, int8_t *to) {
-    ForVectors(bytes, to, [&](int i) {
-      SpreadWords sums;
-      SumOfWindow(p, from + i, offset, &sums);
-      return scaled.ToBytesInOrder(sums);
-    });
-  });
+  const Averages averages = {
+      ScaledSums(average.multiplier, static_cast<uint32_t>(elements) * 255,
+                 average.range),
+      elements * (average.x_zero + kFlipOffset)};
+  if (elements > kShortSum) {
+    AveragesOfWindows<0, false>(p, averages, x, pixels, y);
+  } else if (p.columns == 3) {
+    AveragesOfWindows<3, true>(p, averages, x, pixels, y);
+  } else {
+    AveragesOfWindows<0, true>(p, averages, x, pixels, y);
+  }
 }
 
 int8_t LargestOfRun(const int8_t *x, int count) {
