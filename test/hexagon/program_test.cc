@@ -100,6 +100,86 @@ class HexagonProgramTest : public ::testing::Test {
     std::memcpy(program_.data() + 8, &bytes, sizeof(bytes));
   }
 
+  // Every other instruction, once.
+  void WriteOthers() {
+    constexpr uint32_t kExponentials = 1 << 13;
+    constexpr uint32_t kTaps = kExponentials + 1024;
+    constexpr float kScale = 1.0f / 256;
+    auto *exponentials =
+        reinterpret_cast<int32_t *>(memories_[0]->data() + kExponentials);
+    for (int i = 0; i < 256; ++i) exponentials[i] = i < 30 ? 1 << (30 - i) : 0;
+    auto *taps =
+        reinterpret_cast<hexagon::ResizeTap *>(memories_[0]->data() + kTaps);
+    for (int i = 0; i < 2 * kSide; ++i) {
+      taps[i] = {0, 0, 1 << hexagon::kResizeBits, 0};
+    }
+    program_.clear();
+    Append(hexagon::ProgramHeader{hexagon::kProgramMagic,
+                                  hexagon::kProgramVersion, 0, 4, 10});
+    Append(Place(0, 1));
+    Append(Place(4096, 0));
+    TensorPlace half = Place(6144, 0);
+    half.height = half.width = kSide / 2;
+    Append(half);
+    TensorPlace one = Place(8192, 0);
+    one.height = one.width = 1;
+    Append(one);
+    Instruction(
+        hexagon::CombineParameters{0, 3, 1, 0, 1 << 20, 9999, 20, 1, -99, 99});
+    Instruction(
+        hexagon::CombineParameters{0, 1, 1, 3, 0, 0, 0, kScale, -128, 127});
+    Instruction(hexagon::PoolWindowsParameters{
+        0, 2, {3, 3, 2, 2, 1, 1, 1, 1}, 1, 1, 1, 0.7f});
+    Instruction(hexagon::ReduceAxesParameters{0, 3, 1, 1, 0, 0, 1.0f / 36});
+    Instruction(hexagon::MapBytesParameters{1, 1, 512, 1});
+    Instruction(hexagon::ApplySoftmaxParameters{0, 1, kExponentials, kScale});
+    Instruction(hexagon::MoveParameters{0,
+                                        1,
+                                        {0, kSide - 1, 0, 0},
+                                        {0, 0, 0, 0},
+                                        {{1, 0, 0, 0, 0},
+                                         {1, 0, 0, 0, 0},
+                                         {1, 0, 0, 0, 0},
+                                         {kSide, 1, -1, 1, 1},
+                                         {kSide, 2, 1, 2, 1},
+                                         {kChannels, 3, 1, 3, 1}}});
+    Instruction(hexagon::ReshapeParameters{0, 1});
+    Instruction(hexagon::ResizeNearestParameters{2, 1, 128, 128});
+    Instruction(hexagon::ResizeLinearParameters{2, 1, kTaps, kTaps, 1e-7f});
+    const auto bytes = static_cast<uint32_t>(program_.size());
+    std::memcpy(program_.data() + 8, &bytes, sizeof(bytes));
+    // Positions of 0.
+    std::memset(memories_[0]->data() + 128, 0, 128);
+  }
+  // Each word of the program in turn becomes each of some; the result is how
+  // many programs were refused.
+  int DamageAnyWord() {
+    constexpr uint32_t kWords[] = {0,           1,           7,
+                                   8,           0x7fff,      0x10000,
+                                   0x3fffffff,  0x40000000,  INT32_MAX,
+                                   0x80000000u, 0xfffffff8u, UINT32_MAX};
+    int refused = 0;
+    for (size_t offset = 0; offset < program_.size(); offset += 4) {
+      for (const uint32_t word : kWords) {
+        refused += StatusOf(With(offset, word)) != ProgramStatus::kDone ? 1 : 0;
+      }
+    }
+    return refused;
+  }
+  void RunGarbage() {
+    Numbers numbers(3);
+    for (int round = 0; round < 2000; ++round) {
+      std::vector<uint8_t> changed = program_;
+      // The header is right, so that what follows is read.
+      for (int i = 0; i < 8; ++i) {
+        const size_t at = 20 + (numbers.Byte() * 256u + numbers.Byte()) %
+                                   (changed.size() - 20);
+        changed[at] = numbers.Byte();
+      }
+      StatusOf(changed);
+    }
+  }
+
   Result<ProgramReply> Run(const std::vector<uint8_t> &program) {
     std::memcpy(memories_[3]->data(), program.data(), program.size());
     HexagonCall call;
@@ -166,32 +246,32 @@ TEST_F(HexagonProgramTest, TruncatedAnywhere) {
 }
 
 TEST_F(HexagonProgramTest, AnyWordDamaged) {
-  const uint32_t words[] = {0,         1,           7,           8,
-                            0x7fff,    0x10000,     0x3fffffff,  0x40000000,
-                            INT32_MAX, 0x80000000u, 0xfffffff8u, UINT32_MAX};
-  int refused = 0;
-  for (size_t offset = 0; offset < program_.size(); offset += 4) {
-    for (const uint32_t word : words) {
-      refused += StatusOf(With(offset, word)) != ProgramStatus::kDone ? 1 : 0;
-    }
-  }
-  EXPECT_GT(refused, 500);
+  EXPECT_GT(DamageAnyWord(), 500);
   // Weights may have been written over, but nothing else.
   EXPECT_EQ(StatusOf(program_), ProgramStatus::kDone);
 }
 
+TEST_F(HexagonProgramTest, AnyWordOfOthersDamaged) {
+  // Nothing may be written here.
+  auto guard = transport_->Allocate(kAreaBytes);
+  ASSERT_TRUE(guard.ok());
+  std::memset(guard.value()->data(), 99, kAreaBytes);
+  WriteOthers();
+  ASSERT_EQ(StatusOf(program_), ProgramStatus::kDone);
+  EXPECT_GT(DamageAnyWord(), 1000);
+  const std::vector<uint8_t> wanted(kAreaBytes, 99);
+  EXPECT_EQ(std::memcmp(guard.value()->data(), wanted.data(), kAreaBytes), 0);
+}
+
 TEST_F(HexagonProgramTest, Garbage) {
-  Numbers numbers(3);
-  for (int round = 0; round < 2000; ++round) {
-    std::vector<uint8_t> changed = program_;
-    // The header is right, so that what follows is read.
-    for (int i = 0; i < 8; ++i) {
-      const size_t at =
-          20 + (numbers.Byte() * 256u + numbers.Byte()) % (changed.size() - 20);
-      changed[at] = numbers.Byte();
-    }
-    StatusOf(changed);
-  }
+  RunGarbage();
+  EXPECT_EQ(StatusOf(program_), ProgramStatus::kDone);
+}
+
+TEST_F(HexagonProgramTest, GarbageOfOthers) {
+  WriteOthers();
+  RunGarbage();
+  Write();
   EXPECT_EQ(StatusOf(program_), ProgramStatus::kDone);
 }
 

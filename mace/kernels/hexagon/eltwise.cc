@@ -104,20 +104,15 @@ int32_t Twice(int32_t half) {
                               0x10001u);
 }
 
-void SumRow(const Eltwise &e,
-            const int8_t *a,
-            const int8_t *b,
-            int count,
-            int8_t *y) {
+void SumRow(
+    const Eltwise &e, const int8_t *a, const int8_t *b, int count, int8_t *y) {
   // In 64 bits, as the zero point adds to what fits into 32.
-  const int64_t start =
-      (int64_t{1} << (e.shift - 1)) +
-      (int64_t{e.range.zero} << e.shift) -
-      int64_t{e.a_zero + kFlipOffset} * e.a_factor -
-      int64_t{e.b_zero + kFlipOffset} * e.b_factor;
+  const int64_t start = (int64_t{1} << (e.shift - 1)) +
+                        (int64_t{e.range.zero} << e.shift) -
+                        int64_t{e.a_zero + kFlipOffset} * e.a_factor -
+                        int64_t{e.b_zero + kFlipOffset} * e.b_factor;
   const Vector high_start = Words(static_cast<int32_t>(start >> kLowBits));
-  const Vector low_start =
-      Q6_Vh_vsplat_R(LowPart(static_cast<int32_t>(start)));
+  const Vector low_start = Q6_Vh_vsplat_R(LowPart(static_cast<int32_t>(start)));
   const int32_t low_bytes = LowPart(e.a_factor) | (LowPart(e.b_factor) << 8);
   const int32_t low_factors = Twice(low_bytes);
   const int32_t a_factor = Twice(HighPart(e.a_factor));

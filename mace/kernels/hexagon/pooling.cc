@@ -6,8 +6,8 @@
 namespace mace::hexagon {
 namespace {
 
-// The sum of so many bytes fits 16 bits; each row of a window may have one more,
-// which is 0.
+// The sum of so many bytes fits 16 bits; each row of a window may have one
+// more, which is 0.
 constexpr int kShortSum = 256;
 
 // Calls row(x, bytes, y) for each pixel, or once if windows and results lie

@@ -57,6 +57,18 @@ bool ReadSide(const Context &context,
   return true;
 }
 
+int64_t Pixels(const TensorPlace &t) {
+  return int64_t{t.batch} * t.height * t.width;
+}
+int64_t Elements(const TensorPlace &t) { return Pixels(t) * t.channels; }
+
+// Whether a move writes no more elements than there are.
+bool Ends(const MoveParameters &p, const TensorPlace &out) {
+  int64_t left = Elements(out);
+  for (const MoveLoop &loop : p.loops) left /= loop.count;
+  return left > 0;
+}
+
 // The two inner loops.
 struct Plane {
   int rows;
@@ -126,10 +138,6 @@ class Runs {
   int64_t x_ = 0;
 };
 
-int64_t Pixels(const TensorPlace &t) {
-  return int64_t{t.batch} * t.height * t.width;
-}
-
 bool IsDense(const TensorPlace &t) {
   return int64_t{t.channels} * t.element_bytes == t.pixel_bytes;
 }
@@ -144,7 +152,7 @@ bool Move(const Context &context, const MoveParameters &p) {
   if (in == nullptr || out == nullptr || in == out ||
       in->element_bytes != out->element_bytes ||
       !ReadSide(context, *in, p, p.in_start, true, &x) ||
-      !ReadSide(context, *out, p, p.out_start, false, &y)) {
+      !ReadSide(context, *out, p, p.out_start, false, &y) || !Ends(p, *out)) {
     return false;
   }
   constexpr uint32_t kOuter = kMoveLoops - 2;
@@ -202,7 +210,7 @@ bool Reshape(const Context &context, const ReshapeParameters &p) {
   const TensorPlace *out = context.Tensor(p.output);
   if (in == nullptr || out == nullptr || in == out ||
       in->element_bytes != out->element_bytes ||
-      Pixels(*in) * in->channels != Pixels(*out) * out->channels) {
+      Elements(*in) != Elements(*out)) {
     return false;
   }
   const bool of_rows =
