@@ -8,7 +8,6 @@
 #define MACE_KERNELS_HEXAGON_SCALED_H_
 
 #include "mace/kernels/hexagon/requantize.h"
-#include "mace/kernels/hexagon/results.h"
 
 namespace mace::hexagon {
 
@@ -46,22 +45,19 @@ class ScaledSums {
 
   // The bytes of sums in the order of the vectors: those of sums[0] first.
   Vector ToBytes(const SpreadWords &sums) const {
-    if (is_fast_) {
-      Mask doubtful = Q6_Q_vcmp_gt_VwVw(Q6_V_vzero(), Q6_V_vzero());
-      const Vector factor = Words(factor_);
-      const Vector low =
-          FastProducts(sums[0], sums[1], factor, factor, left_, &doubtful);
-      const Vector high =
-          FastProducts(sums[2], sums[3], factor, factor, left_, &doubtful);
-      if (!IsAny(doubtful)) return Limited(low, high);
-    }
-    return ExactBytes(sums);
+    // Vectors 0 and 2 alternate, and so do 1 and 3.
+    return Q6_Vb_vdeal_Vb(Clamped(
+        [](Vector even, Vector odd) { return Q6_Vb_vpack_VhVh_sat(odd, even); },
+        sums));
   }
 
   // Those of byte 0, 1, 2, ...
   Vector ToBytesInOrder(const SpreadWords &sums) const {
-    // The number of a byte has 7 bits: the highest two become the lowest.
-    return Q6_Vb_vshuff_Vb(Q6_Vb_vshuff_Vb(ToBytes(sums)));
+    return Clamped(
+        [](Vector even, Vector odd) {
+          return Q6_Vb_vasr_VhVhR_sat(odd, even, 0);
+        },
+        sums);
   }
 
  private:
@@ -69,21 +65,68 @@ class ScaledSums {
   static constexpr int kFactorPoint = 40;
   static constexpr int kMostLeft = 30;
 
-  __attribute__((noinline)) Vector ExactBytes(const SpreadWords &sums) const {
+  // As products with 16 bits of fraction, which lie between 1.5 below and 0.5
+  // above a * m * 2^16; where the result is less than 256, floats move them by
+  // 1.5 at most. Rounded, they are right unless the fraction is within kDoubt
+  // of a half.
+  static constexpr int kDoubt = 3;
+
+  Vector Product(Vector sum) const {
+    const Vector factor = Words(factor_);
+    const Vector s = Q6_Vw_vasl_VwR(sum, left_);
+    return Q6_Vw_vmpyoacc_VwVwVh_s1_sat_shift(Q6_Vw_vmpye_VwVuh(s, factor), s,
+                                              factor);
+  }
+
+  // How close fractions are to a half: 2^15 - 1 at most.
+  static Vector Closeness(Vector first, Vector second) {
+    return Q6_Vh_vabs_Vh_sat(Q6_Vh_vshuffe_VhVh(second, first));
+  }
+
+  static bool IsAnyAbove(Vector halfwords, int limit) {
+    const Mask mask = Q6_Q_vcmp_gt_VhVh(halfwords, Q6_Vh_vsplat_R(limit));
+    // The last word is the number of all bits.
+    const Vector counts = Q6_Vw_prefixsum_Q(mask);
+    return Q6_R_vextract_VR(counts, kVectorBytes - 4) != 0;
+  }
+
+  // Halfwords of vectors 0 and 2, which alternate, and of 1 and 3.
+  struct Halves {
+    Vector even;
+    Vector odd;
+  };
+
+  __attribute__((noinline)) Halves Exact(const SpreadWords &sums) const {
     const Multipliers m = {Words(mantissa_), Words(shift_)};
     Vector whole[kWordsOfByte];
     for (int i = 0; i < kWordsOfByte; ++i) {
       whole[i] = RoundedProduct(sums[i], m, is_float_);
     }
-    return Limited(Q6_Vh_vpack_VwVw_sat(whole[1], whole[0]),
-                   Q6_Vh_vpack_VwVw_sat(whole[3], whole[2]));
+    return {Q6_Vh_vsat_VwVw(whole[2], whole[0]),
+            Q6_Vh_vsat_VwVw(whole[3], whole[1])};
   }
 
-  Vector Limited(Vector low_half, Vector high_half) const {
+  __attribute__((always_inline)) Halves Find(const SpreadWords &sums) const {
+    if (!is_fast_) return Exact(sums);
+    Vector t[kWordsOfByte];
+    for (int i = 0; i < kWordsOfByte; ++i) t[i] = Product(sums[i]);
+    const Vector close =
+        Q6_Vh_vmax_VhVh(Closeness(t[0], t[2]), Closeness(t[1], t[3]));
+    if (__builtin_expect(IsAnyAbove(close, INT16_MAX - kDoubt), 0)) {
+      return Exact(sums);
+    }
+    return {Q6_Vh_vround_VwVw_sat(t[2], t[0]),
+            Q6_Vh_vround_VwVw_sat(t[3], t[1])};
+  }
+
+  // pack(even, odd) makes bytes of halfwords, with saturation.
+  template <typename Pack>
+  __attribute__((always_inline)) Vector Clamped(const Pack &pack,
+                                                const SpreadWords &sums) const {
     const Vector zero = Q6_Vh_vsplat_R(range_.zero);
-    const Vector bytes =
-        Q6_Vb_vpack_VhVh_sat(Q6_Vh_vadd_VhVh_sat(high_half, zero),
-                             Q6_Vh_vadd_VhVh_sat(low_half, zero));
+    const Halves halves = Find(sums);
+    const Vector bytes = pack(Q6_Vh_vadd_VhVh_sat(halves.even, zero),
+                              Q6_Vh_vadd_VhVh_sat(halves.odd, zero));
     return Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, Q6_Vb_vsplat_R(range_.low)),
                            Q6_Vb_vsplat_R(range_.high));
   }
