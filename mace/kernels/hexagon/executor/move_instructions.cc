@@ -94,6 +94,52 @@ void CopyPlane(const Plane &p, const int8_t *x, int8_t *y) {
   }
 }
 
+// The loops around the two inner ones.
+constexpr uint32_t kOuter = kMoveLoops - 2;
+int64_t Planes(const MoveLoop *loops) {
+  int64_t count = 1;
+  for (uint32_t i = 0; i < kOuter; ++i) count *= loops[i].count;
+  return count;
+}
+
+// The planes from one on: how far they are from the first one.
+class PlaneCursor {
+ public:
+  PlaneCursor(const MoveLoop *loops,
+              const Side &x,
+              const Side &y,
+              int64_t plane)
+      : loops_(loops), x_steps_(x.steps), y_steps_(y.steps) {
+    for (uint32_t i = kOuter; i-- > 0;) {
+      at_[i] = plane % loops[i].count;
+      plane /= loops[i].count;
+      x_ += at_[i] * x_steps_[i];
+      y_ += at_[i] * y_steps_[i];
+    }
+  }
+
+  int64_t x() const { return x_; }
+  int64_t y() const { return y_; }
+  void Next() {
+    for (uint32_t i = kOuter; i-- > 0;) {
+      x_ += x_steps_[i];
+      y_ += y_steps_[i];
+      if (++at_[i] < loops_[i].count) return;
+      x_ -= at_[i] * x_steps_[i];
+      y_ -= at_[i] * y_steps_[i];
+      at_[i] = 0;
+    }
+  }
+
+ private:
+  const MoveLoop *loops_;
+  const int64_t *x_steps_;
+  const int64_t *y_steps_;
+  int64_t at_[kOuter];
+  int64_t x_ = 0;
+  int64_t y_ = 0;
+};
+
 bool IsStep(int64_t bytes) { return bytes >= INT32_MIN && bytes <= INT32_MAX; }
 
 // Runs of bytes that follow each other in memory, of elements in their order:
@@ -155,7 +201,6 @@ bool Move(const Context &context, const MoveParameters &p) {
       !ReadSide(context, *out, p, p.out_start, false, &y) || !Ends(p, *out)) {
     return false;
   }
-  constexpr uint32_t kOuter = kMoveLoops - 2;
   const MoveLoop &rows = p.loops[kOuter];
   const MoveLoop &columns = p.loops[kOuter + 1];
   const auto element = static_cast<int>(in->element_bytes);
@@ -171,22 +216,23 @@ bool Move(const Context &context, const MoveParameters &p) {
                        static_cast<int>(y.steps[kOuter]),
                        static_cast<int>(y.steps[kOuter + 1]),
                        element};
-  int32_t at[kOuter] = {};
-  const int8_t *from = x.first;
-  int8_t *to = y.first;
-  for (;;) {
-    CopyPlane(plane, from, to);
-    uint32_t i = kOuter;
-    while (i-- > 0) {
-      from += x.steps[i];
-      to += y.steps[i];
-      if (++at[i] < p.loops[i].count) break;
-      from -= x.steps[i] * p.loops[i].count;
-      to -= y.steps[i] * p.loops[i].count;
-      at[i] = 0;
-      if (i == 0) return true;
-    }
+  const int64_t planes = Planes(p.loops);
+  if (planes == 1) {
+    context.ForEach(plane.rows, [&](int64_t begin, int64_t end) {
+      Plane part = plane;
+      part.rows = static_cast<int>(end - begin);
+      CopyPlane(part, x.first + begin * plane.x_row,
+                y.first + begin * plane.y_row);
+    });
+    return true;
   }
+  context.ForEach(planes, [&](int64_t begin, int64_t end) {
+    PlaneCursor cursor(p.loops, x, y, begin);
+    for (int64_t i = begin; i < end; ++i, cursor.Next()) {
+      CopyPlane(plane, x.first + cursor.x(), y.first + cursor.y());
+    }
+  });
+  return true;
 }
 
 bool Fill(const Context &context, const FillParameters &p) {
