@@ -115,7 +115,7 @@ class HexagonProgramTest : public ::testing::Test {
     }
     program_.clear();
     Append(hexagon::ProgramHeader{hexagon::kProgramMagic,
-                                  hexagon::kProgramVersion, 0, 4, 10});
+                                  hexagon::kProgramVersion, 0, 6, 11});
     Append(Place(0, 1));
     Append(Place(4096, 0));
     TensorPlace half = Place(6144, 0);
@@ -124,6 +124,14 @@ class HexagonProgramTest : public ::testing::Test {
     TensorPlace one = Place(8192, 0);
     one.height = one.width = 1;
     Append(one);
+    TensorPlace row = Place(10240, 0);
+    row.height = row.width = 1;
+    row.channels = row.pixel_bytes = row.row_bytes = row.image_bytes = 2048;
+    Append(row);
+    // [6, 8] x [8, 6] of each row, of which the second is transposed.
+    TensorPlace product = Place(12288, 0);
+    product.channels = kSide;
+    Append(product);
     Instruction(
         hexagon::CombineParameters{0, 3, 1, 0, 1 << 20, 9999, 20, 1, -99, 99});
     Instruction(
@@ -146,6 +154,7 @@ class HexagonProgramTest : public ::testing::Test {
     Instruction(hexagon::ReshapeParameters{0, 1});
     Instruction(hexagon::ResizeNearestParameters{2, 1, 128, 128});
     Instruction(hexagon::ResizeLinearParameters{2, 1, kTaps, kTaps, 1e-7f});
+    Instruction(hexagon::MultiplyMatricesParameters{0, 1, 5, 4, 1, 1e-3f});
     const auto bytes = static_cast<uint32_t>(program_.size());
     std::memcpy(program_.data() + 8, &bytes, sizeof(bytes));
     // Positions of 0.

@@ -60,6 +60,13 @@ void PackDepthwise(const int8_t *filters,
                    int width,
                    int8_t *packed);
 
+// Bytes of a matrix [depth, columns] that matrices.h packs; a multiple of 128.
+inline int64_t PackedMatrixBytes(int64_t depth, int64_t columns) {
+  const int64_t blocks = (columns + kBlockChannels - 1) / kBlockChannels;
+  // Of each block, sums of its columns follow.
+  return blocks * ((depth + 3) / 4 + 1) * kBlockGroups * kVectorBytes;
+}
+
 // The parts of a multiplier of requantize.h; false unless it is a normal number
 // above 0.
 bool SplitMultiplier(float m, int32_t *mantissa, int32_t *shift);

@@ -35,7 +35,9 @@ namespace mace::hexagon {
   X(Reshape)                         \
   /* resize_instructions.cc */       \
   X(ResizeNearest)                   \
-  X(ResizeLinear)
+  X(ResizeLinear)                    \
+  /* matrix_instructions.cc */       \
+  X(MultiplyMatrices)
 
 enum class Opcode : uint32_t {
 #define MACE_HEXAGON_OPCODE(name) k##name,
@@ -263,6 +265,19 @@ struct ResizeLinearParameters {
   uint32_t output;
   uint32_t rows;
   uint32_t columns;
+  float multiplier;
+};
+
+// Products of matrices: rows are the width, and columns the channels. Batch and
+// height of an operand are the output's, or 1. packed: a tensor of one pixel
+// with the bytes of a packed matrix (PackedMatrixBytes).
+struct MultiplyMatricesParameters {
+  static constexpr Opcode kOpcode = Opcode::kMultiplyMatrices;
+  uint32_t a;
+  uint32_t b;
+  uint32_t output;
+  uint32_t packed;
+  uint32_t transpose_b;
   float multiplier;
 };
 
