@@ -232,9 +232,13 @@ def _impl(ctx):
             base,
             # For code that runs once per operator, not once per element; after
             # `base`, whose -O2 it replaces. Exceptions need to know the frames
-            # at calls only, not at each instruction.
+            # at calls only, not at each instruction. With -Oz, clang saves registers
+            # by functions of its library, which freestanding programs lack.
             feature(name = "small_code", flag_sets = [
-                _flags(_COMPILE, ["-Oz", "-fno-asynchronous-unwind-tables"], _OPT),
+                _flags(_COMPILE, [
+                    "-Os" if ctx.attr.freestanding else "-Oz",
+                    "-fno-asynchronous-unwind-tables",
+                ], _OPT),
             ]),
             # Code that can be optimised together with the rest of a library
             # (lto_object), and a library where it is (lto_link). Programs and

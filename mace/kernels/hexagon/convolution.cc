@@ -7,7 +7,13 @@ namespace mace::hexagon {
 namespace {
 
 constexpr int kOffsetBits = 7;  // kWeightOffset is 2^7
-constexpr int kPart = 4;        // pixels whose offsets are in one vector
+constexpr int kPart = 4;        // pixels whose windows are summed together
+constexpr int kMostPixels = 256;
+// Sums of units of windows (see FindOffsets): as many as kMostPixels windows
+// may have, and what full vectors of them need.
+constexpr int kMostUnitsOfWindow = 16;
+constexpr int kMostUnits = 4096;
+constexpr int kUnitWords = kMostUnits + 2 * kVectorWords;
 
 // The sums of the bytes of the windows of 4 pixels, in words 0 to 3.
 Vector SumsOfWindows(const int8_t *const *x, const Window &window) {
@@ -44,52 +50,315 @@ Vector SumsOfWindows(const int8_t *const *x, const Window &window) {
   return sum;
 }
 
-// What the offset of the weights adds to all sums of a pixel.
-void FindOffsets(const Convolution &c,
-                 const int8_t *image,
-                 int pixels,
-                 Vector *offsets) {
+// Offsets of windows that have little in common, or few units.
+void SumWindows(const Convolution &c,
+                const int8_t *image,
+                int pixels,
+                int32_t *offsets) {
   for (int first = 0; first < pixels; first += kPart) {
     const int8_t *x[kPart];
     for (int p = 0; p < kPart; ++p) {
       const int pixel = first + p < pixels ? first + p : pixels - 1;
       x[p] = image + pixel * c.step_bytes;
     }
-    *offsets++ = Q6_Vw_vasl_VwR(SumsOfWindows(x, c.window), kOffsetBits);
+    alignas(kVectorBytes) int32_t four[kVectorWords];
+    Store(SumsOfWindows(x, c.window), four);
+    for (int p = 0; p < kPart && first + p < pixels; ++p) {
+      offsets[first + p] = four[p] << kOffsetBits;
+    }
   }
 }
 
-// A row of a block of kGroups groups, the first of them `group`.
-template <int kGroups>
-void ConvolveBlock(const Convolution &c,
-                   int group,
-                   const Vector *weights,
-                   const int8_t *image,
-                   int pixels,
-                   const int32_t *offsets,
-                   int8_t *result) {
-  constexpr int kTile = TilePixels(kGroups);
-  const BlockResults<kGroups> block(c.results, group);
-  const Vector *bias = reinterpret_cast<const Vector *>(c.results.bias) + group;
-  for (int first = 0; first < pixels; first += kTile) {
+// The sums of neighbouring words of two vectors, in order.
+inline Vector AddNeighbours(Vector second, Vector first) {
+  const Pair parted = Q6_W_vdeal_VVR(second, first, -4);
+  return Q6_Vw_vadd_VwVw(Q6_V_hi_W(parted), Q6_V_lo_W(parted));
+}
+
+// 32 sums of 4 * kVectors bytes in each run: words that lie side by side.
+template <int kVectors, bool kOneRun>
+__attribute__((always_inline)) inline Vector SumUnits(const int8_t *x,
+                                                      const Window &window) {
+  if constexpr (kVectors == 1) {
+    const Vector ones = Words(kEachByte);
+    Vector sum = Q6_Vw_vrmpy_VbVb(LoadUnaligned(x), ones);
+    if constexpr (kOneRun) return sum;
+    for (int run = 1; run < window.runs; ++run) {
+      x += window.run_stride;
+      sum = Q6_Vw_vrmpyacc_VwVbVb(sum, LoadUnaligned(x), ones);
+    }
+    return sum;
+  } else {
+    constexpr int kHalf = kVectors / 2;
+    const Vector first = SumUnits<kHalf, kOneRun>(x, window);
+    return AddNeighbours(
+        SumUnits<kHalf, kOneRun>(x + kHalf * kVectorBytes, window), first);
+  }
+}
+
+// The sums of units of kUnit bytes, of which the first `bytes` bytes of runs
+// have some; nothing behind their last vector is read.
+template <int kUnit, bool kOneRun>
+__attribute__((noinline)) void SumRuns(const int8_t *x,
+                                       const Window &window,
+                                       int bytes,
+                                       int32_t *sums) {
+  constexpr int kVectors = kUnit / 4;  // for a vector of sums
+  auto *to = reinterpret_cast<Vector *>(sums);
+  for (; bytes > (kVectors - 1) * kVectorBytes;
+       bytes -= kVectors * kVectorBytes) {
+    *to++ = SumUnits<kVectors, kOneRun>(x, window);
+    x += kVectors * kVectorBytes;
+  }
+  // Less than kVectors: a vector of each has some sums.
+  constexpr int kSums = kVectorBytes / kUnit;
+  for (; bytes > 0; bytes -= kVectorBytes) {
+    Vector sum = SumUnits<1, kOneRun>(x, window);
+    for (int words = 1; words < kVectors; words *= 2) {
+      sum = AddNeighbours(sum, sum);
+    }
+    StoreUnaligned(sum, reinterpret_cast<int8_t *>(to));
+    to = reinterpret_cast<Vector *>(reinterpret_cast<int32_t *>(to) + kSums);
+    x += kVectorBytes;
+  }
+}
+
+template <int kUnit>
+void SumAllUnits(const int8_t *x,
+                 const Window &window,
+                 int bytes,
+                 int32_t *sums) {
+  if (window.runs == 1) {
+    SumRuns<kUnit, true>(x, window, bytes, sums);
+  } else {
+    SumRuns<kUnit, false>(x, window, bytes, sums);
+  }
+}
+
+// What the offset of the weights adds to all sums of a pixel. Windows are made
+// of units: a power of 2 of bytes that divides them and their distance. Each
+// unit is summed once, however many windows have it.
+void FindOffsets(const Convolution &c,
+                 const int8_t *image,
+                 int pixels,
+                 int32_t *offsets) {
+  const int bytes = c.window.run_steps * kStepBytes;
+  const int both = bytes | c.step_bytes | kVectorBytes;
+  const int unit = both & -both;
+  const int bits = __builtin_ctz(unit);
+  int in_window = bytes >> bits;
+  int step = c.step_bytes >> bits;
+  const int units = (pixels - 1) * step + in_window;
+  if (in_window > kMostUnitsOfWindow || units > kMostUnits ||
+      step > 2 * in_window) {
+    return SumWindows(c, image, pixels, offsets);
+  }
+  alignas(kVectorBytes) int32_t sums[kUnitWords];
+  const int all = units << bits;
+  switch (unit) {
+    case 8:
+      SumAllUnits<8>(image, c.window, all, sums);
+      break;
+    case 16:
+      SumAllUnits<16>(image, c.window, all, sums);
+      break;
+    case 32:
+      SumAllUnits<32>(image, c.window, all, sums);
+      break;
+    case 64:
+      SumAllUnits<64>(image, c.window, all, sums);
+      break;
+    default:
+      SumAllUnits<128>(image, c.window, all, sums);
+  }
+  int count = units;
+  while (((in_window | step) & 1) == 0) {
+    auto *v = reinterpret_cast<Vector *>(sums);
+    for (int i = 0; i < count; i += 2 * kVectorWords) {
+      v[i / (2 * kVectorWords)] =
+          AddNeighbours(v[i / kVectorWords + 1], v[i / kVectorWords]);
+    }
+    count /= 2;
+    in_window /= 2;
+    step /= 2;
+  }
+  if (step == 1) {
+    for (int p = 0; p < pixels; p += kVectorWords) {
+      const auto *first = reinterpret_cast<const int8_t *>(sums + p);
+      Vector sum = LoadUnaligned(first);
+      for (int i = 1; i < in_window; ++i) {
+        sum = Q6_Vw_vadd_VwVw(sum, LoadUnaligned(first + 4 * i));
+      }
+      StoreUnaligned(Q6_Vw_vasl_VwR(sum, kOffsetBits),
+                     reinterpret_cast<int8_t *>(offsets + p));
+    }
+    return;
+  }
+  const int32_t *first = sums;
+  for (int p = 0; p < pixels; ++p) {
+    int32_t sum = first[0];
+    for (int i = 1; i < in_window; ++i) sum += first[i];
+    offsets[p] = sum << kOffsetBits;
+    first += step;
+  }
+}
+
+// What a block of channels needs of a convolution.
+struct Block {
+  const Convolution *c;
+  int group;  // the first
+  const Vector *weights;
+  const int32_t *offsets;  // of each pixel
+};
+
+// Where the next pixel of a block is.
+struct Cursor {
+  const int8_t *image;  // the first window of the row
+  int8_t *result;       // the first pixel of the row, of the block
+  int column;
+  int left;  // pixels of this and the following rows
+};
+
+// The windows of a tile that goes across rows, or behind the last pixel: that
+// is computed from the last one, and not stored. Moves the cursor, and returns
+// how many belong to the result.
+template <int kTile>
+__attribute__((noinline)) int TileAcrossRows(const Convolution &c,
+                                             const Rows &rows,
+                                             Cursor *cursor,
+                                             const int8_t **x,
+                                             int8_t **y) {
+  const int pixels = cursor->left < kTile ? cursor->left : kTile;
+  const int8_t *in = cursor->image + cursor->column * c.step_bytes;
+  int8_t *out = cursor->result + cursor->column * c.pixel_bytes;
+  for (int p = 0; p < kTile; ++p) {
+    x[p] = in;
+    y[p] = out;
+    if (--cursor->left <= 0) continue;
+    in += c.step_bytes;
+    out += c.pixel_bytes;
+    if (++cursor->column == rows.pixels) {
+      cursor->column = 0;
+      in = cursor->image += rows.image_bytes;
+      out = cursor->result += rows.result_bytes;
+    }
+  }
+  return pixels;
+}
+
+// Computes tiles of kTile pixels of a block of kGroups groups, until at most
+// kRest pixels are left.
+template <int kTile, int kGroups, int kRest>
+__attribute__((noinline)) void ConvolveTiles(const Block &block,
+                                             const Rows &rows,
+                                             Cursor *const where) {
+  const Convolution &c = *block.c;
+  const int first_byte = block.group * kVectorWords;
+  int size = c.pixel_bytes - first_byte;
+  if (size > kGroups * kVectorWords) size = kGroups * kVectorWords;
+  const Limits limits = LimitsOf(c.results);
+  const Vector *bias =
+      reinterpret_cast<const Vector *>(c.results.bias) + block.group;
+  const int row_bytes = rows.pixels * c.pixel_bytes - first_byte;
+  const int32_t *offsets =
+      block.offsets + (rows.rows * rows.pixels - where->left);
+  Cursor cursor = *where;
+  while (cursor.left > kRest) {
+    const bool in_row = cursor.column + kTile <= rows.pixels;
     const int8_t *x[kTile];
-    for (int p = 0; p < kTile; ++p) {
-      const int pixel = first + p < pixels ? first + p : pixels - 1;
-      x[p] = image + pixel * c.step_bytes;
+    int8_t *y[kTile];
+    int pixels = kTile;
+    int8_t *to = cursor.result + cursor.column * c.pixel_bytes;
+    const int8_t *end = cursor.result + row_bytes;
+    if (in_row) {
+      const int8_t *first = cursor.image + cursor.column * c.step_bytes;
+      for (int p = 0; p < kTile; ++p) x[p] = first + p * c.step_bytes;
+      cursor.column += kTile;
+      cursor.left -= kTile;
+      if (cursor.column == rows.pixels) {
+        cursor.column = 0;
+        cursor.image += rows.image_bytes;
+        cursor.result += rows.result_bytes;
+      }
+    } else {
+      Cursor there = cursor;
+      const int8_t *x_there[kTile];
+      pixels = TileAcrossRows<kTile>(c, rows, &there, x_there, y);
+      for (int p = 0; p < kTile; ++p) x[p] = x_there[p];
+      cursor = there;
     }
     Vector sums[kTile][kGroups];
     for (int p = 0; p < kTile; ++p) {
-      const int32_t offset = offsets[p % kPart + p / kPart * kVectorWords];
+      const Vector offset = Words(offsets[p]);
       for (int g = 0; g < kGroups; ++g) {
-        sums[p][g] = Q6_Vw_vsub_VwVw(bias[g], Words(offset));
+        sums[p][g] = Q6_Vw_vsub_VwVw(bias[g], offset);
       }
     }
-    offsets += kTile / kPart * kVectorWords;
-    AddProducts<kTile, kGroups>(x, c.window, weights, sums);
-    for (int part = 0; part < kTile; part += kPart) {
-      const int p = first + part;
-      StoreBlock<kGroups>(block, sums + part, group, pixels - p, c.pixel_bytes,
-                          result + p * c.pixel_bytes);
+    offsets += kTile;
+    AddProducts<kTile, kGroups>(x, c.window, block.weights, sums);
+    constexpr int kVectors = kTileVectors<kTile, kGroups>;
+    Vector bytes[kVectors];
+    ToBytes<kTile, kGroups>(c.results, limits, block.group, sums, bytes);
+    if (in_row) {
+      StoreTile<kTile, kGroups>(bytes, size, to, c.pixel_bytes, end);
+    } else {
+      Vector there[kVectors + 1];
+      for (int v = 0; v < kVectors; ++v) there[v] = bytes[v];
+      StorePixels(reinterpret_cast<const int8_t *>(there),
+                  kGroups * kVectorWords, pixels, size, y);
+    }
+  }
+  *where = cursor;
+}
+
+// A block of kGroups groups, of all rows.
+template <int kGroups>
+void ConvolveBlock(const Block &block,
+                   const Rows &rows,
+                   const int8_t *image,
+                   int8_t *result) {
+  Cursor cursor = {image, result + block.group * kVectorWords, 0,
+                   rows.rows * rows.pixels};
+  // One or two pixels take half as long as a tile of four.
+  constexpr int kFew = kGroups == kBlockGroups ? 2 : 0;
+  ConvolveTiles<TilePixels(kGroups), kGroups, kFew>(block, rows, &cursor);
+  if constexpr (kFew != 0) {
+    if (cursor.left > 0) ConvolveTiles<kFew, kGroups, 0>(block, rows, &cursor);
+  }
+}
+
+// All blocks of rows of at most kMostPixels pixels.
+void ConvolvePart(const Convolution &c,
+                  const Rows &rows,
+                  const int8_t *image,
+                  int8_t *result) {
+  int32_t offsets[kMostPixels + kVectorWords];
+  for (int row = 0; row < rows.rows; ++row) {
+    FindOffsets(c, image + int64_t{row} * rows.image_bytes, rows.pixels,
+                offsets + row * rows.pixels);
+  }
+  for (int p = 0; p < kMostTilePixels; ++p)
+    offsets[rows.rows * rows.pixels + p] = 0;
+  // The last block first: its stores may overwrite what lies behind a pixel.
+  const auto *weights = reinterpret_cast<const Vector *>(c.weights);
+  const int last = (c.groups - 1) / kBlockGroups * kBlockGroups;
+  for (int group = last; group >= 0; group -= kBlockGroups) {
+    const int rest = c.groups - group;
+    const int groups = rest < kBlockGroups ? rest : kBlockGroups;
+    const Block block = {&c, group, weights + WeightVectors(c.window, group),
+                         offsets};
+    switch (groups) {
+      case 1:
+        ConvolveBlock<1>(block, rows, image, result);
+        break;
+      case 2:
+        ConvolveBlock<2>(block, rows, image, result);
+        break;
+      case 3:
+        ConvolveBlock<3>(block, rows, image, result);
+        break;
+      default:
+        ConvolveBlock<4>(block, rows, image, result);
     }
   }
 }
@@ -100,33 +369,37 @@ void ConvolveRow(const Convolution &c,
                  const int8_t *image,
                  int pixels,
                  int8_t *result) {
-  constexpr int kMost = 256;  // pixels whose offsets are kept
-  Vector offsets[kMost / kPart];
-  for (int first = 0; first < pixels; first += kMost) {
-    const int count = pixels - first < kMost ? pixels - first : kMost;
-    const int8_t *x = image + static_cast<int64_t>(first) * c.step_bytes;
-    int8_t *y = result + static_cast<int64_t>(first) * c.pixel_bytes;
-    FindOffsets(c, x, count, offsets);
-    const auto *words = reinterpret_cast<const int32_t *>(offsets);
-    const auto *weights = reinterpret_cast<const Vector *>(c.weights);
-    for (int group = 0; group < c.groups; group += kBlockGroups) {
-      const int rest = c.groups - group;
-      const int groups = rest < kBlockGroups ? rest : kBlockGroups;
-      switch (groups) {
-        case 1:
-          ConvolveBlock<1>(c, group, weights, x, count, words, y);
-          break;
-        case 2:
-          ConvolveBlock<2>(c, group, weights, x, count, words, y);
-          break;
-        case 3:
-          ConvolveBlock<3>(c, group, weights, x, count, words, y);
-          break;
-        default:
-          ConvolveBlock<4>(c, group, weights, x, count, words, y);
+  ConvolveRows(c, {1, pixels, 0, 0}, image, result);
+}
+
+void ConvolveRows(const Convolution &c,
+                  const Rows &rows,
+                  const int8_t *image,
+                  int8_t *result) {
+  if (rows.pixels > kMostPixels) {
+    for (int row = 0; row < rows.rows; ++row) {
+      for (int first = 0; first < rows.pixels; first += kMostPixels) {
+        const int rest = rows.pixels - first;
+        const Rows part = {1, rest < kMostPixels ? rest : kMostPixels, 0, 0};
+        ConvolvePart(c, part, image + int64_t{first} * c.step_bytes,
+                     result + int64_t{first} * c.pixel_bytes);
       }
-      weights += WeightVectors(c.window, groups);
+      image += rows.image_bytes;
+      result += rows.result_bytes;
     }
+    return;
+  }
+  int most = 1;  // rows
+  while ((most + 1) * rows.pixels <= kMostPixels) ++most;
+  for (int row = 0; row < rows.rows; row += most) {
+    Rows part = rows;
+    if (part.rows - row < most) {
+      part.rows -= row;
+    } else {
+      part.rows = most;
+    }
+    ConvolvePart(c, part, image + int64_t{row} * rows.image_bytes,
+                 result + int64_t{row} * rows.result_bytes);
   }
 }
 

@@ -24,11 +24,28 @@ struct Convolution {
 };
 
 // Computes `pixels` results. `image` is the window of the first, a multiple of
-// 8; the result may begin anywhere. Only the bytes of the row are written.
+// 8; the result may begin anywhere. Only the bytes of the row are written. What
+// is behind the last window may be read as far as kSlackBytes.
 void ConvolveRow(const Convolution &convolution,
                  const int8_t *image,
                  int pixels,
                  int8_t *result);
+
+// Rows of a result. Several of them at once take less than one at a time if
+// their pixels are no multiple of a tile's.
+struct Rows {
+  int rows;
+  int pixels;       // of each
+  int image_bytes;  // from the first window of a row to that of the next one, a
+                    // multiple of 8
+  int result_bytes;  // from a row of the result to the next one
+};
+
+// As ConvolveRow, of several rows.
+void ConvolveRows(const Convolution &convolution,
+                  const Rows &rows,
+                  const int8_t *image,
+                  int8_t *result);
 
 }  // namespace mace::hexagon
 

@@ -13,13 +13,18 @@ namespace mace::hexagon {
 namespace {
 
 constexpr int kMostChannels = 320;
-constexpr int kMostRunBytes = 144;
+constexpr int kMostRunBytes = 256;
 constexpr int kMostRuns = 3;
 constexpr int kMostPixels = 11;
-constexpr int kRunStride = 2048;
+constexpr int kRunStride = 4096;
+constexpr int kImageBytes = 584;  // from a row of the image to the next one
+constexpr int kGap = 24;          // between rows of the result
+constexpr int kUntouched = 77;
+constexpr int kLeft = 8;
 
 struct Buffers {
-  alignas(kVectorBytes) int8_t image[kRunStride * kMostRuns + kVectorBytes];
+  alignas(kVectorBytes)
+      int8_t image[kRunStride * kMostRuns + 40 * kImageBytes + kVectorBytes];
   int8_t filters[kMostChannels * kMostRuns * kMostRunBytes];
   alignas(
       kVectorBytes) uint8_t packed[kMostChannels * kMostRuns * kMostRunBytes];
@@ -28,7 +33,7 @@ struct Buffers {
   alignas(kVectorBytes) int32_t shift[kMostChannels];
   alignas(kVectorBytes) int32_t factor[kMostChannels];
   float scale[kMostChannels];
-  int8_t result[kVectorBytes + kMostPixels * kMostChannels + kVectorBytes];
+  int8_t result[kVectorBytes + 2 * kMostPixels * kMostChannels + kVectorBytes];
 };
 
 Buffers g_buffers;
@@ -44,7 +49,8 @@ int32_t Clamp(int32_t y, int32_t low, int32_t high) {
 }
 
 struct Case {
-  int pixels;
+  int rows;
+  int pixels;  // of a row
   int channels;
   int pixel_bytes;
   int runs;
@@ -54,14 +60,26 @@ struct Case {
   int offset;  // of the result's first byte
 };
 
-void Test(const Case &t) {
+void Fill(const Case &t) {
   Buffers &b = g_buffers;
-  const int groups = (t.channels + kVectorWords - 1) / kVectorWords;
-  const Window window = {t.runs, kRunStride,
-                         (t.run_bytes + kStepBytes - 1) / kStepBytes};
   for (int8_t &x : b.image) x = static_cast<int8_t>(Next());
   for (int8_t &w : b.filters) w = static_cast<int8_t>(Next());
-  memset(b.result, 77, sizeof(b.result));
+  memset(b.result, kUntouched, sizeof(b.result));
+  const float base = 1.0f / static_cast<float>(40 * 127 * t.runs);
+  for (int c = 0; c < kMostChannels; ++c) {
+    b.bias[c] = static_cast<int32_t>(Next() % 20001) - 10000;
+    // Powers of 2 have many products that are halves.
+    b.scale[c] = c % 3 == 0
+                     ? 1.0f / 512
+                     : base * static_cast<float>(Next() % 1000 + 1) * 0.001f;
+    MACE_EXPECT_EQ(SplitMultiplier(b.scale[c], &b.mantissa[c], &b.shift[c]),
+                   true);
+    MACE_EXPECT_EQ(FastFactor(b.scale[c], 1u << 21, kLeft, &b.factor[c]), true);
+  }
+}
+
+void PackFilters(const Case &t, const Window &window, int groups) {
+  Buffers &b = g_buffers;
   uint8_t *packed = b.packed;
   for (int c = 0; c < groups * kVectorWords; c += kBlockChannels) {
     int in_block = groups - c / kVectorWords;
@@ -70,56 +88,97 @@ void Test(const Case &t) {
                 t.run_bytes, window, packed);
     packed += WeightVectors(window, in_block) * kVectorBytes;
   }
-  const int left = 8;
-  const float base = 1.0f / static_cast<float>(40 * 127 * t.runs);
-  for (int c = 0; c < groups * kVectorWords; ++c) {
-    b.bias[c] = static_cast<int32_t>(Next() % 20001) - 10000;
-    b.scale[c] = base * static_cast<float>(Next() % 1000 + 1) * 0.001f;
-    MACE_EXPECT_EQ(SplitMultiplier(b.scale[c], &b.mantissa[c], &b.shift[c]),
-                   true);
-    MACE_EXPECT_EQ(FastFactor(b.scale[c], 1u << 21, left, &b.factor[c]), true);
+}
+
+int32_t Wanted(const Case &t, const int8_t *x, int c) {
+  Buffers &b = g_buffers;
+  int32_t sum = b.bias[c];
+  for (int run = 0; run < t.runs; ++run) {
+    for (int i = 0; i < t.run_bytes; ++i) {
+      sum += x[run * kRunStride + i] *
+             b.filters[(c * t.runs + run) * t.run_bytes + i];
+    }
   }
+  const float y = static_cast<float>(sum) * b.scale[c];
+  return Clamp(Q6_R_convert_sf2w_R(y) - 7, -100, 90);
+}
+
+void Test(const Case &t) {
+  Buffers &b = g_buffers;
+  const int groups = (t.channels + kVectorWords - 1) / kVectorWords;
+  const Window window = {t.runs, kRunStride,
+                         (t.run_bytes + kStepBytes - 1) / kStepBytes};
+  Fill(t);
+  PackFilters(t, window, groups);
   const Convolution convolution = {
       window,
       t.step_bytes,
       groups,
       t.pixel_bytes,
       b.packed,
-      {b.bias, b.mantissa, b.shift, t.fast ? b.factor : nullptr, left, true, -7,
-       -100, 90}};
+      {b.bias, b.mantissa, b.shift, t.fast ? b.factor : nullptr, kLeft, true,
+       -7, -100, 90}};
   int8_t *result = b.result + t.offset;
-  ConvolveRow(convolution, b.image, t.pixels, result);
-  for (int p = 0; p < t.pixels; ++p) {
-    for (int c = 0; c < t.channels; ++c) {
-      int32_t sum = b.bias[c];
-      for (int run = 0; run < t.runs; ++run) {
-        for (int i = 0; i < t.run_bytes; ++i) {
-          sum += b.image[run * kRunStride + p * t.step_bytes + i] *
-                 b.filters[(c * t.runs + run) * t.run_bytes + i];
-        }
-      }
-      const float y = static_cast<float>(sum) * b.scale[c];
-      MACE_EXPECT_EQ(result[p * t.pixel_bytes + c],
-                     Clamp(Q6_R_convert_sf2w_R(y) - 7, -100, 90));
-    }
+  const int row_bytes = t.pixels * t.pixel_bytes;
+  const int result_bytes = row_bytes + kGap;
+  const int end = t.offset + t.rows * result_bytes;
+  MACE_EXPECT_EQ(end <= static_cast<int>(sizeof(b.result)), true);
+  if (t.rows == 1) {
+    ConvolveRow(convolution, b.image, t.pixels, result);
+  } else {
+    ConvolveRows(convolution, {t.rows, t.pixels, kImageBytes, result_bytes},
+                 b.image, result);
   }
   // Nothing else was written.
   int touched = 0;
-  for (int i = 0; i < t.offset; ++i) touched += b.result[i] != 77 ? 1 : 0;
-  for (size_t i = t.offset + t.pixels * t.pixel_bytes; i < sizeof(b.result);
-       ++i) {
-    touched += b.result[i] != 77 ? 1 : 0;
+  for (int i = 0; i < t.offset; ++i) touched += b.result[i] != kUntouched;
+  for (int row = 0; row < t.rows; ++row) {
+    for (int p = 0; p < t.pixels; ++p) {
+      for (int c = 0; c < t.channels; ++c) {
+        MACE_EXPECT_EQ(
+            result[row * result_bytes + p * t.pixel_bytes + c],
+            Wanted(t, b.image + row * kImageBytes + p * t.step_bytes, c));
+      }
+    }
+    for (int i = row_bytes; i < result_bytes; ++i) {
+      touched += result[row * result_bytes + i] != kUntouched;
+    }
+  }
+  for (int i = end; i < static_cast<int>(sizeof(b.result)); ++i) {
+    touched += b.result[i] != kUntouched;
   }
   MACE_EXPECT_EQ(touched, 0);
 }
 
 constexpr Case kCases[] = {
-    // pixels, channels, pixel_bytes, runs, run_bytes, step_bytes, fast, offset
-    {1, 32, 32, 1, 8, 8, false, 0},      {4, 128, 128, 1, 64, 64, true, 0},
-    {5, 64, 64, 1, 32, 32, true, 0},     {11, 24, 24, 1, 16, 16, true, 3},
-    {11, 1, 8, 3, 24, 8, true, 5},       {7, 96, 96, 3, 24, 8, false, 64},
-    {7, 200, 200, 1, 136, 136, true, 8}, {9, 320, 320, 3, 72, 24, true, 100},
-    {3, 130, 136, 2, 40, 8, false, 127}, {2, 16, 16, 1, 144, 144, true, 120},
+    // rows, pixels, channels, pixel_bytes, runs, run_bytes, step_bytes, fast,
+    // offset
+    {1, 1, 32, 32, 1, 8, 8, false, 0},
+    {1, 4, 128, 128, 1, 64, 64, true, 0},
+    {1, 5, 64, 64, 1, 32, 32, true, 0},
+    {1, 11, 24, 24, 1, 16, 16, true, 3},
+    {1, 11, 1, 8, 3, 24, 8, true, 5},
+    {1, 7, 96, 96, 3, 24, 8, false, 64},
+    {1, 7, 200, 200, 1, 136, 136, true, 8},
+    {1, 9, 320, 320, 3, 72, 24, true, 100},
+    {1, 3, 130, 136, 2, 40, 8, false, 127},
+    {1, 2, 16, 16, 1, 144, 144, true, 120},
+    // Tiles across rows.
+    {3, 7, 128, 128, 1, 64, 64, true, 0},
+    {5, 3, 64, 64, 1, 32, 32, true, 8},
+    {4, 1, 32, 32, 3, 24, 16, true, 0},
+    {2, 10, 160, 160, 1, 24, 24, true, 16},
+    {2, 9, 96, 96, 2, 48, 16, false, 0},
+    // Units of windows of 64 and 128 bytes; more than 16 of them; apart.
+    {2, 5, 32, 32, 2, 128, 64, true, 0},
+    {3, 2, 8, 8, 1, 128, 256, true, 0},
+    {1, 2, 40, 40, 1, 120, 560, true, 0},
+    {1, 3, 8, 8, 1, 256, 128, true, 0},
+    {1, 3, 8, 8, 1, 256, 64, true, 0},
+    // More pixels than are computed at once.
+    {1, 301, 8, 8, 1, 16, 8, true, 0},
+    {30, 11, 8, 8, 1, 8, 8, true, 1},
+    {17, 19, 1, 8, 1, 24, 8, false, 1},
 };
 
 }  // namespace

@@ -1,9 +1,11 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Depthwise convolutions of bytes: each channel has a filter of its own. Four
-// rows of the filter are the four bytes of a word, which `vrmpy` multiplies and
-// adds.
+// Depthwise convolutions of bytes: each channel has a filter of its own. Up to
+// four rows of a column of the filter are the four bytes of a word, which
+// `vrmpy` multiplies and adds: 32 channels at a time. Four vectors of words
+// have the 128 channels of a block, one for each remainder of the channel by 4,
+// for which the bytes of rows need the fewest shuffles.
 
 #ifndef MACE_KERNELS_HEXAGON_DEPTHWISE_H_
 #define MACE_KERNELS_HEXAGON_DEPTHWISE_H_

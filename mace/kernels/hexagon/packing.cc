@@ -7,10 +7,44 @@ namespace mace::hexagon {
 namespace {
 
 constexpr int kWordBytes = 4;
-constexpr int kRows = 4;       // of a depthwise filter, the bytes of a word
+constexpr int kRows = 4;     // of a depthwise filter, the bytes of a word
+constexpr int kClasses = 4;  // vectors of words: channels 4 * i + class
+// Even channels are computed first, then odd ones: two classes each.
+constexpr int kParities = 2;
 constexpr int kSpareBits = 7;  // of a mantissa in a word, above its 24 bits
 
 int Quads(int height) { return (height + kRows - 1) / kRows; }
+
+// Of rows that are too few for words of their own, words have bytes of other
+// channels too. The byte of a word that belongs to row `row` of `rows`, for
+// channels of a class.
+int ByteOfRow(int channel_class, int row, int rows) {
+  const int parity = channel_class & 1;
+  switch (rows) {
+    case 1:
+      // The bytes of 4 channels.
+      return channel_class;
+    case 2:
+      // Two rows of channels 4 * i + parity and 4 * i + 2 + parity.
+      return (channel_class & 2) + row;
+    case 3:
+      // Two rows of a channel, and the third one of an even and an odd channel.
+      return row < 2 ? row : 2 + parity;
+    default:
+      return row;
+  }
+}
+
+// The word of a channel for up to four rows of a column of a filter.
+void PackWord(const int8_t *column,
+              int row_bytes,
+              int rows,
+              int channel_class,
+              int8_t *word) {
+  for (int row = 0; row < rows; ++row) {
+    word[ByteOfRow(channel_class, row, rows)] = column[row * row_bytes];
+  }
+}
 
 }  // namespace
 
@@ -39,7 +73,8 @@ void PackWeights(const int8_t *filters,
 }
 
 int64_t DepthwiseBytes(int groups, int height, int width) {
-  return int64_t{kVectorBytes} * groups * Quads(height) * width;
+  const int blocks = (groups + kBlockGroups - 1) / kBlockGroups;
+  return int64_t{kVectorBytes} * kClasses * blocks * Quads(height) * width;
 }
 
 void PackDepthwise(const int8_t *filters,
@@ -48,19 +83,26 @@ void PackDepthwise(const int8_t *filters,
                    int height,
                    int width,
                    int8_t *packed) {
+  const int row_bytes = width * channels;
   for (int block = 0; block < groups; block += kBlockGroups) {
     const int rest = groups - block;
-    const int in_block = rest < kBlockGroups ? rest : kBlockGroups;
-    const int first = block * kVectorWords;
-    for (int column = 0; column < width; ++column) {
-      for (int quad = 0; quad < Quads(height); ++quad) {
-        for (int c = first; c < first + in_block * kVectorWords; ++c) {
-          for (int row = quad * kRows; row < (quad + 1) * kRows; ++row) {
-            const bool known = c < channels && row < height;
-            *packed++ = known ? filters[(row * width + column) * channels + c]
-                              : int8_t{0};
-          }
+    // Channels after which those of the next pixel begin.
+    const int period = rest < 3 ? rest * kVectorWords : kBlockChannels;
+    for (int i = 0; i < kParities * Quads(height) * width * 2; ++i) {
+      const int parity = i / (Quads(height) * width * 2);
+      const int first_row = i / (width * 2) % Quads(height) * kRows;
+      const int column = i / 2 % width;
+      const int channel_class = parity + i % 2 * 2;
+      const int rows = height - first_row < kRows ? height - first_row : kRows;
+      for (int word = 0; word < kVectorWords; ++word) {
+        const int c =
+            block * kVectorWords + (word * kClasses + channel_class) % period;
+        for (int byte = 0; byte < kWordBytes; ++byte) packed[byte] = 0;
+        if (c < channels) {
+          PackWord(filters + first_row * row_bytes + column * channels + c,
+                   row_bytes, rows, channel_class, packed);
         }
+        packed += kWordBytes;
       }
     }
   }

@@ -50,9 +50,10 @@ void PackWeights(const int8_t *filters,
 // Bytes of packed weights of a depthwise convolution.
 int64_t DepthwiseBytes(int groups, int height, int width);
 
-// Packs filters [height][width][channels] as
-// [blocks of 128 channels][width][height / 4][groups][32 channels][4 rows],
-// with 0 for channels and rows that are missing.
+// Packs filters [height][width][channels] as DepthwiseRow reads them:
+// [blocks of 128 channels][even, odd channels][height / 4][width]
+// [2 classes of channels by 4][32 channels][4 bytes], with 0 for what is
+// missing. Blocks of 32 or 64 channels fill their vectors: for several pixels.
 void PackDepthwise(const int8_t *filters,
                    int channels,
                    int groups,
@@ -71,7 +72,7 @@ inline int64_t PackedMatrixBytes(int64_t depth, int64_t columns) {
 // above 0.
 bool SplitMultiplier(float m, int32_t *mantissa, int32_t *shift);
 
-// The factor of a channel whose sums are at most `most`, for FastProducts of
+// The factor of a channel whose sums are at most `most`, for FastProduct of
 // requantize.h; false if its results would not fit.
 bool FastFactor(float m, uint32_t most, int left, int32_t *factor);
 

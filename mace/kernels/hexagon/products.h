@@ -39,35 +39,35 @@ __attribute__((always_inline)) inline void AddProducts(
   for (int p = 0; p < kPixels; ++p) {
     for (int g = 0; g < kGroups; ++g) acc[p][g] = sums[p][g];
   }
-  for (int run = 0; run < window.runs; ++run) {
-    const int8_t *bytes[kPixels];
+  // One loop over the steps of all runs, which the compiler overlaps.
+  const int skip = window.run_stride - (window.run_steps - 1) * kStepBytes;
+  int offset = 0;
+  int in_run = window.run_steps;
+  for (int step = window.runs * window.run_steps; step > 0; --step) {
+    int64_t eight[kPixels];
     for (int p = 0; p < kPixels; ++p) {
-      bytes[p] = x[p] + run * window.run_stride;
+      eight[p] = *reinterpret_cast<const int64_t *>(x[p] + offset);
     }
-    for (int step = 0; step < window.run_steps; ++step) {
-      int64_t eight[kPixels];
+    --in_run;
+    offset += in_run == 0 ? skip : kStepBytes;
+    in_run = in_run == 0 ? window.run_steps : in_run;
+    Vector low[kGroups];
+    Vector high[kGroups];
+    for (int g = 0; g < kGroups; ++g) {
+      low[g] = weights[g];
+      high[g] = weights[kGroups + g];
+    }
+    weights += 2 * kGroups;
+    for (int g = 0; g < kGroups; ++g) {
       for (int p = 0; p < kPixels; ++p) {
-        eight[p] = *reinterpret_cast<const int64_t *>(bytes[p]);
-        bytes[p] += kStepBytes;
+        acc[p][g] = Q6_Vw_vrmpyacc_VwVubRb(acc[p][g], low[g],
+                                           static_cast<int32_t>(eight[p]));
       }
-      Vector low[kGroups];
-      Vector high[kGroups];
-      for (int g = 0; g < kGroups; ++g) {
-        low[g] = weights[g];
-        high[g] = weights[kGroups + g];
-      }
-      weights += 2 * kGroups;
-      for (int g = 0; g < kGroups; ++g) {
-        for (int p = 0; p < kPixels; ++p) {
-          acc[p][g] = Q6_Vw_vrmpyacc_VwVubRb(acc[p][g], low[g],
-                                             static_cast<int32_t>(eight[p]));
-        }
-      }
-      for (int g = 0; g < kGroups; ++g) {
-        for (int p = 0; p < kPixels; ++p) {
-          acc[p][g] = Q6_Vw_vrmpyacc_VwVubRb(
-              acc[p][g], high[g], static_cast<int32_t>(eight[p] >> 32));
-        }
+    }
+    for (int g = 0; g < kGroups; ++g) {
+      for (int p = 0; p < kPixels; ++p) {
+        acc[p][g] = Q6_Vw_vrmpyacc_VwVubRb(
+            acc[p][g], high[g], static_cast<int32_t>(eight[p] >> 32));
       }
     }
   }

@@ -90,34 +90,32 @@ inline Vector RoundedProduct(Vector a, const Multipliers &m, bool is_float) {
 // of fraction. Sums are shifted to the left so far that no bit of a multiplier
 // is lost.
 //
-//   t = floor((a * 2^left) * factor / 2^31) + 2^15,   factor = floor(m * 2^(47
-//   - left))
+//   t = floor((a * 2^left) * factor / 2^31),   factor = floor(m * 2^(47 -
+//   left))
 //
-// is less than 2 below a * m * 2^16 + 2^15, and floats move the product by at
-// most 3, where the result is less than 512. So round(float32(a) * m) is t >>
-// 16, unless the lower half of t is within 5 of 0: doubtful.
-constexpr int kDoubt = 5;
+// lies between 1.5 below and 0.5 above a * m * 2^16. Where the result is less
+// than 256, floats move the product by half of a unit, and by one more if a has
+// more than 24 bits: the float is between t - 2 and t + 3. So round(float32(a)
+// * m) is t rounded, unless the lower half of t is within 2 of 2^15: doubtful.
+constexpr int kDoubt = 2;
 
-// Halfwords round(float32(a) * m) of the sums of two vectors, the first ones
-// those of `a0`. `doubtful` gains the halfwords that have to be computed
-// exactly.
-inline Vector FastProducts(Vector a0,
-                           Vector a1,
-                           Vector factor0,
-                           Vector factor1,
-                           int left,
-                           Mask *doubtful) {
-  const Vector s0 = Q6_Vw_vasl_VwR(a0, left);
-  const Vector s1 = Q6_Vw_vasl_VwR(a1, left);
-  Vector t0 = Q6_Vw_vmpye_VwVuh(s0, factor0);
-  Vector t1 = Q6_Vw_vmpye_VwVuh(s1, factor1);
-  t0 = Q6_Vw_vmpyoacc_VwVwVh_s1_sat_shift(t0, s0, factor0);
-  t1 = Q6_Vw_vmpyoacc_VwVwVh_s1_sat_shift(t1, s1, factor1);
-  t0 = Q6_Vw_vadd_VwVw(t0, Words(1 << 15));
-  t1 = Q6_Vw_vadd_VwVw(t1, Words(1 << 15));
-  const Vector rest = Q6_Vh_vabs_Vh_sat(Q6_Vh_vpacke_VwVw(t1, t0));
-  *doubtful = Q6_Q_vcmp_gtor_QVhVh(*doubtful, Q6_Vh_vsplat_R(kDoubt + 1), rest);
-  return Q6_Vh_vpacko_VwVw(t1, t0);
+// The t of a vector of sums.
+inline Vector FastProduct(Vector a, Vector factor, int left) {
+  const Vector s = Q6_Vw_vasl_VwR(a, left);
+  return Q6_Vw_vmpyoacc_VwVwVh_s1_sat_shift(Q6_Vw_vmpye_VwVuh(s, factor), s,
+                                            factor);
+}
+
+// Of two vectors of t: how close they are to a half, at most 2^15 - 1.
+inline Vector Closeness(Vector t0, Vector t1) {
+  return Q6_Vh_vabs_Vh_sat(Q6_Vh_vshuffe_VhVh(t1, t0));
+}
+// Where the closeness is above this one, the result is doubtful.
+constexpr int kCertain = (1 << 15) - 1 - kDoubt;
+
+// Rounded halfwords of two vectors of t, which alternate: t0 first.
+inline Vector Rounded(Vector t0, Vector t1) {
+  return Q6_Vh_vround_VwVw_sat(t1, t0);
 }
 
 }  // namespace mace::hexagon

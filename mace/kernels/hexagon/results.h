@@ -25,150 +25,170 @@ struct Results {
   int8_t high;
 };
 
-// Whether any bit of a mask is set.
-inline bool IsAny(Mask mask) {
+// Whether any halfword is above `limit`.
+inline bool IsAnyAbove(Vector halfwords, int limit) {
+  const Mask mask = Q6_Q_vcmp_gt_VhVh(halfwords, Q6_Vh_vsplat_R(limit));
   // The last word is the number of all bits.
   const Vector counts = Q6_Vw_prefixsum_Q(mask);
   return Q6_R_vextract_VR(counts, kVectorBytes - 4) != 0;
 }
 
-// Bytes of a pixel of a block, of the halfwords of its channels.
-inline Vector Packed(const Results &r, Vector low_half, Vector high_half) {
-  const Vector zero = Q6_Vh_vsplat_R(r.zero);
-  const Vector bytes =
-      Q6_Vb_vpack_VhVh_sat(Q6_Vh_vadd_VhVh_sat(high_half, zero),
-                           Q6_Vh_vadd_VhVh_sat(low_half, zero));
-  return Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, Q6_Vb_vsplat_R(r.low)),
-                         Q6_Vb_vsplat_R(r.high));
+// What turns halfwords into bytes.
+struct Limits {
+  Vector zero;
+  Vector low;
+  Vector high;
+};
+inline Limits LimitsOf(const Results &r) {
+  return {Q6_Vh_vsplat_R(r.zero), Q6_Vb_vsplat_R(r.low),
+          Q6_Vb_vsplat_R(r.high)};
 }
 
-// The multipliers of a block of kGroups groups.
-template <int kGroups>
-class BlockResults {
- public:
-  BlockResults(const Results &results, int first_group)
-      : r_(results),
-        mantissa_(At(results.mantissa, first_group)),
-        shift_(At(results.shift, first_group)),
-        factor_(At(results.factor, first_group)) {}
+inline Vector Clamped(const Limits &limits, Vector bytes) {
+  return Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, limits.low), limits.high);
+}
+// Bytes of halfwords, those of `first` in the first 64 bytes.
+inline Vector Narrowed(const Limits &limits, Vector first, Vector second) {
+  return Q6_Vb_vpack_VhVh_sat(Q6_Vh_vadd_VhVh_sat(second, limits.zero),
+                              Q6_Vh_vadd_VhVh_sat(first, limits.zero));
+}
+// Bytes of the halfwords of four vectors of sums: 0 and 2 alternate in `even`,
+// 1 and 3 in `odd`.
+inline Vector Packed(const Limits &limits, Vector even, Vector odd) {
+  return Clamped(limits, Q6_Vb_vdeal_Vb(Narrowed(limits, even, odd)));
+}
+// Bytes of halfwords of even and odd channels.
+inline Vector PackedAlternating(const Limits &limits, Vector even, Vector odd) {
+  return Clamped(limits, Q6_Vb_vshuff_Vb(Narrowed(limits, even, odd)));
+}
 
-  // Bytes of pixels, [4 / kVectorsOfPixels] vectors: kGroups * 32 bytes for
-  // each, or 128 if kGroups is 3.
-  __attribute__((always_inline)) void ToBytes(const Vector (*sums)[kGroups],
-                                              Vector *bytes) const {
-    if (r_.factor != nullptr) {
-      Mask doubtful = Q6_Q_vcmp_gt_VwVw(Q6_V_vzero(), Q6_V_vzero());
-      const auto fast = [&](int p, int g) {
-        // What has no second group is doubled.
-        const int q = p * kGroups + g;
-        const int next = Next(q);
-        return FastProducts(Sum(sums, q), Sum(sums, next), Factor(q),
-                            Factor(next), r_.left, &doubtful);
-      };
-      Pack(fast, bytes);
-      if (!IsAny(doubtful)) return;
-    }
-    const auto exact = [&](int p, int g) {
-      const int q = p * kGroups + g;
-      const int next = Next(q);
-      return Q6_Vh_vpack_VwVw_sat(Exact(sums, next), Exact(sums, q));
-    };
-    Pack(exact, bytes);
-  }
-
-  // Vectors of bytes for 4 pixels.
-  static constexpr int kVectors = kGroups == 1 ? 1 : kGroups == 2 ? 2 : 4;
-  // Pixels in each.
-  static constexpr int kPixels = 4 / kVectors;
-
- private:
-  static const Vector *At(const int32_t *array, int group) {
-    return reinterpret_cast<const Vector *>(array) + group;
-  }
-  static Vector Sum(const Vector (*sums)[kGroups], int q) {
-    return sums[q / kGroups][q % kGroups];
-  }
-  Vector Factor(int q) const { return factor_[q % kGroups]; }
-  // The vector of sums beside another one in a vector of halfwords.
-  static constexpr int Next(int q) {
-    return kGroups == 3 && q % kGroups == 2 ? q : q + 1;
-  }
-  Vector Exact(const Vector (*sums)[kGroups], int q) const {
-    return RoundedProduct(Sum(sums, q),
-                          {mantissa_[q % kGroups], shift_[q % kGroups]},
-                          r_.is_float);
-  }
-
-  // `halves` makes the halfwords of the sums of pixel p that begin with group
-  // g.
-  template <typename Halves>
-  __attribute__((always_inline)) void Pack(const Halves &halves,
-                                           Vector *bytes) const {
-    for (int v = 0; v < kVectors; ++v) {
-      const int p = v * kPixels;
-      const Vector low = halves(p, 0);
-      const Vector high = kGroups == 1   ? halves(p + 2, 0)
-                          : kGroups == 2 ? halves(p + 1, 0)
-                                         : halves(p, 2);
-      bytes[v] = Packed(r_, low, high);
-    }
-  }
-
-  const Results &r_;
-  const Vector *mantissa_;
-  const Vector *shift_;
-  const Vector *factor_;
+// The bytes of four vectors of sums, and how close they were to a half.
+struct Quad {
+  Vector bytes;
+  Vector close;
 };
+__attribute__((always_inline)) inline Quad FastQuad(const Limits &limits,
+                                                    const Vector (&sums)[4],
+                                                    const Vector (&factors)[4],
+                                                    int left) {
+  Vector t[4];
+  for (int i = 0; i < 4; ++i) t[i] = FastProduct(sums[i], factors[i], left);
+  return {Packed(limits, Rounded(t[0], t[2]), Rounded(t[1], t[3])),
+          Q6_Vh_vmax_VhVh(Closeness(t[0], t[2]), Closeness(t[1], t[3]))};
+}
 
-// Stores the bytes of up to kPixels pixels, which share a vector: `size` bytes
-// of each, one pixel `stride` bytes behind the other.
-template <int kPixels>
-inline void StorePixels(
-    Vector bytes, int count, int size, int8_t *to, int stride) {
-  constexpr int kBytes = kVectorBytes / kPixels;
+// The exact bytes of four vectors of sums, which belong to four groups.
+Vector ExactQuad(const Results &results, const Vector *sums, const int *groups);
+
+// Vectors of bytes of a tile, whose vectors of sums, [kPixels][kGroups], are
+// taken four at a time, in order.
+template <int kPixels, int kGroups>
+constexpr int kTileVectors = (kPixels * kGroups + 3) / 4;
+
+// Replaces the doubtful ones of `bytes` by exact ones. `close` is what FastQuad
+// says of each; null: all are doubtful. The first of `sums` belongs to the
+// group `first_group`, of `groups` that follow each other again and again.
+void CorrectBytes(const Results &results,
+                  int first_group,
+                  int groups,
+                  int vectors,
+                  const Vector *sums,
+                  const Vector *close,
+                  Vector *bytes);
+
+// Bytes of the sums of a tile of a block, the first group of which is `group`.
+template <int kPixels, int kGroups>
+__attribute__((always_inline)) inline void ToBytes(
+    const Results &r,
+    const Limits &limits,
+    int group,
+    const Vector (&sums)[kPixels][kGroups],
+    Vector (&bytes)[kTileVectors<kPixels, kGroups>]) {
+  constexpr int kVectors = kTileVectors<kPixels, kGroups>;
+  static_assert(kPixels * kGroups % 4 == 0, "");
+  Vector close[kVectors];
+  if (r.factor != nullptr) {
+    const Vector *factor = reinterpret_cast<const Vector *>(r.factor) + group;
+    Vector closest = Q6_V_vzero();
+    for (int v = 0; v < kVectors; ++v) {
+      Vector four[4];
+      Vector factors[4];
+      for (int i = 0; i < 4; ++i) {
+        const int place = v * 4 + i;
+        four[i] = sums[place / kGroups][place % kGroups];
+        factors[i] = factor[place % kGroups];
+      }
+      const Quad quad = FastQuad(limits, four, factors, r.left);
+      bytes[v] = quad.bytes;
+      close[v] = quad.close;
+      closest = v == 0 ? quad.close : Q6_Vh_vmax_VhVh(closest, quad.close);
+    }
+    if (__builtin_expect(!IsAnyAbove(closest, kCertain), 1)) return;
+  }
+  // In memory, only for this.
+  Vector sums_there[kPixels * kGroups];
+  Vector close_there[kVectors];
+  Vector bytes_there[kVectors];
+  for (int i = 0; i < kPixels * kGroups; ++i) {
+    sums_there[i] = sums[i / kGroups][i % kGroups];
+  }
+  if (r.factor != nullptr) {
+    for (int v = 0; v < kVectors; ++v) {
+      close_there[v] = close[v];
+      bytes_there[v] = bytes[v];
+    }
+  }
+  CorrectBytes(r, group, kGroups, kVectors, sums_there,
+               r.factor != nullptr ? close_there : nullptr, bytes_there);
+  for (int v = 0; v < kVectors; ++v) bytes[v] = bytes_there[v];
+}
+
+// Stores `size` bytes of each of `pixels` pixels, whose bytes lie `stride`
+// bytes apart in `bytes`; as much as a vector behind them is read.
+//   to: where each is stored
+void StorePixels(
+    const int8_t *bytes, int stride, int pixels, int size, int8_t *const *to);
+
+// Stores the bytes of a tile of which all pixels belong to a row of the result,
+// one pixel `stride` bytes behind the other.
+//   size: bytes of a pixel, at most 32 * kGroups
+//   end: of the row: what lies behind a pixel and before this may be
+//   overwritten
+template <int kPixels, int kGroups>
+__attribute__((always_inline)) inline void StoreTile(
+    const Vector (&bytes)[kTileVectors<kPixels, kGroups>],
+    int size,
+    int8_t *to,
+    int stride,
+    const int8_t *end) {
+  constexpr int kVectors = kTileVectors<kPixels, kGroups>;
+  constexpr int kBytes = kGroups * kVectorWords;
   if (size == kBytes && stride == kBytes) {
-    if (count >= kPixels) {
-      StoreUnaligned(bytes, to);
-    } else if (count > 0) {
-      StoreFirst(bytes, to, count * kBytes);
+    for (int v = 0; v < kVectors; ++v) {
+      StoreUnaligned(bytes[v], to + v * kVectorBytes);
     }
     return;
   }
-  for (int p = 0; p < kPixels && p < count; ++p) {
-    const Vector pixel = Q6_V_vror_VR(bytes, p * kBytes);
-    if (size == kVectorBytes) {
-      StoreUnaligned(pixel, to + p * stride);
-    } else {
-      StoreFirst(pixel, to + p * stride, size);
+  if (size == kVectorBytes ||
+      to + (kPixels - 1) * stride + kVectorBytes <= end) {
+    for (int p = 0; p < kPixels; ++p) {
+      const int v = p * kBytes / kVectorBytes;
+      const int shift = p * kBytes % kVectorBytes;
+      const int next = shift + kBytes > kVectorBytes ? v + 1 : v;
+      StoreUnaligned(
+          shift == 0 ? bytes[v] : Q6_V_valign_VVR(bytes[next], bytes[v], shift),
+          to);
+      to += stride;
     }
+    return;
   }
-}
-
-// Stores the bytes of a block of up to 4 pixels, of which `result` is the
-// first.
-//   first_group: of the block
-//   pixels: how many of the 4 belong to the row
-//   pixel_bytes: of a pixel of all blocks
-template <int kGroups>
-__attribute__((always_inline)) inline void StoreBlock(
-    const BlockResults<kGroups> &block,
-    const Vector (*sums)[kGroups],
-    int first_group,
-    int pixels,
-    int pixel_bytes,
-    int8_t *result) {
-  using Block = BlockResults<kGroups>;
-  const int first_byte = first_group * kVectorWords;
-  int size = pixel_bytes - first_byte;
-  if (size > kGroups * kVectorWords) size = kGroups * kVectorWords;
-  Vector bytes[Block::kVectors];
-  block.ToBytes(sums, bytes);
-  for (int v = 0; v < Block::kVectors; ++v) {
-    const int p = v * Block::kPixels;
-    StorePixels<Block::kPixels>(bytes[v], pixels - p, size,
-                                result + first_byte + p * pixel_bytes,
-                                pixel_bytes);
-  }
+  // In memory, only for this.
+  Vector there[kVectors + 1];
+  int8_t *to_there[kPixels];
+  for (int v = 0; v < kVectors; ++v) there[v] = bytes[v];
+  for (int p = 0; p < kPixels; ++p) to_there[p] = to + p * stride;
+  StorePixels(reinterpret_cast<const int8_t *>(there), kBytes, kPixels, size,
+              to_there);
 }
 
 }  // namespace mace::hexagon

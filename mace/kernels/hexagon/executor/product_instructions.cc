@@ -32,7 +32,9 @@ bool CoversOneAxis(int64_t kernel,
 bool IsInside(const WindowParameters &w,
               const TensorPlace &in,
               const TensorPlace &out) {
+  // Bytes between the windows of rows fit into an integer.
   return in.batch == out.batch &&
+         int64_t{w.stride_y} * in.row_bytes <= INT32_MAX &&
          CoversOneAxis(w.height, w.stride_y, w.dilation_y, w.pad_top,
                        out.height, in.pad_top,
                        int64_t{in.height} + in.pad_bottom) &&
@@ -78,41 +80,47 @@ bool IsMultipleOf8(const void *address) {
   return reinterpret_cast<uintptr_t>(address) % 8 == 0;
 }
 
-// What a row of results reads and writes.
-struct Row {
+// What rows of results read and write, which lie one behind the other.
+struct Part {
+  Rows rows;
   const int8_t *image;
-  int64_t pixels;
   int8_t *result;
 };
 
-// Calls function(Row) for all rows of the result, which are one if the filter
+// Calls function(Part) for all rows of the result, which are one if the filter
 // has one tap and no row ends with padding.
 template <typename Function>
-void ForRows(const Context &context,
-             const WindowParameters &w,
-             const TensorPlace &in,
-             const TensorPlace &out,
-             const Function &function) {
+void ForParts(const Context &context,
+              const WindowParameters &w,
+              const TensorPlace &in,
+              const TensorPlace &out,
+              const Function &function) {
   if (IsOnePixel(w) && SamePixels(in, out) && IsOneRow(in) && IsOneRow(out)) {
     constexpr int64_t kTile = 8;  // pixels
     const int64_t pixels = int64_t{in.batch} * in.height * in.width;
     context.ForEach(
         pixels,
         [&](int64_t begin, int64_t end) {
-          function(Row{context.Pixel(in, 0, 0, begin), end - begin,
-                       context.Pixel(out, 0, 0, begin)});
+          function(Part{{1, static_cast<int>(end - begin), 0, 0},
+                        context.Pixel(in, 0, 0, begin),
+                        context.Pixel(out, 0, 0, begin)});
         },
         kTile);
     return;
   }
   context.ForEach(
       int64_t{out.batch} * out.height, [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row) {
-          const int64_t n = row / out.height;
-          const int64_t y = row % out.height;
-          function(Row{context.Pixel(in, n, y * w.stride_y - w.pad_top,
-                                     -int64_t{w.pad_left}),
-                       out.width, context.Pixel(out, n, y, 0)});
+        while (begin < end) {
+          const int64_t n = begin / out.height;
+          const int64_t y = begin % out.height;
+          const int64_t rest = out.height - y;  // of this image
+          const int64_t rows = end - begin < rest ? end - begin : rest;
+          function(Part{{static_cast<int>(rows), out.width,
+                         w.stride_y * in.row_bytes, out.row_bytes},
+                        context.Pixel(in, n, y * w.stride_y - w.pad_top,
+                                      -int64_t{w.pad_left}),
+                        context.Pixel(out, n, y, 0)});
+          begin += rows;
         }
       });
 }
@@ -149,8 +157,8 @@ bool Convolve(const Context &context, const ConvolveParameters &p) {
       !ReadResults(context, p.results, *out, &c.results)) {
     return false;
   }
-  ForRows(context, w, *in, *out, [&c](const Row &row) {
-    ConvolveRow(c, row.image, static_cast<int>(row.pixels), row.result);
+  ForParts(context, w, *in, *out, [&c](const Part &part) {
+    ConvolveRows(c, part.rows, part.image, part.result);
   });
   return true;
 }
@@ -183,8 +191,12 @@ bool ConvolveDepthwise(const Context &context,
       !ReadResults(context, p.results, *out, &d.results)) {
     return false;
   }
-  ForRows(context, w, *in, *out, [&d](const Row &r) {
-    DepthwiseRow(d, r.image, static_cast<int>(r.pixels), r.result);
+  ForParts(context, w, *in, *out, [&d](const Part &part) {
+    for (int row = 0; row < part.rows.rows; ++row) {
+      DepthwiseRow(d, part.image + int64_t{row} * part.rows.image_bytes,
+                   part.rows.pixels,
+                   part.result + int64_t{row} * part.rows.result_bytes);
+    }
   });
   return true;
 }
