@@ -432,7 +432,9 @@ void DepthwiseBlock(const Depthwise &d,
   block.d = &d;
   block.weights = weights;
   for (int i = 0; i < kBlockGroups; ++i) {
-    const int in_block = groups < 3 ? i % groups : i < groups ? i : groups - 1;
+    const int in_block = groups < 3   ? i & (groups - 1)
+                         : i < groups ? i
+                                      : groups - 1;
     block.groups[i] = group + in_block;
   }
   ByClass(d.results.bias, block.groups, block.bias);
@@ -443,15 +445,15 @@ void DepthwiseBlock(const Depthwise &d,
   const int channels_bytes = groups * kVectorWords;
   const bool filled = groups < 3 && d.pixel_bytes == channels_bytes;
   const bool beside = filled && d.step_bytes == channels_bytes;
-  const int in_vector =
-      beside || (filled && HasFunction(d)) ? kBlockGroups / groups : 1;
+  const int bits = beside || (filled && HasFunction(d)) ? 3 - groups : 0;
+  const int in_vector = 1 << bits;  // 4 or 2 for 1 or 2 groups
   block.apart = beside || in_vector == 1 ? 0 : in_vector;
   block.size = kVectorBytes;
   block.step_bytes = in_vector * d.step_bytes;
   block.result_step = in_vector * d.pixel_bytes;
   int done = 0;
   if (in_vector > 1) {
-    const int vectors = pixels / in_vector;
+    const int vectors = pixels >> bits;
     DepthwiseVectors(block, image, vectors, vectors, result);
     done = vectors * in_vector;
     if (done == pixels) return;
