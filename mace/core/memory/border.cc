@@ -64,11 +64,13 @@ void CopyInOrder(const BorderCopy &copy, ThreadPool *pool) {
   constexpr int64_t kGrain = 1 << 14;
   pool->ParallelFor(
       copy.shape.Elements(), kGrain, [&copy](int64_t begin, int64_t end, int) {
+        // Stores could otherwise change these addresses.
+        const void *const from = copy.from;
+        void *const to = copy.to;
         for (int64_t i = begin; i < end; ++i) {
           StoreElement<typename Element::Target>(
-              copy.to, i,
-              Element::Apply(
-                  LoadElement<typename Element::Source>(copy.from, i)));
+              to, i,
+              Element::Apply(LoadElement<typename Element::Source>(from, i)));
         }
       });
 }
