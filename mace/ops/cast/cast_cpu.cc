@@ -80,7 +80,7 @@ void ConvertAll(ThreadPool *pool, const Tensor *input, Tensor *output) {
                      });
 }
 
-// Between types other than float, and from float to bool.
+// Between types other than float.
 template <typename From>
 void ConvertFrom(ThreadPool *pool, const Tensor *input, Tensor *output) {
   switch (output->data_type) {
@@ -197,7 +197,8 @@ class CastOp final : public CpuOp {
       case DataType::kInt8:
         return ForParts<float, int8_t>(pool, input, output, kernels->f32_to_i8);
       default:
-        return ConvertAll<float, Bool>(pool, input, output);
+        return ForParts<float, uint8_t>(pool, input, output,
+                                        kernels->f32_to_bool);
     }
   }
 

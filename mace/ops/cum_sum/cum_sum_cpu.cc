@@ -16,6 +16,9 @@ namespace {
 // stack, whole vectors on every ISA.
 constexpr int64_t kColumnBlock = 256;
 static_assert(kColumnBlock <= kHalfBlock);
+// The same if the sums so far are in the output: rows of some pages, which the
+// processor reads ahead.
+constexpr int64_t kWideBlock = 2048;
 
 // The path along the axis, in elements.
 struct Walk {
@@ -48,6 +51,13 @@ void SumStep(bool exclusive, const T *x, T *y, T *sums, int64_t count) {
   }
 }
 
+// Adds one element to each of `count` sums: y is x or overlaps neither.
+template <typename T>
+void AddStep(const T *before, const T *x, T *y, int64_t count) {
+#pragma clang loop vectorize(assume_safety)
+  for (int64_t i = 0; i < count; ++i) y[i] = before[i] + x[i];
+}
+
 // Computes `count` sums of adjacent columns.
 template <typename T>
 void SumColumns(const Walk &walk, const T *x, T *y, int64_t count) {
@@ -55,10 +65,18 @@ void SumColumns(const Walk &walk, const T *x, T *y, int64_t count) {
     SumAlong(walk, x, y, T{0});
     return;
   }
-  T sums[kColumnBlock] = {};
   int64_t at = walk.first;
+  if (!walk.exclusive) {  // the sums so far are in y
+    for (int64_t i = 0; i < count; ++i) y[at + i] = T{0} + x[at + i];
+    for (int64_t k = 1; k < walk.length; ++k) {
+      at += walk.step;
+      AddStep(y + at - walk.step, x + at, y + at, count);
+    }
+    return;
+  }
+  T sums[kColumnBlock] = {};
   for (int64_t k = 0; k < walk.length; ++k, at += walk.step) {
-    SumStep(walk.exclusive, x + at, y + at, sums, count);
+    SumStep(true, x + at, y + at, sums, count);
   }
 }
 
@@ -125,15 +143,17 @@ class CumSumOp final : public CpuOp {
     walk.first = attributes_.reverse ? (walk.length - 1) * inner : 0;
     walk.step = attributes_.reverse ? -inner : inner;
     walk.exclusive = attributes_.exclusive;
-    const int64_t blocks = (inner + kColumnBlock - 1) / kColumnBlock;
+    const bool in_output = !walk.exclusive && !IsHalf(input->data_type);
+    const int64_t block = in_output ? kWideBlock : kColumnBlock;
+    const int64_t blocks = (inner + block - 1) / block;
     context->thread_pool()->ParallelFor(
         shape.Elements(0, axis) * blocks,
-        RowGrain(walk.length * std::min(inner, kColumnBlock)),
+        RowGrain(walk.length * std::min(inner, block)),
         [&](int64_t begin, int64_t end, int /*thread*/) {
           for (int64_t item = begin; item < end; ++item) {
-            const int64_t column = item % blocks * kColumnBlock;
+            const int64_t column = item % blocks * block;
             Sum(walk, input, item / blocks * walk.length * inner + column,
-                std::min(inner - column, kColumnBlock), output);
+                std::min(inner - column, block), output);
           }
         });
     return MaceStatus();

@@ -18,6 +18,7 @@ struct Walk {
   Shape params;
   size_t axis;
   int64_t stride;  // of the axis in params, in elements
+  bool wraps;      // whether there are negative indices
 
   int64_t columns() const { return indices.back(); }
   int64_t length() const { return params[axis]; }
@@ -35,17 +36,60 @@ struct Walk {
   }
 };
 
-template <typename T>
-void GatherRow(const Walk &walk, int64_t row, const T *params, T *output) {
-  const int64_t columns = walk.columns();
-  const int32_t *index = walk.index + row * columns;
-  const T *base = params + walk.Base(row);
-  const int64_t step = walk.axis + 1 == walk.indices.rank() ? 0 : 1;
-  T *to = output + row * columns;
+// Element i of a row is at index[i] * stride + i * kStep. kWraps: there are
+// negative indices.
+template <typename T, int kStep, bool kWraps>
+void GatherRow(const int32_t *index,
+               int64_t columns,
+               int64_t length,
+               int64_t stride,
+               const T *base,
+               T *to) {
   for (int64_t i = 0; i < columns; ++i) {
-    const int64_t at = index[i] < 0 ? index[i] + walk.length() : index[i];
-    to[i] = base[at * walk.stride + i * step];
+    int64_t at = index[i];
+    if (kWraps && at < 0) at += length;
+    to[i] = base[at * stride + i * kStep];
   }
+}
+
+template <typename T, bool kWraps>
+void GatherRows(
+    const Walk &walk, int64_t begin, int64_t end, const void *from, void *to) {
+  const int64_t columns = walk.columns();
+  const bool along_row = walk.axis + 1 == walk.indices.rank();
+  for (int64_t row = begin; row < end; ++row) {
+    const int32_t *index = walk.index + row * columns;
+    const T *base = static_cast<const T *>(from) + walk.Base(row);
+    T *out = static_cast<T *>(to) + row * columns;
+    if (along_row) {
+      GatherRow<T, 0, kWraps>(index, columns, walk.length(), 1, base, out);
+    } else {
+      GatherRow<T, 1, kWraps>(index, columns, walk.length(), walk.stride, base,
+                              out);
+    }
+  }
+}
+
+template <typename T>
+void GatherRows(
+    const Walk &walk, int64_t begin, int64_t end, const void *from, void *to) {
+  (walk.wraps ? GatherRows<T, true> : GatherRows<T, false>)(walk, begin, end,
+                                                            from, to);
+}
+
+struct Range {
+  int32_t least = 0;
+  int32_t most = 0;
+};
+
+// The range of the indices and 0.
+Range RangeOf(const int32_t *index, int64_t count) {
+  Range range;
+  for (int64_t i = 0; i < count; ++i) {
+    range.least = index[i] < range.least ? index[i] : range.least;
+    range.most = index[i] > range.most ? index[i] : range.most;
+  }
+  return range;
 }
 
 class GatherElementsOp final : public CpuOp {
@@ -67,32 +111,30 @@ class GatherElementsOp final : public CpuOp {
         static_cast<size_t>(params->shape.NormalizeAxis(attributes_.axis));
     walk.stride = params->shape.Elements(walk.axis + 1, params->shape.rank());
     const int64_t length = walk.length();
-    for (int64_t i = 0; i < indices->elements(); ++i) {
-      if (walk.index[i] < -length || walk.index[i] >= length) {
-        return Invalid("index ", walk.index[i], " is not within [", -length,
-                       ", ", length, ") of axis ", walk.axis, " of params");
-      }
+    const int64_t count = indices->elements();
+    const Range range = RangeOf(walk.index, count);
+    walk.wraps = range.least < 0;
+    if (range.least < -length || range.most >= length) {
+      const int32_t *wrong =
+          std::find_if(walk.index, walk.index + count, [length](int32_t index) {
+            return index < -length || index >= length;
+          });
+      return Invalid("index ", *wrong, " is not within [", -length, ", ",
+                     length, ") of axis ", walk.axis, " of params");
     }
     const size_t size = DataTypeSize(params->data_type);
     const void *from = params->data;
     void *to = context->output(0)->data;
     context->thread_pool()->ParallelFor(
-        indices->elements() / walk.columns(), RowGrain(4 * walk.columns()),
+        count / walk.columns(), RowGrain(4 * walk.columns()),
         [=](int64_t begin, int64_t end, int /*thread*/) {
-          for (int64_t row = begin; row < end; ++row) {
-            switch (size) {
-              case 1:
-                GatherRow(walk, row, static_cast<const uint8_t *>(from),
-                          static_cast<uint8_t *>(to));
-                break;
-              case 2:
-                GatherRow(walk, row, static_cast<const uint16_t *>(from),
-                          static_cast<uint16_t *>(to));
-                break;
-              default:
-                GatherRow(walk, row, static_cast<const uint32_t *>(from),
-                          static_cast<uint32_t *>(to));
-            }
+          switch (size) {
+            case 1:
+              return GatherRows<uint8_t>(walk, begin, end, from, to);
+            case 2:
+              return GatherRows<uint16_t>(walk, begin, end, from, to);
+            default:
+              return GatherRows<uint32_t>(walk, begin, end, from, to);
           }
         });
     return MaceStatus();

@@ -22,15 +22,23 @@ struct Loops {
 };
 
 // Both values have 4 bytes, whatever their type is. A stride is 0 or 1:
-// constant strides let the compiler vectorise.
+// constant strides let the compiler vectorise, and so does reading both values:
+// y is the memory of one of them or overlaps none.
 template <bool kCondition, bool kA, bool kB>
 void Choose(const uint8_t *condition,
             const uint32_t *a,
             const uint32_t *b,
             int64_t count,
             uint32_t *y) {
+  const uint8_t first_condition = *condition;
+  const uint32_t first_a = *a;
+  const uint32_t first_b = *b;
+#pragma clang loop vectorize(assume_safety)
   for (int64_t i = 0; i < count; ++i) {
-    y[i] = condition[kCondition ? i : 0] != 0 ? a[kA ? i : 0] : b[kB ? i : 0];
+    const uint8_t chosen = kCondition ? condition[i] : first_condition;
+    const uint32_t own_a = kA ? a[i] : first_a;
+    const uint32_t own_b = kB ? b[i] : first_b;
+    y[i] = chosen != 0 ? own_a : own_b;
   }
 }
 

@@ -35,6 +35,8 @@ struct Kernels {
   void (*f32_to_u8)(const float *from, uint8_t *to, size_t count);
   void (*f32_to_i8)(const float *from, int8_t *to, size_t count);
   void (*f32_to_i32)(const float *from, int32_t *to, size_t count);
+  // 0 becomes 0, anything else 1.
+  void (*f32_to_bool)(const float *from, uint8_t *to, size_t count);
 };
 
 // Never null for an ISA other than CpuIsa::kNone.

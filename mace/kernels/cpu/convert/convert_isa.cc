@@ -133,6 +133,14 @@ void F32ToI32(const float *from, int32_t *to, size_t count) {
   });
 }
 
+void F32ToBool(const float *from, uint8_t *to, size_t count) {
+  ForEachVector<sv::V, sv::VU8>(from, to, count, [](sv::V x) {
+    const sv::VI zero = sv::SetInt(0);
+    return __builtin_convertvector(
+        sv::SelectInt(x == sv::Zero(), zero, sv::SetInt(1)), sv::VU8);
+  });
+}
+
 }  // namespace
 
 extern const Kernels kKernels = {
@@ -145,6 +153,7 @@ extern const Kernels kKernels = {
     F32ToU8,
     F32ToI8,
     F32ToI32,
+    F32ToBool,
 };
 
 }  // namespace mace::convert::MACE_ISA
