@@ -196,6 +196,40 @@ TEST(MatMulTest, BatchesBroadcastBothWays) {
                kTolerance);
 }
 
+// The column is multiplied as a row, by the rows of A where they are.
+TEST(MatMulTest, OneColumn) {
+  Random random(9);
+  const auto check = [&](const Shape &a_shape, const Shape &b_shape,
+                         const Shape &output, int64_t a_step, int64_t b_step) {
+    const Value a = random.Floats(a_shape);
+    const Value b = random.Floats(b_shape);
+    std::vector<std::pair<int64_t, int64_t>> batches;
+    for (int64_t i = 0; i < output.Elements(0, output.rank() - 2); ++i) {
+      batches.emplace_back(i * a_step, i * b_step);
+    }
+    for (bool transposed : {false, true}) {
+      Shape shape = b_shape;
+      if (transposed) {
+        shape[b_shape.rank() - 2] = 1;
+        shape[b_shape.rank() - 1] = b_shape[b_shape.rank() - 2];
+      }
+      const Value own = Value::Floats(shape, b.floats());
+      ExpectFloats(
+          OpCase("MatMul").Input(a).Input(own).Int("transpose_b", transposed),
+          output, Multiply(a, own, false, transposed, batches), kTolerance);
+    }
+  };
+  check({70, 37}, {37, 1}, {70, 1}, 0, 0);
+  check({3, 70, 37}, {3, 37, 1}, {3, 70, 1}, 1, 1);
+  check({3, 70, 37}, {37, 1}, {3, 70, 1}, 1, 0);
+  check({7, 37}, {3, 37, 1}, {3, 7, 1}, 0, 1);
+  check({70, 37}, {20, 37, 1}, {20, 70, 1}, 0, 1);
+  const Value a = random.Floats({37, 70});
+  const Value b = random.Floats({37, 1});
+  ExpectFloats(OpCase("MatMul").Input(a).Input(b).Int("transpose_a", 1),
+               {70, 1}, Multiply(a, b, true, false, {{0, 0}}), kTolerance);
+}
+
 TEST(MatMulTest, NothingToMultiply) {
   Random random(5);
   ExpectFloats(OpCase("MatMul")

@@ -7,6 +7,7 @@
 // only once.
 
 #include <algorithm>
+#include <utility>
 
 #include "mace/kernels/cpu/conv/direct.h"
 #include "mace/kernels/cpu/conv/direct_run.h"
@@ -67,7 +68,11 @@ int64_t Grain(int64_t elements) {
 
 class FloatPlan final : public Plan {
  public:
-  FloatPlan(const FloatKernels &kernels, const Sizes &sizes, int threads);
+  // `turned`: sizes are those of the transposed product, see Turned.
+  FloatPlan(const FloatKernels &kernels,
+            const Sizes &sizes,
+            bool turned,
+            int threads);
 
   std::string Name() const override {
     switch (product_.kind) {
@@ -117,6 +122,7 @@ class FloatPlan final : public Plan {
 
   const FloatKernels kernels_;
   const Sizes sizes_;
+  const bool turned_;
   const int64_t a_size_;  // bytes of an element of A
   int64_t a_depth_;  // elements of its rows: even if the caller's are bf16, as
                      // the products read pairs
@@ -130,9 +136,11 @@ class FloatPlan final : public Plan {
 
 FloatPlan::FloatPlan(const FloatKernels &kernels,
                      const Sizes &sizes,
+                     bool turned,
                      int threads)
     : kernels_(kernels),
       sizes_(sizes),
+      turned_(turned),
       a_size_(SizeOf(sizes.a_type)),
       a_depth_(sizes.depth) {
   // If all batches use one B, the batches of an untransposed A are additional
@@ -179,8 +187,8 @@ void FloatPlan::MakePlan(int threads) {
 }
 
 void FloatPlan::Run(const Args &args, ThreadPool *pool, void *memory) const {
-  const auto *a = static_cast<const char *>(args.a);
-  const auto *b = static_cast<const char *>(args.b);
+  const auto *a = static_cast<const char *>(turned_ ? args.b : args.a);
+  const auto *b = static_cast<const char *>(turned_ ? args.a : args.b);
   auto *c = static_cast<char *>(args.c);
   char *scratch = static_cast<char *>(memory);
   char *a_rows = scratch;
@@ -296,6 +304,21 @@ void FloatPlan::PrepareRows(const char *from,
       });
 }
 
+// C^T = B^T A^T, where C and B have one column.
+Sizes Turned(const Sizes &sizes) {
+  Sizes turned = sizes;
+  MatrixBatches &batches = turned.batches;
+  for (size_t i = 0; i < batches.rank; ++i) {
+    std::swap(batches.a_step[i], batches.b_step[i]);
+  }
+  batches.b_shared = sizes.a_matrices == 1;
+  std::swap(turned.rows, turned.columns);
+  turned.transposed_b = true;
+  std::swap(turned.a_matrices, turned.b_matrices);
+  std::swap(turned.a_type, turned.b_type);
+  return turned;
+}
+
 class Float final : public Strategy {
  public:
   Float(const gemm::Arithmetic *arithmetic, CpuIsa isa)
@@ -304,7 +327,12 @@ class Float final : public Strategy {
 
   std::unique_ptr<Plan> MakePlan(const Sizes &sizes,
                                  int threads) const override {
-    return std::make_unique<FloatPlan>(kernels_, sizes, threads);
+    // A product with one column is that of the column, as a row, with the rows
+    // of A, which are used in place.
+    const bool turned = sizes.columns == 1 && sizes.rows > 1 &&
+                        !sizes.transposed_a && !kernels_.narrows();
+    return std::make_unique<FloatPlan>(kernels_, turned ? Turned(sizes) : sizes,
+                                       turned, threads);
   }
 
  private:

@@ -155,6 +155,8 @@ def _product(make: Make, a: _Term, b: _Term, later: str) -> _Term:
     batch = "".join(letter for letter in shared if letter in later)
     rows = "".join(letter for letter in a.letters if letter not in shared)
     columns = "".join(letter for letter in b.letters if letter not in shared)
+    if _comes_first(columns, rows, later):
+        a, b, rows, columns = b, a, columns, rows
     a = _ordered(make, a, batch + rows + summed)
     b = _ordered(make, b, batch + columns + summed)
     if not summed:
@@ -173,6 +175,12 @@ def _product(make: Make, a: _Term, b: _Term, later: str) -> _Term:
             {"shape": [*_sizes(a, batch + rows), *_sizes(b, columns)]},
         )
     return _Term(value, batch + rows + columns)
+
+
+def _comes_first(letters: str, others: str, result: str) -> bool:
+    """Whether all of `letters` are before all of `others` in the result."""
+    order = [letter for letter in result if letter in letters + others]
+    return bool(letters and others) and "".join(order) == letters + others
 
 
 def _narrowed(make: Make, term: _Term, other: _Term) -> _Term:
