@@ -115,10 +115,10 @@ struct NextWeights {
     next.panels = group.panels;
   } else if (next_panel < b.panel_end) {
     next.w = w + next_panel * next.panel_stride + first;
-    next.panels = GroupFor(b.panel_end - next_panel).panels;
+    next.panels = GroupFor(b.panel_end - next_panel, b.rows).panels;
   } else if (b.next_w != nullptr) {
     next.w = static_cast<const float *>(b.next_w) + first;
-    next.panels = GroupFor(b.panel_end - b.panel_begin).panels;
+    next.panels = GroupFor(b.panel_end - b.panel_begin, b.rows).panels;
   }
   return next;
 }
@@ -335,7 +335,7 @@ void RunBlock(const Block &b) {
   const KExtent extent = ExtentOf(b.tap_runs, b.taps, b.depth, kDepthBlock);
   alignas(64) float bias[kMaxGroupPanels * kPanelColumns];
   for (size_t panel = b.panel_begin; panel < b.panel_end;) {
-    const ColumnGroup &group = GroupFor(b.panel_end - panel);
+    const ColumnGroup &group = GroupFor(b.panel_end - panel, b.rows);
     GatherBias(b.epilogue, b.columns, panel * kPanelColumns,
                group.panels * kPanelColumns, bias);
     for (KBlock k = FirstKBlock(extent); k.taps > 0;
