@@ -170,11 +170,36 @@ def pooled(
 
 
 def pooled_in_order(
+    make: Make,
+    x: Value,
+    mode: str,
+    window: Sequence[Axis],
+    attrs: Mapping[str, Any],
+    cpu_floats: bool,
+) -> Value:
+    """The same of [N, C, D, H, W].
+
+    Args:
+        make, x, mode, window, attrs: as of `pooled`.
+        cpu_floats: as of `Graph`: only then there is an operator for it.
+    """
+    if cpu_floats:
+        lists = {
+            "kernels": [axis.kernel for axis in window],
+            "strides": [axis.stride for axis in window],
+            "dilations": [axis.dilation for axis in window],
+            "pads": [*(a.before for a in window), *(a.after for a in window)],
+        }
+        return make("VolumePooling", [x], {"mode": mode, **lists, **attrs})
+    return _pooled_as_images(make, x, mode, window, attrs)
+
+
+def _pooled_as_images(
     make: Make, x: Value, mode: str, window: Sequence[Axis], attrs: Mapping[str, Any]
 ) -> Value:
-    """The same of [N, C, D, H, W]: a window over depth and height, for which the width
-    takes the place of the channels, then one over the width. Only the results of the
-    first one are transposed, which are often much smaller than the input.
+    """A window over depth and height, for which the width takes the place of the
+    channels, then one over the width. Only the results of the first one are transposed,
+    which are often much smaller than the input.
     """
     shape = x.shape
     assert shape is not None

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -108,11 +109,13 @@ def import_proto(
     inputs: Mapping[str, Array],
     outputs: Sequence[str],
     folder: Path,
+    cpu_floats: bool = False,
 ) -> Graph:
-    """Imports a model through a file."""
+    """Imports a model through a file; `cpu_floats`: as of `Graph`."""
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
-    return import_model(request_for(path, inputs, outputs))
+    request = request_for(path, inputs, outputs)
+    return import_model(replace(request, cpu_floats=cpu_floats))
 
 
 def run_mace(

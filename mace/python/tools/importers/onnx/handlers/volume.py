@@ -67,7 +67,8 @@ def pool(node: Node, x: Value, mode: str, attrs: dict[str, bool]) -> Value:
     """MaxPool or AveragePool of a value; `attrs`: of the operator Pooling."""
     window = windows(node, x)
     if not _comes_channels_last(x):
-        return pooled_in_order(node.make, x, mode, window, attrs)
+        cpu_floats = node.builder.graph.cpu_floats
+        return pooled_in_order(node.make, x, mode, window, attrs, cpu_floats)
     turned = node.make("Transpose", [x], {"perm": to_channels_last(RANK)})
     result = pooled(node.make, turned, mode, window, attrs)
     return node.make("Transpose", [result], {"perm": to_channels_first(RANK)})

@@ -89,11 +89,18 @@ def test_a_filter_of_depth_1(tmp_path: Path) -> None:
         {"dilations": [2, 1, 2]},
     ],
 )
-def test_pool(op_type: str, attributes: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize("cpu_floats", [False, True])
+def test_pool(
+    op_type: str, attributes: dict[str, Any], cpu_floats: bool, tmp_path: Path
+) -> None:
     node = onnx.helper.make_node(
         op_type, ["x"], ["y"], kernel_shape=[2, 2, 3], **attributes
     )
-    _check(tmp_path, normal(2, 3, 6, 7, 8), node)
+    x = {"x": normal(2, 3, 6, 7, 8)}
+    model = make_model([node], x, ["y"])
+    graph = import_proto(model, x, ["y"], tmp_path, cpu_floats)
+    assert ("VolumePooling" in [op.type for op in graph.ops]) == cpu_floats
+    assert_same([run_graph(graph, x)["y"]], run_onnxruntime(model, x))
 
 
 def test_average_with_padding(tmp_path: Path) -> None:
