@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ class Case:
         images: whether tensors of rank 4 are images; else both engines take
             the same array.
         range: the inputs are drawn uniformly from it.
+        types: of inputs and outputs that are not float32, by name.
+        opset: of the operators.
     """
 
     name: str
@@ -36,6 +38,12 @@ class Case:
     outputs: Sequence[str] = ("y",)
     images: bool = True
     range: tuple[float, float] = (-2.0, 2.0)
+    types: Mapping[str, str] = field(default_factory=dict)
+    opset: int = 20
+
+    def type_of(self, name: str) -> np.dtype[Any]:
+        """That of the elements of an input or output."""
+        return np.dtype(self.types.get(name, "float32"))
 
 
 def one(
@@ -46,13 +54,25 @@ def one(
     outputs: Sequence[str] = ("y",),
     images: bool = True,
     range: tuple[float, float] = (-2.0, 2.0),  # noqa: A002
+    types: Mapping[str, str] | None = None,
+    opset: int = 20,
     **attributes: Any,
 ) -> Case:
     """A model of one node: inputs a, b, ..., then the constants."""
     inputs = {chr(ord("a") + i): shape for i, shape in enumerate(shapes)}
     stored = constants or {}
     node = helper.make_node(op, [*inputs, *stored], list(outputs), **attributes)
-    return Case(name, [node], inputs, tensors(stored), outputs, images, range)
+    return Case(
+        name,
+        [node],
+        inputs,
+        tensors(stored),
+        outputs,
+        images,
+        range,
+        types or {},
+        opset,
+    )
 
 
 def tensors(constants: Constants) -> list[onnx.TensorProto]:

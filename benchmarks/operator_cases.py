@@ -19,6 +19,9 @@ from benchmarks.operator_case import (
     tensors,
     then_cast,
 )
+from benchmarks.operator_elements import ELEMENTS
+from benchmarks.operator_sequences import SEQUENCES
+from benchmarks.operator_volumes import VOLUMES
 
 _BATCH = (1, 64, 56, 56)  # an image of ResNet-50, NCHW
 _TOKENS = (1, 128, 768)  # a layer of a small transformer
@@ -124,43 +127,6 @@ def _int8_heads(name: str, a: Shape, b: Shape, transposed: bool) -> Case:
     )
 
 
-def _attention(tokens: int) -> Case:
-    """Self-attention as exporters write it."""
-    heads, depth = 12, 64
-    make = helper.make_node
-    moved = [
-        node
-        for operand, perm in zip("qkv", ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))
-        for node in (
-            make("Reshape", [operand, "split"], [f"{operand}_heads"]),
-            make("Transpose", [f"{operand}_heads"], [f"{operand}_turned"], perm=perm),
-        )
-    ]
-    rest = [
-        make("MatMul", ["q_turned", "k_turned"], ["scores"]),
-        make("Mul", ["scores", "scale"], ["scaled"]),
-        make("Add", ["scaled", "mask"], ["masked"]),
-        make("Softmax", ["masked"], ["weights"], axis=-1),
-        make("MatMul", ["weights", "v_turned"], ["results"]),
-        make("Transpose", ["results"], ["back"], perm=[0, 2, 1, 3]),
-        make("Reshape", ["back", "joined"], ["y"]),
-    ]
-    shape = (1, tokens, heads * depth)
-    return Case(
-        f"attention, 12 heads, {tokens} tokens",
-        [*moved, *rest],
-        {"q": shape, "k": shape, "v": shape, "mask": (1, 1, 1, tokens)},
-        tensors(
-            {
-                "split": ints(0, 0, heads, depth),
-                "joined": ints(0, 0, heads * depth),
-                "scale": scalar(depth**-0.5),
-            }
-        ),
-        images=False,
-    )
-
-
 def _products() -> list[Case]:
     heads = (12, 128, 64)
     turned = Case(
@@ -172,7 +138,6 @@ def _products() -> list[Case]:
         {"a": heads, "b": heads},
     )
     return [
-        *(_attention(tokens) for tokens in (128, 384)),
         *(
             one(f"matmul {m}x768x3072", "MatMul", (m, 768), (768, 3072))
             for m in (1, 4, 16, 128)
@@ -526,16 +491,6 @@ def _regions() -> Case:
     )
 
 
-def _volume(name: str, op: str, **attributes: Any) -> Case:
-    shape = (1, 32, 16, 56, 56)
-    constants = None
-    if op == "Conv":
-        rng = np.random.default_rng(0)
-        filters = rng.uniform(-0.05, 0.05, (32, 32, 3, 3, 3)).astype(np.float32)
-        constants = {"w": filters}
-    return one(name, op, shape, constants=constants, images=False, **attributes)
-
-
 def _vision() -> list[Case]:
     return [
         _grid_sample("grid sample of a photo", (1, 3, 256, 256), "linear"),
@@ -544,113 +499,82 @@ def _vision() -> list[Case]:
         _selected(1, 8400),
         _selected(80, 1000),
         _regions(),
-        _volume("conv 3 x 3 x 3", "Conv", pads=[1] * 6),
-        _volume("max pool 2 x 2 x 2", "MaxPool", kernel_shape=[2] * 3, strides=[2] * 3),
     ]
 
 
-def _top_k(name: str, shape: Shape, count: int, axis: int = -1) -> Case:
-    node = helper.make_node("TopK", ["a", "k"], ["y", "i"], axis=axis)
-    constants = tensors({"k": ints(count)})
-    return Case(name, [node], {"a": shape}, constants, images=False)
-
-
-def _places(count: int, *shape: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Positions of a tensor, each one at most once."""
-    flat = np.random.default_rng(1).permutation(int(np.prod(shape)))[:count]
-    return np.stack(np.unravel_index(flat, shape), -1)
-
-
-def _positions() -> list[Case]:
-    table = (300, 900)
-    single, rows = _places(90000, *table), _places(300, 900)
-    every = np.tile(np.arange(900), (300, 1))
-    columns = np.random.default_rng(1).permuted(every, axis=1)
-    columns = columns[:, :300]
+def _rows() -> list[Case]:
+    tokens = (1, 128, 768)
+    scale = np.ones(768, np.float32)
+    channels = np.ones(64, np.float32)
     return [
-        _top_k("top 5 of 1000", (1, 1000), 5),
-        _top_k("top 50 of 32000", (1, 32000), 50),
-        _top_k("top 1000 of 80000", (1, 80000), 1000),
-        _top_k("top 5 of 128 rows of 1000", (128, 1000), 5),
-        _top_k("top 3 of 21 channels", (1, 21, 129, 129), 3, 1),
-        *(
-            one(name, "GatherND", shape, constants={"i": places}, images=False)
-            for name, shape, places in (
-                ("gathernd of 90000 elements", table, single),
-                ("gathernd of 300 rows of 256", (900, 256), rows),
-            )
+        one("softmax, 16 rows of 32000", "Softmax", (16, 32000), axis=-1),
+        one("softmax, 512 rows of 2048", "Softmax", (512, 2048), axis=-1),
+        one("softmax over axis 1 of 3", "Softmax", (16, 128, 256), axis=1),
+        one(
+            "layer norm, 1 row of 4096",
+            "LayerNormalization",
+            (1, 1, 4096),
+            axis=-1,
+            constants={"s": np.ones(4096, np.float32)},
+        ),
+        one(
+            "layer norm, 3136 rows of 96",
+            "LayerNormalization",
+            (1, 3136, 96),
+            axis=-1,
+            constants={
+                "s": np.ones(96, np.float32),
+                "o": np.zeros(96, np.float32),
+            },
+        ),
+        one(
+            "rms norm, rows of 768",
+            "RMSNormalization",
+            tokens,
+            axis=-1,
+            constants={"s": scale},
+            opset=23,
+        ),
+        one(
+            "group norm, 32 groups",
+            "GroupNormalization",
+            _BATCH,
+            num_groups=32,
+            epsilon=1e-5,
+            constants={"s": channels, "o": 0 * channels},
+            opset=21,
         ),
         *(
             one(
-                f"scatternd, {name}",
-                "ScatterND",
+                f"cumsum over axis {axis} of {shape}",
+                "CumSum",
                 shape,
-                constants={"i": places, "u": floats(*updates)},
+                constants={"x": np.array(axis, np.int64)},
                 images=False,
-                **more,
             )
-            for name, shape, places, updates, more in (
-                ("90000 elements", table, single, (90000,), {}),
-                ("90000 sums", table, single, (90000,), {"reduction": "add"}),
-                ("300 rows of 256", (900, 256), rows, (300, 256), {}),
-            )
+            for shape, axis in (((128, 1000), 1), ((128, 1000), 0), ((1, 80000), 1))
         ),
-        *(
-            one(
-                name,
-                "ScatterElements",
-                table,
-                constants={"i": columns, "u": floats(300, 300)},
-                images=False,
-                axis=1,
-                **more,
-            )
-            for name, more in (
-                ("scatterelements, 300 of each row", {}),
-                ("scatterelements, 300 sums of each row", {"reduction": "add"}),
-            )
+        one("hardmax, 128 rows of 1000", "Hardmax", (128, 1000), axis=-1),
+        one(
+            "reducemean over rows of 768",
+            "ReduceMean",
+            tokens,
+            constants={"x": ints(-1)},
+        ),
+        one("reducemax over tokens", "ReduceMax", tokens, constants={"x": ints(1)}),
+        one("reducelogsumexp", "ReduceLogSumExp", tokens, constants={"x": ints(-1)}),
+        one("add, rows of 768", "Add", tokens, (768,), images=False),
+        one("multiply, columns", "Mul", tokens, (1, 128, 1), images=False),
+        one(
+            "where, masks",
+            "Where",
+            (128, 768),
+            (128, 768),
+            (128, 768),
+            types={"a": "bool"},
+            images=False,
         ),
     ]
-
-
-def _recurrent() -> list[Case]:
-    """64 steps, with as many inputs as units."""
-    cases = []
-    for op, gates, directions, batch, units in (
-        ("LSTM", 4, 1, 1, 128),
-        ("LSTM", 4, 1, 1, 256),
-        ("LSTM", 4, 1, 1, 512),
-        ("LSTM", 4, 1, 8, 128),
-        ("LSTM", 4, 1, 8, 256),
-        ("LSTM", 4, 1, 8, 512),
-        ("LSTM", 4, 2, 1, 256),
-        ("GRU", 3, 1, 1, 128),
-        ("GRU", 3, 1, 1, 256),
-        ("GRU", 3, 1, 8, 256),
-        ("RNN", 1, 1, 1, 256),
-    ):
-        rows = (directions, gates * units)
-        attributes: dict[str, Any] = {"hidden_size": units}
-        if op == "GRU":  # as PyTorch has it
-            attributes["linear_before_reset"] = 1
-        if directions == 2:
-            attributes["direction"] = "bidirectional"
-        both = ", both directions" if directions == 2 else ""
-        cases.append(
-            one(
-                f"{op} of {units} units, batch {batch}{both}",
-                op,
-                (64, batch, units),
-                constants={
-                    "w": floats(*rows, units),
-                    "r": floats(*rows, units),
-                    "bias": floats(directions, 2 * gates * units),
-                },
-                images=False,
-                **attributes,
-            )
-        )
-    return cases
 
 
 CASES = (
@@ -661,6 +585,8 @@ CASES = (
     *_resizes(),
     *_moves(),
     *_vision(),
-    *_positions(),
-    *_recurrent(),
+    *_rows(),
+    *VOLUMES,
+    *ELEMENTS,
+    *SEQUENCES,
 )

@@ -22,7 +22,7 @@ import numpy as np
 import onnx
 import onnxruntime
 from numpy.typing import NDArray
-from onnx import TensorProto, helper
+from onnx import helper
 
 from benchmarks.beside_onnxruntime import Row, open_session
 from benchmarks.library import Library
@@ -37,13 +37,13 @@ from mace.python.tools.export.export import ExportOptions, export_model
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir import DataFormat
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.passes.manager import optimize
 
 TOLERANCE = 1e-5  # of the largest output, or of 1
-_OPSET = 20
 _CACHE_LINE = 64
 
-Array = NDArray[np.float32]
+Array = NDArray[Any]
 
 
 def write_onnx(case: Case, path: Path) -> None:
@@ -52,19 +52,29 @@ def write_onnx(case: Case, path: Path) -> None:
         list(case.nodes),
         "operator",
         [
-            helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+            helper.make_tensor_value_info(name, _onnx_type(case, name), shape)
             for name, shape in case.inputs.items()
         ],
         [
-            helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+            helper.make_tensor_value_info(name, _onnx_type(case, name), None)
             for name in case.outputs
         ],
         list(case.constants),
     )
     model = helper.make_model(
-        graph, ir_version=9, opset_imports=[helper.make_opsetid("", _OPSET)]
+        graph, ir_version=9, opset_imports=[helper.make_opsetid("", case.opset)]
     )
     onnx.save(model, path)
+
+
+def _onnx_type(case: Case, name: str) -> int:
+    return int(helper.np_dtype_to_tensor_dtype(case.type_of(name)))
+
+
+def _mace_type(case: Case, name: str) -> np.dtype[Any]:
+    """int64 of ONNX is int32 at the border of MACE."""
+    kind = case.type_of(name)
+    return np.dtype(np.int32) if kind == np.int64 else kind
 
 
 def convert(case: Case, source: Path, path: Path) -> None:
@@ -75,13 +85,18 @@ def convert(case: Case, source: Path, path: Path) -> None:
             "operator",
             source,
             tuple(
-                InputSpec(name, _channels_last_shape(case, shape), data_format=order)
+                InputSpec(
+                    name,
+                    _channels_last_shape(case, shape),
+                    DataType(_mace_type(case, name).name),
+                    order,
+                )
                 for name, shape in case.inputs.items()
             ),
             tuple(OutputSpec(name, order) for name in case.outputs),
+            cpu_floats=True,
         )
     )
-    graph.cpu_floats = True
     optimize(graph)
     with atomic_write(path.with_suffix(".data")) as stream:
         exported = export_model(graph, ExportOptions(), stream)
@@ -110,6 +125,17 @@ def _aligned(array: Array) -> Array:
     return copy
 
 
+def _for_mace(case: Case, name: str, array: Array) -> Array:
+    """A copy as MACE takes or returns it."""
+    return _aligned(_channels_last(case, array).astype(_mace_type(case, name)))
+
+
+def _difference(found: Array, wanted: Array) -> float:
+    """The largest one, relative to the largest wanted element, or to 1."""
+    exact = wanted.astype(np.float64)
+    return float(np.abs(found - exact).max()) / max(1.0, float(np.abs(exact).max()))
+
+
 def measure(library: Library, case: Case, threads: int, seconds: float) -> Row:
     """Runs both engines on one case.
 
@@ -124,7 +150,7 @@ def measure(library: Library, case: Case, threads: int, seconds: float) -> Row:
     convert(case, source, path)
     rng = np.random.default_rng(0)
     feeds = {
-        name: _aligned(rng.uniform(*case.range, shape).astype(np.float32))
+        name: _aligned(rng.uniform(*case.range, shape).astype(case.type_of(name)))
         for name, shape in case.inputs.items()
     }
     session = open_session(source, threads)
@@ -136,22 +162,16 @@ def measure(library: Library, case: Case, threads: int, seconds: float) -> Row:
     for name, array in wanted.items():
         value = onnxruntime.OrtValue.ortvalue_from_numpy(np.empty_like(array))
         binding.bind_ortvalue_output(name, value)
-    found = {
-        name: _aligned(_channels_last(case, array)) for name, array in wanted.items()
-    }
+    found = {name: _for_mace(case, name, array) for name, array in wanted.items()}
     with library.engine(path, threads) as engine:
         call = engine.bind_all(
-            {
-                name: _aligned(_channels_last(case, array))
-                for name, array in feeds.items()
-            },
+            {name: _for_mace(case, name, array) for name, array in feeds.items()},
             found,
             case.images,
         )
         call()
         error = max(
-            float(np.abs(found[name] - _channels_last(case, array)).max())
-            / max(1.0, float(np.abs(array).max()))
+            _difference(found[name], _channels_last(case, array))
             for name, array in wanted.items()
         )
         if not error <= TOLERANCE:
