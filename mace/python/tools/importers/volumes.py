@@ -145,6 +145,54 @@ def convolved_back(
     return _volumes(make, make("Deconv2D", inputs, attrs), x, outputs)
 
 
+def are_apart(window: Sequence[Axis], groups: int) -> bool:
+    """Whether each slice of the output of a transposed convolution comes of one slice
+    of the input: `convolved_apart` computes it.
+    """
+    along = window[DEPTH]
+    unchanged = along.dilation == 1 and not (along.before or along.after or along.added)
+    return groups == 1 and unchanged and along.kernel == along.stride
+
+
+def convolved_apart(
+    make: Make, x: Value, filters: Value, bias: Value | None, window: Sequence[Axis]
+) -> Value:
+    """A transposed convolution whose outputs along the depth are channels first.
+
+    Args:
+        make, x, window: as of `convolved`.
+        filters: as of `apart_filter`.
+        bias: of each filter, or nothing.
+    """
+    depth, height, width, channels = sizes_of(x)
+    along, down, across = window
+    images = make("Reshape", [x], {"shape": [-1, height, width, channels]})
+    attrs = {
+        "strides": [down.stride, across.stride],
+        "dilations": [down.dilation, across.dilation],
+        "pads": [down.before, across.before, down.after, across.after],
+        "output_padding": [down.added, across.added],
+        "groups": 1,
+    }
+    inputs = [images, filters] if bias is None else [images, filters, bias]
+    images = make("Deconv2D", inputs, attrs)
+    rows, columns, outputs = (_length(images, axis) for axis in (1, 2, 3))
+    parts = [-1, rows, columns, along.kernel, outputs // along.kernel]
+    slices = make("Reshape", [images], {"shape": parts})
+    slices = make("Transpose", [slices], {"perm": [0, 3, 1, 2, 4]})
+    shape = [-1, depth * along.kernel, rows, columns, parts[4]]
+    return make("Reshape", [slices], {"shape": shape})
+
+
+def apart_filter(constant: Constant) -> Constant:
+    """[O, C, KD, KH, KW] as a filter of `convolved_apart`: all O of the first slice,
+    then those of the next.
+    """
+    out, channels, depth, height, width = constant.shape
+    shape = (depth * out, height, width, channels)
+    return constant.moved(lambda a: a.transpose(2, 0, 3, 4, 1).reshape(shape), shape)
+
+
 def image_filter(constant: Constant) -> Constant:
     """[O, C / groups, KD, KH, KW] as a filter of the images that `_joined` makes."""
     out, channels, depth, height, width = constant.shape

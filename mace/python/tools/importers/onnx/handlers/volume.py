@@ -7,11 +7,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import STATIC_HINT, Node
 from mace.python.tools.importers.volumes import (
     Axis,
+    apart_filter,
+    are_apart,
     convolved,
+    convolved_apart,
     convolved_back,
     image_filter,
     pooled,
@@ -58,7 +63,13 @@ def convolve_back(node: Node, constant: Constant, groups: int) -> None:
         window = _explicit(node, window)
     elif auto != "VALID":
         raise UnsupportedNodeError(f"auto_pad is {auto!r}")
-    filters = node.lazy(image_filter(_outputs_first(constant, groups)), "filter")
+    constant = _outputs_first(constant, groups)
+    if are_apart(window, groups):
+        filters = node.lazy(apart_filter(constant), "filter")
+        bias = _repeated(node, _bias(node), constant.shape[2])
+        _emit(node, convolved_apart(node.make, x, filters, bias, window))
+        return
+    filters = node.lazy(image_filter(constant), "filter")
     result = convolved_back(node.make, x, filters, _bias(node), window, groups)
     _emit(node, result)
 
@@ -114,6 +125,14 @@ def _bias(node: Node) -> Value | None:
             f"the bias ({bias.name}) is computed at run time", STATIC_HINT
         )
     return bias
+
+
+def _repeated(node: Node, bias: Value | None, count: int) -> Value | None:
+    if bias is None or bias.constant is None:
+        return bias
+    shape = (count * bias.constant.shape[0],)
+    repeated = bias.constant.moved(lambda a: np.tile(a, count), shape)
+    return node.lazy(repeated, "bias")
 
 
 def _list(node: Node, name: str, default: int) -> list[int]:

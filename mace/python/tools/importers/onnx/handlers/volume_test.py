@@ -61,6 +61,8 @@ def test_conv(attributes: dict[str, Any], groups: int, tmp_path: Path) -> None:
         {"auto_pad": "SAME_UPPER", "strides": [2, 2, 1]},
         {"auto_pad": "SAME_LOWER", "strides": [2, 3, 2]},
         {"output_shape": [8, 6, 11], "strides": [2, 1, 2]},
+        # Each slice of the output comes of one slice of the input.
+        {"strides": [3, 2, 2]},
     ],
 )
 def test_conv_transpose(
