@@ -272,7 +272,14 @@ def test_multiply_accumulates_are_those_of_the_operator(op_type: str) -> None:
 
 # Their formulas are about images with pixels. Without any, results have none, either.
 _WINDOWS = frozenset(
-    {"Conv2D", "Deconv2D", "DepthwiseConv2d", "DepthwiseDeconv2d", "Pooling"}
+    {
+        "Conv2D",
+        "Deconv2D",
+        "DepthwiseConv2d",
+        "DepthwiseDeconv2d",
+        "Pooling",
+        "VolumePooling",
+    }
 )
 
 

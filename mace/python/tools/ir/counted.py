@@ -322,6 +322,7 @@ _IMAGES = frozenset(
         "Pooling",
         "Resize",
         "SpaceToDepth",
+        "VolumePooling",
     }
 )
 # Where the axis of the first input comes, by operator.
