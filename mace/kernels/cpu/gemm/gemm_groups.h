@@ -57,7 +57,8 @@ constexpr ColumnGroup kGroups[] = {
 };
 // A few rows too many for tiles of 64 columns: narrower tiles that hold all of
 // them read the weights once, which are often not in L1 a second time. Measured
-// on Zen 4: a step of an LSTM with 8 rows takes 0.9 times as long.
+// on Zen 4: layers of LSTM with 8 rows and 128 to 512 units take 0.96 to 0.99
+// times as long, those of GRU with 256 units the same.
 constexpr size_t kWidestFew = 9;
 MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t panels_left, size_t rows) {
   const bool few = rows > kGroups[3].max_rows && rows <= kWidestFew;
