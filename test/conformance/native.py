@@ -173,6 +173,14 @@ def gpu(*arguments: str) -> Native:
     return Native(("env", *settings, program), ("--runtime=gpu+cpu", *arguments))
 
 
+def dsp(*arguments: str) -> Native:
+    """The native executor with an emulated DSP: it takes every operator it has."""
+    skel = built("//mace/kernels/hexagon/executor:skel")
+    program = str(built("//test/hexagon:mace_run"))
+    command = ("env", f"MACE_HEXAGON_SKEL={skel}", program)
+    return Native(command, ("--runtime=dsp+cpu", *arguments))
+
+
 @functools.cache
 def built(target: str, abi: str = "host") -> Path:
     """A copy of the program of a Bazel target; builds it if it is out of date.

@@ -11,6 +11,7 @@ result; the others are within one step.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
@@ -26,11 +27,12 @@ from mace.python.tools.ir import Graph
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
+from mace.python.tools.report.placement import placement_of
 from test.conformance.models import LIGHT_MODELS, make_light_model
 from test.conformance.models.built import BUILT_MODELS, make_built_model
 from test.conformance.models.light import smooth_input
 from test.conformance.models.onnx_builder import INPUT, OUTPUT
-from test.conformance.native import native
+from test.conformance.native import dsp, native
 from test.conformance.onnx.quantizer import prepare, quantize
 from test.conformance.onnx.reference import run_onnxruntime
 from test.conformance.quantized_layers import cut, rounded_by_onnxruntime
@@ -159,6 +161,33 @@ def test_every_layer(name: str, activations: str, tmp_path: Path) -> None:
     print({kind: (close[kind], size) for kind, size in sizes.items()})
     for kind, size in sizes.items():
         assert close[kind] <= _CLOSE.get(kind, _CLOSE_PRODUCTS) * size, kind
+
+
+@pytest.mark.parametrize("name", ["mobilenet_v1", "squeezenet"])
+def test_on_a_dsp(name: str) -> None:
+    if shutil.which("qemu-hexagon") is None:
+        pytest.skip("qemu-hexagon is not installed: tools/setup.sh --for cross")
+    network = _network(name, "QUInt8")
+    graph = network.graph()
+    feeds = {network.input_name: network.image}
+    wanted = native("host")(graph, feeds)
+    found = dsp()(graph, feeds)
+    np.testing.assert_array_equal(
+        found[network.output_name], wanted[network.output_name]
+    )
+
+
+def test_convolutions_are_on_the_dsp() -> None:
+    if shutil.which("qemu-hexagon") is None:
+        pytest.skip("qemu-hexagon is not installed: tools/setup.sh --for cross")
+    network = _network("squeezenet", "QUInt8")
+    feeds = {network.input_name: network.image}
+    placement = placement_of(dsp().report(network.graph(), feeds))
+    assert placement is not None
+    assert not placement.left_out
+    convolutions = [op for op in placement.operators if op.type == "Conv2D"]
+    assert len(convolutions) > 20
+    assert {op.device for op in convolutions} == {"dsp"}
 
 
 @pytest.mark.parametrize("name", _STABLE)
