@@ -147,6 +147,23 @@ class _Part:
         self._add_side("input", about, about.inputs)
         self.dimensions.check(self.name, about.inputs)
         self._add_side("output", about, self._outputs(about))
+        self._add_states(about)
+
+    def _add_states(self, about: ModelDescription) -> None:
+        """Adds the states whose inputs and outputs are named."""
+        names = {
+            str(name)
+            for side in ("input", "output")
+            for name in _items(self.part.get(f"{side}_tensors"))
+        }
+        states = {k: to for k, to in about.states.items() if {k, to} <= names}
+        if not states or self.part.get("states") is not None:
+            return
+        place = self.part.place.key("states")
+        table = Table(place)
+        for name, becomes in states.items():
+            add(table, name, becomes)
+        put(self.part, "states", table)
 
     def _add_side(
         self, side: str, about: ModelDescription, own: Sequence[TensorDescription]

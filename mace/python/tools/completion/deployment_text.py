@@ -52,6 +52,9 @@ def _model(model: ModelConfig) -> Iterator[str]:
         for line in _side(side, tensors):
             yield f"  {first}{line}"
             first = "  "
+    if part.states:
+        pairs = (f"{_quoted(k)}: {_quoted(to)}" for k, to in part.states.items())
+        yield f"    states: {{{', '.join(pairs)}}}  # kept from one run to the next"
     yield "# To compute in integers of 8 bits, with samples in a folder:"
     yield f"#   {typed('quantize')} --config=FILE --input_dir=FOLDER"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -45,6 +45,8 @@ class ModelDescription:
         image_order: of the dimensions of images.
         inputs, outputs: of the model as a whole, in its own order.
         operators: how many nodes there are of each type.
+        states: inputs that last from one run to the next, and the outputs that they
+            become; both are among the inputs and outputs.
     """
 
     framework: str
@@ -52,6 +54,7 @@ class ModelDescription:
     inputs: tuple[TensorDescription, ...]
     outputs: tuple[TensorDescription, ...]
     operators: Mapping[str, int]
+    states: Mapping[str, str] = field(default_factory=dict)
 
 
 class Describer(Protocol):

@@ -140,6 +140,21 @@ def test_a_function_that_is_missing(tmp_path: Path) -> None:
         _ANY.check(tmp_path, lambda x: function(x), rand(3), freeze=False, edit=without)
 
 
+def test_a_function_without_its_result(tmp_path: Path) -> None:
+    @tf.function  # type: ignore[untyped-decorator]
+    def function(x: Any) -> Any:
+        return x + 1.0
+
+    def damage(definition: Any) -> None:
+        for entry in definition.library.function:
+            for result in entry.ret:
+                entry.ret[result] = "gone:z:0"
+
+    with pytest.raises((ImportModelError, UnsupportedNodesError)) as caught:
+        _ANY.check(tmp_path, lambda x: function(x), rand(3), freeze=False, edit=damage)
+    assert "a function reads 'gone'" in str(caught.value)
+
+
 def test_loops_of_tensorflow_1(tmp_path: Path) -> None:
     with tf.Graph().as_default() as graph:
         tf.compat.v1.disable_control_flow_v2()

@@ -68,6 +68,7 @@ class Context(TensorFlowContext):
         stored: Sequence[Value | None],
         tensors: Sequence[Tensor],
         names: Sequence[str],
+        rounded: Callable[[Value, int], Value] | None = None,
     ) -> None:
         node = PlainNode(tensors[0].name, operator.type, (), operator.options)
         super().__init__(node, builder, [v for v in inputs if v is not None])
@@ -76,6 +77,7 @@ class Context(TensorFlowContext):
         self.stored = tuple(stored)
         self._given: tuple[Value | None, ...] = tuple(inputs)
         self._names = tuple(names)
+        self._rounded = rounded
 
     @property
     def inputs(self) -> tuple[Value, ...]:
@@ -97,6 +99,12 @@ class Context(TensorFlowContext):
         if value is None:
             raise UnsupportedNodeError(f"input {index} is missing")
         return value
+
+    def rounded(self, value: Value, place: int) -> Value:
+        """A value of which only what the integers of an input stand for is kept; as it
+        is, if the input has none.
+        """
+        return value if self._rounded is None else self._rounded(value, place)
 
     def output_name(self, index: int = 0) -> str:
         if index >= len(self._names):

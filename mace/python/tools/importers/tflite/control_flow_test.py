@@ -14,6 +14,7 @@ import pytest
 
 from mace.python.tools.importers.base import UnsupportedNodesError
 from mace.python.tools.importers.tflite import importer
+from mace.python.tools.importers.tflite.options import BUILTINS
 from mace.python.tools.importers.tflite.testing import (
     converted,
     import_file,
@@ -126,6 +127,42 @@ def test_branch_that_each_run_decides(tmp_path: Path) -> None:
             np.testing.assert_allclose(got, expected, 2e-5)
 
 
+@pytest.mark.parametrize("kind", ["CALL", "STABLEHLO_COMPOSITE"])
+def test_a_subgraph_in_place_of_an_operator(kind: str, tmp_path: Path) -> None:
+    x = rand(2, 3)
+    data = converted(_branches, [x, np.array(True)])
+    schema: Any = importlib.import_module("tensorflow.lite.python.schema_py_generated")
+    flatbuffers: Any = importlib.import_module("flatbuffers")
+    model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(data, 0))
+    graph = model.subgraphs[0]
+    (operator,) = graph.operators
+    condition = operator.inputs[0]
+    taken = operator.builtinOptions.thenSubgraphIndex
+    operator.inputs = list(operator.inputs[1:])
+    graph.inputs = [place for place in graph.inputs if place != condition]
+    operator.builtinOptions, operator.builtinOptionsType = None, 0
+    if kind == "CALL":
+        operator.builtinOptions = schema.CallOptionsT()
+        operator.builtinOptions.subgraph = taken
+        operator.builtinOptionsType = schema.BuiltinOptions.CallOptions
+    else:
+        options = schema.StableHLOCompositeOptionsT()
+        options.name, options.decompositionSubgraphIndex = "own.operator", taken
+        operator.builtinOptions2 = options
+        number = schema.BuiltinOptions2.StableHLOCompositeOptions
+        operator.builtinOptions2Type = number
+    code = model.operatorCodes[operator.opcodeIndex]
+    code.builtinCode = BUILTINS.index(kind)
+    code.deprecatedBuiltinCode = min(code.builtinCode, 127)
+    model.signatureDefs = []
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    found = run_file(bytes(builder.Output()), [x], tmp_path / "m.tflite")
+    wanted = interpreted(data, [x, np.array(True)])
+    for got, expected in zip(found, wanted):
+        np.testing.assert_allclose(got, expected, 2e-5)
+
+
 def _refused(folder: Path, function: Callable[..., Any], *arrays: Array) -> str:
     path = folder / "m.tflite"
     path.write_bytes(converted(function, arrays))
@@ -143,12 +180,15 @@ def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "each run decides how many steps" in _refused(tmp_path, until, rand(3, 4))
 
     def body(i: Any, x: Any) -> tuple[Any, Any]:
-        return i + 1, tf.linalg.diag(x)[0]
+        scores = tf.image.non_max_suppression_with_scores(
+            x, x[:, 0], 3, soft_nms_sigma=0.5
+        )[1]
+        return i + 1, x * tf.reduce_sum(scores)
 
     def inside(x: Any) -> Any:
         return tf.while_loop(lambda i, x: i < 2, body, (0, x))[1]
 
-    assert "inside, MATRIX_DIAG" in _refused(tmp_path, inside, rand(3, 3))
+    assert "inside, NON_MAX_SUPPRESSION_V5" in _refused(tmp_path, inside, rand(3, 4))
 
     def long(x: Any) -> Any:
         return tf.while_loop(lambda i, x: i < 100_000, lambda i, x: (i + 1, x), (0, x))[

@@ -21,11 +21,15 @@ def describe_model(model: Path, weights: Path | None) -> ModelDescription:
     """See `importers.description.Describer`."""
     del weights
     network = read_network(model)
+    tensors, states = network.tensors, network.states
     return ModelDescription(
         framework="TensorFlow Lite",
         image_order=DataFormat.NHWC,
-        inputs=tuple(_describe(network.tensors[index]) for index in network.inputs),
-        outputs=tuple(_describe(network.tensors[index]) for index in network.outputs),
+        inputs=tuple(_describe(tensors[i]) for i in (*network.inputs, *states)),
+        outputs=tuple(
+            _describe(tensors[i]) for i in (*network.outputs, *states.values())
+        ),
+        states={tensors[i].name: tensors[after].name for i, after in states.items()},
         operators=Counter(op.custom or op.type for op in network.operators),
     )
 

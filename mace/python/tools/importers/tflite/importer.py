@@ -31,7 +31,9 @@ from mace.python.tools.importers.journal import NodeEntry, Outcome
 from mace.python.tools.importers.shapes import check_declared_shape
 from mace.python.tools.importers.tflite.context import HANDLERS, Context
 from mace.python.tools.importers.tflite.reader import (
+    COMPLEX64,
     ELEMENT_TYPES,
+    STEPS,
     VARIABLE,
     Network,
     Operator,
@@ -49,11 +51,12 @@ from mace.python.tools.ir.quantization import QUANTIZED_TYPES
 from mace.python.tools.ir.shapes import from_ints
 
 _EIGHT_BITS = (DataType.INT8, DataType.UINT8)
-_CONTROL = frozenset({"CALL", "CALL_ONCE", "STABLEHLO_CASE", "STABLEHLO_WHILE"})
+_CONTROL = frozenset({"CALL_ONCE", "STABLEHLO_CASE", "STABLEHLO_WHILE"})
 # Operators whose results are those of other subgraphs.
-STRUCTURES = ("IF", "WHILE")
+STRUCTURES = ("CALL", "IF", "STABLEHLO_COMPOSITE", "WHILE")
 _VARIABLES = frozenset({"ASSIGN_VARIABLE", "READ_VARIABLE", "VAR_HANDLE"})
-_STEPS = frozenset({"LSTM", "RNN", "SVDF"})
+# Operators that get complex numbers, as two numbers along one more axis.
+_COMPLEX = frozenset({"COMPLEX_ABS", "IMAG", "REAL", "RESHAPE"})
 # Layers that get all steps at once; their states are 0 when a run begins.
 _SEQUENCES = frozenset(
     {
@@ -165,6 +168,8 @@ class _Import:
     def _add_output(self, index: int, output: OutputSpec) -> None:
         try:
             value = self._of(index).stored
+            if self.network.tensors[index].number == COMPLEX64:
+                raise UnsupportedNodeError("complex numbers")
         except UnsupportedNodeError as error:
             raise ImportModelError(
                 f"output_tensors: {output.name!r}: {error.reason}"
@@ -265,11 +270,20 @@ class _Import:
         if operator.type == "IF":
             self._branch(operator)
             return
+        if operator.type in ("CALL", "STABLEHLO_COMPOSITE"):
+            # A composite is an operator that some runtimes have, and others compute as
+            # its subgraph says.
+            subgraph = self._subgraph(operator, "subgraph")
+            given = self._read_by(operator, 0, subgraph)
+            results = self._inside(subgraph, given, len(operator.outputs))
+            self._become(operator, results)
+            return
         handler = HANDLERS.find(_kind(operator))
         if handler is None:
             raise UnsupportedNodeError(*_why(operator))
         activation = _activation(operator)
         tensors = [self.network.tensors[i] for i in operator.outputs]
+        self._check_plain(operator)
         sources = [
             None if i < 0 or self._is_state(operator, i) else self._of(i)
             for i in operator.inputs
@@ -289,8 +303,16 @@ class _Import:
             for tensor, is_final in zip(tensors, final)
         ]
         stored = [None if source is None else source.stored for source in sources]
-        context = Context(operator, self.builder, inputs, stored, tensors, names)
-        handler(context)
+
+        def rounded(value: Value, place: int) -> Value:
+            index = operator.inputs[place] if place < len(operator.inputs) else -1
+            return value if index < 0 else self._rounded(value, index)
+
+        context = Context(
+            operator, self.builder, inputs, stored, tensors, names, rounded
+        )
+        with self.builder.counted.require_reads(inputs):
+            handler(context)
         for number, index in enumerate(operator.outputs):
             value = context.results.get(number)
             if not isinstance(value, Value):
@@ -298,6 +320,29 @@ class _Import:
             if not final[number] and value.source == value.name:
                 value.source = None  # no tensor of the framework's
             self._set(index, self._activated(value, activation, tensors[number]))
+
+    def _check_plain(self, operator: Operator) -> None:
+        """Refuses complex numbers, and states that the deployment does not name."""
+        tensors = self.network.tensors
+        for index in operator.inputs:
+            if index < 0:
+                continue
+            if tensors[index].number == COMPLEX64 and operator.type not in _COMPLEX:
+                raise UnsupportedNodeError("complex numbers")
+            if operator.type not in STEPS or tensors[index].problem != VARIABLE:
+                continue
+            name = tensors[index].name
+            readers = [o for o in self.network.operators if index in o.inputs]
+            after = self.network.states.get(index)
+            if len(readers) != 1 or after is None:
+                raise UnsupportedNodeError(f"several operators change {name}")
+            if index not in self.values:
+                becomes = tensors[after].name
+                raise UnsupportedNodeError(
+                    f"{name} is a state that lasts from one run to the next",
+                    f"name it in input_tensors, {becomes} in output_tensors, and write "
+                    f"states: {{{name}: {becomes}}}; init writes all three",
+                )
 
     def _is_state(self, operator: Operator, index: int) -> bool:
         """Whether a tensor is a state that begins at 0."""
@@ -482,6 +527,9 @@ class _Import:
         """Makes a result a tensor of the file."""
         tensor = self.network.tensors[index]
         is_float = value.dtype is DataType.FLOAT32
+        if tensor.number == COMPLEX64 and is_float:
+            self.values[index] = _Values(value)
+            return
         if not _is_quantized(tensor) or not is_float:
             kinds = (tensor.dtype, tensor.dtype.narrowed)
             if value.dtype not in kinds:
@@ -500,6 +548,16 @@ class _Import:
             "Quantize", [value, *parameters], name, attrs, tensor.name
         )
         self.values[index] = _Values(stored)
+
+    def _rounded(self, value: Value, index: int) -> Value:
+        """What is left of floats in the integers of a tensor."""
+        tensor = self.network.tensors[index]
+        if not _is_quantized(tensor):
+            return value
+        parameters, axis = self._parameters(_scales(tensor), tensor.dtype, tensor)
+        attrs = {"to": tensor.dtype.value.upper(), "axis": axis}
+        stored = self.builder.one("Quantize", [value, *parameters], None, attrs)
+        return self.builder.one("Dequantize", [stored, *parameters])
 
     def _floats(self, values: _Values, index: int) -> Value:
         """What a tensor stands for."""
@@ -603,11 +661,6 @@ def _why(operator: Operator) -> tuple[str, str]:
         return "control flow", "convert the model without calls of subgraphs"
     if kind in _VARIABLES:
         return "a variable", "convert the model with its variables as constants"
-    if kind in _STEPS:
-        return (
-            "one step of a layer whose state lasts from one run to the next",
-            "make the state an input and an output of the model, and convert it again",
-        )
     if operator.custom:
         return (
             "a custom operator",

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 import struct
 from pathlib import Path
@@ -184,27 +185,23 @@ def test_contradictions(
 
 
 def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
-    def network(x: Any) -> list[Any]:
-        return [
-            tf.linalg.diag(x),
-            tf.unique(tf.reshape(x, [-1]))[0],
-            tf.where(x),
-        ]
+    def network(x: Any) -> Any:
+        scores = tf.image.non_max_suppression_with_scores(
+            x, x[:, 0], 3, soft_nms_sigma=0.5
+        )[1]
+        return tf.bitcast(x, tf.int32), tf.exp(scores)
 
     with pytest.raises(UnsupportedNodesError) as caught:
         path = tmp_path / "m.tflite"
         path.write_bytes(converted(network, [rand(3, 4)]))
         import_file(path)
-    assert {n.op for n in caught.value.nodes} == {
-        "MATRIX_DIAG",
-        "UNIQUE",
-        "WHERE",
-    }
+    assert {n.op for n in caught.value.nodes} == {"BITCAST", "NON_MAX_SUPPRESSION_V5"}
 
 
 def test_operators_behind_a_refused_one_are_checked(tmp_path: Path) -> None:
     def network(x: Any) -> Any:
-        return tf.linalg.diag(tf.exp(tf.linalg.diag(x)))
+        numbers = tf.bitcast(tf.nn.relu(x), tf.int32)
+        return tf.bitcast(tf.maximum(numbers, 3), tf.float32)
 
     path = tmp_path / "m.tflite"
     path.write_bytes(converted(network, [rand(3, 4)]))
@@ -220,18 +217,19 @@ def test_operators_behind_a_refused_one_are_checked(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedNodesError):
         import_model(request)
     assert [(e.type, e.outcome) for e in journal.entries] == [
-        ("MATRIX_DIAG", Outcome.REFUSED),
-        ("EXP", Outcome.CONVERTED),
-        ("MATRIX_DIAG", Outcome.REFUSED),
+        ("RELU", Outcome.CONVERTED),
+        ("BITCAST", Outcome.REFUSED),
+        ("MAXIMUM", Outcome.CONVERTED),
+        ("BITCAST", Outcome.REFUSED),
     ]
 
 
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        ("CALL", "control flow"),
+        ("CALL", "subgraph 0 of 1"),
+        ("CALL_ONCE", "control flow"),
         ("READ_VARIABLE", "a variable"),
-        ("SVDF", "lasts from one run to the next"),
         ("WHILE", "subgraph 0 of 1"),
     ],
 )
@@ -309,6 +307,17 @@ def test_damaged_files_give_errors_not_crashes(
             data = data[: rng.randrange(len(data))]
         refused += _attempt(bytes(data), tmp_path / "m.tflite")
     assert 30 < refused < 300
+
+
+def test_an_output_that_nothing_computes(image: bytes, tmp_path: Path) -> None:
+    schema: Any = importlib.import_module("tensorflow.lite.python.schema_py_generated")
+    flatbuffers: Any = importlib.import_module("flatbuffers")
+    model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(image, 0))
+    model.subgraphs[0].operators = []
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    with pytest.raises(ImportModelError, match="output_tensors: .* by no operator"):
+        _load(bytes(builder.Output()), tmp_path)
 
 
 def test_parts_that_overlap_are_refused(tmp_path: Path) -> None:

@@ -60,18 +60,22 @@ CUSTOM = "CUSTOM"
 # Fields in the order of the schema, "-" for one that is not read: name:type=default. An
 # enumeration has one byte.
 _TABLES = {
-    "BidirectionalSequenceLSTMOptions": "function:enum cell_clip:float - "
+    "BidirectionalSequenceLSTMOptions": "function:enum cell_clip:float proj_clip:float "
     "merge_outputs:bool time_major:bool=1",
     "BidirectionalSequenceRNNOptions": "time_major:bool function:enum "
     "merge_outputs:bool",
     "SequenceRNNOptions": "time_major:bool function:enum",
-    "UnidirectionalSequenceLSTMOptions": "function:enum cell_clip:float - "
-    "time_major:bool - diagonal_recurrent_tensors:bool",
+    "UnidirectionalSequenceLSTMOptions": "function:enum cell_clip:float "
+    "proj_clip:float time_major:bool - diagonal_recurrent_tensors:bool",
     "AddOptions": "activation:enum",
     "BatchMatMulOptions": "adj_x:bool adj_y:bool",
+    "BucketizeOptions": "boundaries:floats",
+    "CallOptions": "subgraph:uint",
     "ConcatenationOptions": "axis:int activation:enum",
     "Conv2DOptions": "padding:enum stride_w:int stride_h:int activation:enum "
     "dilation_w:int=1 dilation_h:int=1",
+    "Conv3DOptions": "padding:enum stride_d:int stride_w:int stride_h:int "
+    "activation:enum dilation_d:int=1 dilation_w:int=1 dilation_h:int=1",
     "CumsumOptions": "exclusive:bool reverse:bool",
     "DepthToSpaceOptions": "block_size:int",
     "DepthwiseConv2DOptions": "padding:enum stride_w:int stride_h:int - "
@@ -82,6 +86,7 @@ _TABLES = {
     "GeluOptions": "approximate:bool",
     "IfOptions": "then_subgraph_index:int else_subgraph_index:int",
     "L2NormOptions": "activation:enum",
+    "LSTMOptions": "function:enum cell_clip:float proj_clip:float kernel_type:enum",
     "LeakyReluOptions": "alpha:float",
     "LocalResponseNormalizationOptions": "radius:int bias:float alpha:float beta:float",
     "MirrorPadOptions": "mode:enum",
@@ -89,15 +94,19 @@ _TABLES = {
     "PackOptions": "- axis:int",
     "Pool2DOptions": "padding:enum stride_w:int stride_h:int width:int height:int "
     "activation:enum",
+    "RNNOptions": "function:enum",
+    "RandomOptions": "seed:long seed2:long",
     "ReducerOptions": "keep_dims:bool",
     "ReshapeOptions": "new_shape:ints",
     "ResizeBilinearOptions": "- - align_corners:bool half_pixel_centers:bool",
     "ResizeNearestNeighborOptions": "align_corners:bool half_pixel_centers:bool",
     "ReverseSequenceOptions": "seq_dim:int batch_dim:int",
+    "SVDFOptions": "rank:int function:enum",
     "SoftmaxOptions": "beta:float",
     "SpaceToDepthOptions": "block_size:int",
     "SplitOptions": "num_splits:int",
     "SqueezeOptions": "squeeze_dims:ints",
+    "StableHLOCompositeOptions": "- subgraph:int",
     "StridedSliceOptions": "begin_mask:int end_mask:int ellipsis_mask:int "
     "new_axis_mask:int shrink_axis_mask:int offset:bool",
     "TransposeConvOptions": "padding:enum stride_w:int stride_h:int activation:enum",
@@ -114,9 +123,15 @@ _TABLE_OF = {
         ),
         "ReducerOptions",
     ),
+    **dict.fromkeys(("CONV_3D", "CONV_3D_TRANSPOSE"), "Conv3DOptions"),
+    **dict.fromkeys(
+        ("MULTINOMIAL", "RANDOM_STANDARD_NORMAL", "RANDOM_UNIFORM"), "RandomOptions"
+    ),
     "BATCH_MATMUL": "BatchMatMulOptions",
     "BIDIRECTIONAL_SEQUENCE_LSTM": "BidirectionalSequenceLSTMOptions",
     "BIDIRECTIONAL_SEQUENCE_RNN": "BidirectionalSequenceRNNOptions",
+    "BUCKETIZE": "BucketizeOptions",
+    "CALL": "CallOptions",
     "CONCATENATION": "ConcatenationOptions",
     "CONV_2D": "Conv2DOptions",
     "CUMSUM": "CumsumOptions",
@@ -128,19 +143,23 @@ _TABLE_OF = {
     "GELU": "GeluOptions",
     "IF": "IfOptions",
     "L2_NORMALIZATION": "L2NormOptions",
+    "LSTM": "LSTMOptions",
     "LEAKY_RELU": "LeakyReluOptions",
     "LOCAL_RESPONSE_NORMALIZATION": "LocalResponseNormalizationOptions",
     "MIRROR_PAD": "MirrorPadOptions",
     "ONE_HOT": "OneHotOptions",
     "PACK": "PackOptions",
+    "RNN": "RNNOptions",
     "RESHAPE": "ReshapeOptions",
     "RESIZE_BILINEAR": "ResizeBilinearOptions",
     "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions",
     "REVERSE_SEQUENCE": "ReverseSequenceOptions",
+    "SVDF": "SVDFOptions",
     "SOFTMAX": "SoftmaxOptions",
     "SPACE_TO_DEPTH": "SpaceToDepthOptions",
     "SPLIT": "SplitOptions",
     "SQUEEZE": "SqueezeOptions",
+    "STABLEHLO_COMPOSITE": "StableHLOCompositeOptions",
     "STRIDED_SLICE": "StridedSliceOptions",
     "TRANSPOSE_CONV": "TransposeConvOptions",
     "UNIDIRECTIONAL_SEQUENCE_LSTM": "UnidirectionalSequenceLSTMOptions",
@@ -148,7 +167,10 @@ _TABLE_OF = {
     "UNPACK": "UnpackOptions",
     "WHILE": "WhileOptions",
 }
-_CODES = {"bool": "?", "enum": "b", "float": "f", "int": "i"}
+# Operators that have their options in the second field for them.
+NEWER = frozenset({"STABLEHLO_COMPOSITE"})
+_CODES = {"bool": "?", "enum": "b", "float": "f", "uint": "I", "int": "i", "long": "q"}
+_LISTS: dict[str, Any] = {"floats": np.float32, "ints": np.int32}
 
 
 @dataclass(frozen=True)
@@ -157,7 +179,7 @@ class Field:
 
     Attributes:
         index: its position in the schema.
-        kind: bool, enum, float, int or ints.
+        kind: bool, enum, float, int, long, floats or ints.
         default: of a field that the file does not state.
     """
 
@@ -199,10 +221,10 @@ def read_options(operator: str, table: Table | None) -> Mapping[str, Any]:
 
 
 def _value(field: Field, table: Table | None) -> Any:
-    if field.kind == "ints":
+    if field.kind in _LISTS:
         if table is None:
             return ()
-        return tuple(int(n) for n in table.vector(field.index, np.int32))
+        return tuple(table.vector(field.index, _LISTS[field.kind]).tolist())
     if table is None:
         return field.default
     return table.number(field.index, _CODES[field.kind], field.default)

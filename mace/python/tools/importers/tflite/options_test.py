@@ -21,12 +21,14 @@ pytest.importorskip("tensorflow", reason="the schema's code is part of it")
 # Where our names are shorter than the schema's.
 _LONGER = {
     "activation": "fused_activation_function",
+    "dilation_d": "dilation_d_factor",
     "dilation_h": "dilation_h_factor",
     "dilation_w": "dilation_w_factor",
     "function": "fused_activation_function",
     "height": "filter_height",
     "width": "filter_width",
 }
+_LONGER_OF = {"STABLEHLO_COMPOSITE": {"subgraph": "decomposition_subgraph_index"}}
 
 
 def _schema() -> Any:
@@ -51,11 +53,13 @@ def test_options_are_read(operator: str, tmp_path: Path) -> None:
     table = tables()[operator]
     if table == "AddOptions":
         table = f"{operator.title()}Options"
+    longer = {**_LONGER, **_LONGER_OF.get(operator, {})}
     values: dict[str, Any] = {}
     for place, (name, field) in enumerate(fields(tables()[operator]).items(), 2):
         kinds = {"bool": True, "float": place / 4, "ints": [place, 0, -place]}
+        kinds["floats"] = [place / 2, -1.0]
         values[name] = kinds.get(field.kind, place)
-    written = {_LONGER.get(name, name): value for name, value in values.items()}
+    written = {longer.get(name, name): value for name, value in values.items()}
     x = rand(2)
     data = one_operator(operator, [x], [((2,), "float32")], {}, written, table)
     path = tmp_path / "model.tflite"
@@ -75,6 +79,7 @@ def test_defaults_are_those_of_the_schema(operator: str, tmp_path: Path) -> None
     path = tmp_path / "model.tflite"
     path.write_bytes(one_operator(operator, [rand(2)], [((2,), "float32")]))
     (found,) = read_network(path).operators
+    longer = {**_LONGER, **_LONGER_OF.get(operator, {})}
     for name, value in found.options.items():
-        camel = re.sub(r"_(\w)", lambda m: m.group(1).upper(), _LONGER.get(name, name))
+        camel = re.sub(r"_(\w)", lambda m: m.group(1).upper(), longer.get(name, name))
         assert value == (getattr(own, camel) or 0) or value == ()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,24 @@ import numpy as np
 from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
 from mace.python.tools.importers.model_file import Buffer, map_file, other_format
 from mace.python.tools.importers.tflite.flatbuffer import DamagedError, Flat, Table
-from mace.python.tools.importers.tflite.options import BUILTINS, CUSTOM, read_options
+from mace.python.tools.importers.tflite.options import (
+    BUILTINS,
+    CUSTOM,
+    NEWER,
+    read_options,
+)
 from mace.python.tools.ir.dtypes import Array, DataType
 
 MARK = b"TFL3"
 # What is wrong with a tensor whose numbers last from one run to the next.
 VARIABLE = "is a variable"
+# Operators that compute one step of a layer, and change its state.
+STEPS = frozenset({"LSTM", "RNN", "SVDF"})
+# Behind the name of a state: the tensor of its value after the run.
+AFTER = "/next"
 _VERSION = 3
 
+COMPLEX64 = 8
 # The types that a tensor can have, by the number in the schema.
 ELEMENT_TYPES = {
     0: DataType.FLOAT32,
@@ -47,7 +57,7 @@ ELEMENT_TYPES = {
 }
 _OTHER_TYPES = {
     5: "string",
-    8: "complex64",
+    COMPLEX64: "complex64",
     11: "complex128",
     13: "resource",
     14: "variant",
@@ -138,8 +148,9 @@ class Operator:
         type: of a builtin, or `CUSTOM`.
         custom: the name of a custom operator.
         inputs: tensors by number; -1 for one that is left out.
-        outputs: likewise.
+        outputs: likewise. Behind those of the file are the states after the run.
         options: by name.
+        states: the output after the run, by the place of the input before it.
     """
 
     type: str
@@ -147,6 +158,7 @@ class Operator:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     options: Mapping[str, Any]
+    states: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -156,6 +168,8 @@ class Network:
     Attributes:
         inputs, outputs: tensors by number.
         subgraphs: all of the file, known to the first one.
+        states: tensors that last from one run to the next, by number, and the tensors
+            of their values after the run, which the file does not have.
     """
 
     tensors: tuple[Tensor, ...]
@@ -163,6 +177,7 @@ class Network:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     subgraphs: tuple[Network, ...] = ()
+    states: Mapping[int, int] = field(default_factory=dict)
 
 
 def type_name(number: int) -> str:
@@ -228,7 +243,39 @@ def _network(data: Buffer) -> Network:
     codes = [_code(table) for table in model.tables(1)]
     buffers = model.tables(4)
     networks = tuple(_subgraph(flat, table, codes, buffers) for table in subgraphs)
-    return replace(networks[0], subgraphs=networks)
+    return replace(_with_states(networks[0]), subgraphs=networks)
+
+
+def _with_states(network: Network) -> Network:
+    """With an output for each state that an operator changes."""
+    tensors, states = [*network.tensors], dict[int, int]()
+    names = {tensor.name for tensor in tensors}
+    operators = []
+    for operator in network.operators:
+        places: dict[int, int] = {}
+        after: list[int] = []
+        for place, index in enumerate(operator.inputs):
+            if operator.type not in STEPS or index < 0 or index in states:
+                continue
+            state = tensors[index]
+            if state.problem != VARIABLE:
+                continue
+            name = f"{state.name}{AFTER}"
+            while name in names:
+                name += "#"
+            names.add(name)
+            places[place] = len(operator.outputs) + len(after)
+            states[index] = len(tensors)
+            after.append(len(tensors))
+            tensors.append(replace(state, name=name, problem=""))
+        operators.append(
+            replace(operator, outputs=(*operator.outputs, *after), states=places)
+            if after
+            else operator
+        )
+    return replace(
+        network, tensors=tuple(tensors), operators=tuple(operators), states=states
+    )
 
 
 def _subgraph(
@@ -266,7 +313,7 @@ def _operator(table: Table, codes: list[tuple[str, str]], count: int) -> Operato
         custom if kind == CUSTOM else "",
         _numbers(table, 1, count, -1),
         _numbers(table, 2, count, 0),
-        read_options(kind, table.table(4)),
+        read_options(kind, table.table(12 if kind in NEWER else 4)),
     )
 
 

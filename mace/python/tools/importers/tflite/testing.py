@@ -20,7 +20,7 @@ from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpe
 from mace.python.tools.importers.tensorflow.testing import rand
 from mace.python.tools.importers.tflite import import_model
 from mace.python.tools.importers.tflite.context import HANDLERS
-from mace.python.tools.importers.tflite.options import BUILTINS
+from mace.python.tools.importers.tflite.options import BUILTINS, NEWER
 from mace.python.tools.importers.tflite.reader import read_network
 from mace.python.tools.ir import Graph
 from mace.python.tools.ir.dtypes import Array
@@ -38,6 +38,7 @@ _TYPES = {
     "uint8": 3,
     "int64": 4,
     "bool": 6,
+    "complex64": 8,
     "int16": 7,
     "int8": 9,
     "int4": 17,
@@ -142,6 +143,56 @@ def run_file(data: bytes, arrays: Sequence[Array], path: Path) -> list[Array]:
     }
     results = run_graph(graph, feeds)
     return [results[name] for name in names]
+
+
+def check_steps(
+    data: bytes, inputs: Sequence[Array], path: Path, tolerance: float = 2e-5
+) -> None:
+    """Compares runs one after the other, each of which goes on with the states that
+    the last one left.
+
+    Args:
+        data: a file with states.
+        inputs: of the runs.
+        tolerance: of floats; integers may differ by one.
+    """
+    path.write_bytes(data)
+    network = read_network(path)
+    names = {
+        network.tensors[i].name: network.tensors[after].name
+        for i, after in network.states.items()
+    }
+    (entry,) = (network.tensors[i].name for i in network.inputs)
+    wanted = [network.tensors[i].name for i in network.outputs]
+    graph = import_model(
+        ImportRequest(
+            "m",
+            path,
+            tuple(InputSpec(n, data_format=DataFormat.NONE) for n in (entry, *names)),
+            tuple(OutputSpec(n, DataFormat.NONE) for n in (*wanted, *names.values())),
+        )
+    )
+    optimize(graph)
+    values = {value.name: value for value in graph.inputs}
+    shapes = {network.tensors[i].name: network.tensors[i].shape for i in network.states}
+    states = {name: np.zeros(shapes[name], values[name].dtype.numpy) for name in names}
+    interpreter = _interpreter(data)
+    for array in inputs:
+        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], array)
+        interpreter.invoke()
+        feeds = {entry: np.asarray(array, values[entry].dtype.numpy), **states}
+        results = run_graph(graph, feeds)
+        states = {name: results[after] for name, after in names.items()}
+        for detail, name in zip(interpreter.get_output_details(), wanted):
+            expected = np.asarray(interpreter.get_tensor(detail["index"]))
+            assert results[name].shape == expected.shape
+            if expected.dtype == np.float32:
+                np.testing.assert_allclose(
+                    results[name], expected, tolerance, tolerance
+                )
+                continue
+            far = np.abs(results[name].astype(int) - expected.astype(int))
+            assert far.max(initial=0) <= 1
 
 
 def operators_of(data: bytes, path: Path) -> set[str]:
@@ -275,6 +326,10 @@ class Family:
         assert worst <= steps, (worst, differ)
         assert differ <= share, (worst, differ)
 
+    def note(self, *operators: str) -> None:
+        """Says that a test compares these in a way of its own."""
+        self._tried.update(operators)
+
     def assert_all_tried(self) -> None:
         """Checks, after the tests, that every handler was compared."""
         missing = handlers_by_family()[self._name] - self._tried
@@ -301,6 +356,8 @@ def one_operator(
     version: int = 1,
     four_bits: Collection[int] = (),
     variables: Mapping[int, Sequence[int]] | None = None,
+    kinds: Mapping[int, str] | None = None,
+    intermediates: Sequence[tuple[float, int]] = (),
     absent: Collection[int] = (),
     custom: str = "",
 ) -> bytes:
@@ -318,6 +375,8 @@ def one_operator(
         version: of the operator.
         four_bits: places of constants that are stored in 4 bits.
         variables: shapes of states, by their place.
+        kinds: types of states that are not floats, by their place.
+        intermediates: scale and zero point of tensors that only the interpreter needs.
         absent: places of inputs that are left out.
         custom: the name of an operator of type CUSTOM.
     """
@@ -348,7 +407,8 @@ def one_operator(
         if place in absent:
             add(f"a{place}", (1,), "float32")  # of which only the place is needed
         elif place in variables:
-            add(f"v{place}", variables[place], "float32").isVariable = True
+            kind = (kinds or {}).get(place, "float32")
+            add(f"v{place}", variables[place], kind).isVariable = True
         elif place in constants:
             array = np.asarray(constants[place])
             few = place in four_bits
@@ -370,14 +430,24 @@ def one_operator(
     operator.inputs = [-1 if place in absent else place for place in range(count)]
     operator.outputs = graph.outputs
     operator.opcodeIndex = 0
+    for number, (scale, zero) in enumerate(intermediates):
+        tensor = add(f"i{number}", (), "int8" if number == 4 else "int16")
+        tensor.quantization = schema.QuantizationParametersT()
+        tensor.quantization.scale, tensor.quantization.zeroPoint = [scale], [zero]
+    operator.intermediates = list(range(len(graph.tensors)))[count + len(outputs) :]
     if table:
-        operator.builtinOptionsType = getattr(schema.BuiltinOptions, table)
-        operator.builtinOptions = getattr(schema, f"{table}T")()
+        stated = getattr(schema, f"{table}T")()
+        if op_type in NEWER:
+            operator.builtinOptions2Type = getattr(schema.BuiltinOptions2, table)
+            operator.builtinOptions2 = stated
+        else:
+            operator.builtinOptionsType = getattr(schema.BuiltinOptions, table)
+            operator.builtinOptions = stated
         for name, value in (options or {}).items():
             # camelCase in the generated code
             camel = re.sub(r"_(\w)", lambda m: m.group(1).upper(), name)
-            assert hasattr(operator.builtinOptions, camel), camel
-            setattr(operator.builtinOptions, camel, value)
+            assert hasattr(stated, camel), camel
+            setattr(stated, camel, value)
     graph.operators = [operator]
     model.subgraphs = [graph]
     code = schema.OperatorCodeT()

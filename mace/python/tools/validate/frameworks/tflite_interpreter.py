@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.tflite.reader import unique_names
+from mace.python.tools.importers.tflite.reader import read_network, unique_names
 from mace.python.tools.validate.frameworks.names import near_names
 from mace.python.tools.validate.frameworks.reference import (
     Array,
@@ -34,6 +36,10 @@ def run(request: ReferenceRequest) -> ReferenceResult:
     details = interpreter.get_tensor_details()
     names = unique_names(detail["name"] for detail in details)
     numbers = {name: detail["index"] for name, detail in zip(names, details)}
+    # The interpreter changes states in place.
+    network = read_network(Path(request.model_file))
+    for state, after in network.states.items():
+        numbers[network.tensors[after].name] = state
     unknown = [n for n in (*request.outputs, *request.inputs) if n not in numbers]
     if unknown:
         raise FrameworkError(
@@ -41,7 +47,7 @@ def run(request: ReferenceRequest) -> ReferenceResult:
             + "; ".join(near_names(name, list(numbers)) for name in unknown)
         )
     try:
-        _feed(interpreter, request, numbers)
+        _feed(interpreter, request, numbers, details, set(network.states))
         interpreter.invoke()
         wanted = [*request.outputs, *request.optional_outputs]
         tensors = {}
@@ -65,8 +71,15 @@ def _interpreter(tf: Any, request: ReferenceRequest) -> Any:
     )
 
 
-def _feed(interpreter: Any, request: ReferenceRequest, numbers: dict[str, int]) -> None:
+def _feed(
+    interpreter: Any,
+    request: ReferenceRequest,
+    numbers: dict[str, int],
+    details: Sequence[Any],
+    states: set[int],
+) -> None:
     inputs = {detail["index"]: detail for detail in interpreter.get_input_details()}
+    inputs.update((d["index"], d) for d in details if d["index"] in states)
     for name, array in request.inputs.items():
         if numbers[name] not in inputs:
             raise FrameworkError(

@@ -63,13 +63,7 @@ def non_max_suppression(context: Context) -> None:
     if version == 5:
         chosen = context.step("Gather", [scores, indices], "selected_scores", axis=0)
     if padded:
-        found = indices.shape[0] if indices.shape else None
-        if found != most:
-            raise UnsupportedNodeError(
-                f"pad_to_max_output_size with {found} boxes for {most} results"
-            )
-        if chosen is not None:
-            raise UnsupportedNodeError("pad_to_max_output_size with scores")
+        indices, chosen = _padded(context, indices, chosen, count, most)
     outputs = [indices, chosen] if version == 5 else [indices]
     if version >= 4:
         outputs.append(context.step("Squeeze", [count], "valid", axes=[0]))
@@ -78,6 +72,36 @@ def non_max_suppression(context: Context) -> None:
             context.results[index] = context.builder.alias(
                 value, context.output_name(index)
             )
+
+
+def _padded(
+    context: Context, indices: Value, chosen: Value | None, count: Value, most: int
+) -> tuple[Value, Value | None]:
+    """With zeros behind what was selected, up to the largest number of results."""
+    found = indices.shape[0] if indices.shape else None
+    if not isinstance(found, int) or found > most:
+        raise UnsupportedNodeError(
+            f"pad_to_max_output_size with {found} boxes for {most} results",
+            "give fixed input_shapes",
+        )
+    if chosen is not None:
+        numbers = context.constant(np.arange(found, dtype=np.int32), "numbers")
+        inside = context.step("Eltwise", [numbers, count], "is_selected", mode="LESS")
+        zero = context.constant(np.zeros((), np.float32), "zero")
+        chosen = context.step("Where", [inside, chosen, zero], "scores_or_0")
+    if found == most:
+        return indices, chosen
+    rest = np.zeros(most - found)
+    indices, *scores = (
+        context.step(
+            "Concat",
+            [value, context.constant(rest.astype(value.dtype.numpy), "rest")],
+            "padded",
+            axis=0,
+        )
+        for value in (indices, *([] if chosen is None else [chosen]))
+    )
+    return indices, scores[0] if scores else None
 
 
 @HANDLERS.register("CombinedNonMaxSuppression")

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
@@ -139,7 +141,11 @@ def bound(context: Context) -> None:
 @HANDLERS.register("Bucketize")
 def bucketize(context: Context) -> None:
     """How many boundaries are not above a number."""
-    boundaries = context.node.attrs["boundaries"].list.f
+    bucketized(context, context.node.attrs["boundaries"].list.f)
+
+
+def bucketized(context: Context, boundaries: Sequence[float]) -> None:
+    """The same with the boundaries of any operator."""
     x = context.input(0)
     if x.dtype is not DataType.FLOAT32:
         x = context.step("Cast", [x], "floats", to="FLOAT32")

@@ -29,6 +29,21 @@ def test_conv(strides: list[int], padding: str, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("padding", "sizes"), [("SAME", (8, 3, 11)), ("VALID", (9, 4, 14))]
+)
+def test_transposed(padding: str, sizes: tuple[int, ...], tmp_path: Path) -> None:
+    filters = rand(3, 2, 3, 5, 4)
+    check(
+        tmp_path,
+        lambda x: tf.nn.conv3d_transpose(
+            x, filters, [2, *sizes, 5], [1, 2, 1, 3, 1], padding
+        ),
+        rand(2, 4, 3, 4, 4),
+        tolerance=1e-4,
+    )
+
+
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize("pool", ["max_pool3d", "avg_pool3d"])
 def test_pool(pool: str, padding: str, tmp_path: Path) -> None:

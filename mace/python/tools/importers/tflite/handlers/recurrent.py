@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.tflite.context import HANDLERS, Context
+from mace.python.tools.importers.tflite.handlers.lstm_cell import (
+    UNIDIRECTIONAL,
+    LstmCell,
+    Places,
+)
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
 
@@ -22,32 +26,12 @@ _FUNCTIONS: dict[int, tuple[str, float]] = {
 }
 
 
-@dataclass(frozen=True)
-class _Direction:
-    """Where the inputs of a direction are.
-
-    Attributes:
-        weights, recurrence, biases: the first of each, in the order input, forget,
-            cell, output.
-        hidden, memory: the states; -1: there is none.
-        others: of what is not supported.
-    """
-
-    weights: int
-    recurrence: int
-    biases: int
-    hidden: int
-    memory: int = -1
-    peepholes: int = -1
-    others: tuple[int, ...] = ()
-    reverse: bool = False
-
-
-_UNIDIRECTIONAL_LSTM = _Direction(1, 5, 12, 18, 19, 9, (16, 17, 20, 21, 22, 23))
-_FORWARD_LSTM = _Direction(1, 5, 12, 35, 36, 9, (16, 17))
-_BACKWARD_LSTM = _Direction(18, 22, 29, 37, 38, 26, (33, 34), reverse=True)
-_UNIDIRECTIONAL_RNN = _Direction(1, 2, 3, 4)
-_BACKWARD_RNN = _Direction(5, 6, 7, 8, reverse=True)
+_FORWARD_LSTM = Places(1, 5, 12, 35, 36, 9, 16)
+_BACKWARD_LSTM = Places(18, 22, 29, 37, 38, 26, 33, reverse=True)
+_UNIDIRECTIONAL_RNN = Places(1, 2, 3, 4)
+_BACKWARD_RNN = Places(5, 6, 7, 8, reverse=True)
+# The steps of layers that become operators of their own.
+_MOST_STEPS = 1024
 _INPUT, _FORGET, _CELL, _OUTPUT = range(4)
 
 
@@ -56,7 +40,7 @@ def unidirectional_lstm(context: Context) -> None:
     """One direction, from the first step on."""
     if context.node.flag("diagonal_recurrent_tensors"):
         raise UnsupportedNodeError("the weights of the state are diagonals")
-    context.pass_on(_layer(context, _UNIDIRECTIONAL_LSTM))
+    context.pass_on(_layer(context, UNIDIRECTIONAL))
 
 
 @HANDLERS.register("BIDIRECTIONAL_SEQUENCE_LSTM")
@@ -77,9 +61,7 @@ def bidirectional_rnn(context: Context) -> None:
     _both(context, _UNIDIRECTIONAL_RNN, _BACKWARD_RNN, range(9, 12))
 
 
-def _both(
-    context: Context, forward: _Direction, backward: _Direction, second: range
-) -> None:
+def _both(context: Context, forward: Places, backward: Places, second: range) -> None:
     if any(context.optional(index) is not None for index in second):
         raise UnsupportedNodeError("a second input")
     results = [_layer(context, direction) for direction in (forward, backward)]
@@ -90,25 +72,19 @@ def _both(
         context.pass_on(value, index)
 
 
-def _layer(context: Context, places: _Direction) -> Value:
+def _layer(context: Context, places: Places) -> Value:
     """The outputs of all steps of a direction."""
-    if any(tensor.quantization for tensor in context.tensors):
-        raise UnsupportedNodeError(
-            "a recurrent layer in integers",
-            "quantize the weights alone (dynamic range)",
-        )
-    if any(context.optional(index) is not None for index in places.others):
-        raise UnsupportedNodeError("a projection, or layer normalisation")
     x, major = context.input(0), context.node.flag("time_major")
     if x.shape is None or len(x.shape) != 3:
         raise UnsupportedNodeError("the input must have 3 dimensions")
     attrs = {**_functions(context, places), "batch_first": not major}
     attrs["reverse"] = places.reverse
+    if places.memory >= 0 and _needs_steps(context, places, x.shape[0 if major else 1]):
+        return _step_by_step(context, places)
     if places.memory < 0:
         inputs = _rnn(context, places)
         outputs = 2
     else:
-        _check_clip(context, places, x.shape[0 if major else 1])
         inputs = _lstm(context, places)
         attrs["mode"] = "LSTM"
         outputs = 3
@@ -132,7 +108,7 @@ def _layer(context: Context, places: _Direction) -> Value:
     return context.step("Squeeze", [values[0]], "outputs", axes=[1 if major else 2])
 
 
-def _functions(context: Context, places: _Direction) -> dict[str, Any]:
+def _functions(context: Context, places: Places) -> dict[str, Any]:
     number = context.node.integer("function")
     if number not in _FUNCTIONS:
         raise UnsupportedNodeError(f"activation {number} of a recurrent layer")
@@ -142,15 +118,53 @@ def _functions(context: Context, places: _Direction) -> dict[str, Any]:
     return {**attrs, **{f"{role}_alpha": alpha for role in roles}}
 
 
-def _check_clip(context: Context, places: _Direction, steps: object) -> None:
-    """Each step adds at most 1 to a memory, if its function is tanh."""
+def _needs_steps(context: Context, places: Places, steps: object) -> bool:
+    """Whether a layer does more than MACE's operator for all steps: a projection, layer
+    normalisation, a limit that the memory could reach, states in integers.
+    """
+    if any(tensor.quantization for tensor in context.tensors):
+        return True
+    extra = (places.projection, places.norms + 1 if places.norms >= 0 else -1)
+    if any(place >= 0 and context.optional(place) is not None for place in extra):
+        return True
     clip = context.node.number("cell_clip")
+    # Each step adds at most 1 to a memory, if its function is tanh.
     given = context.optional(places.memory) is not None
     bounded = context.node.integer("function") == 4 and not given
-    if clip > 0 and not (bounded and isinstance(steps, int) and steps <= clip):
-        raise UnsupportedNodeError(
-            f"cell_clip {clip} limits the memory, which {steps} steps could reach"
+    return clip > 0 and not (bounded and isinstance(steps, int) and steps <= clip)
+
+
+def _step_by_step(context: Context, places: Places) -> Value:
+    """The outputs of all steps, each of which has operators of its own."""
+    x, major = context.input(0), context.node.flag("time_major")
+    shape = context.static_shape(x)
+    axis = 0 if major else 1
+    steps, batch = shape[axis], shape[1 - axis]
+    if not 1 <= steps <= _MOST_STEPS:
+        raise UnsupportedNodeError(f"{steps} steps; at most {_MOST_STEPS} work here")
+    cell = LstmCell(context, places)
+    size = (context.tensors[0].shape or (0,))[-1]
+    if context.node.flag("merge_outputs"):
+        size //= 2
+    h, c = (
+        context.optional(place)
+        or context.constant(np.zeros((batch, width), np.float32), "zeros")
+        for place, width in ((places.hidden, size), (places.memory, cell.units))
+    )
+    found: list[Value] = []
+    order = range(steps)
+    for step in reversed(order) if places.reverse else order:
+        cut = {"axes": [axis], "begins": [step], "ends": [step + 1], "strides": [1]}
+        part = context.step("StridedSlice", [x], "x", **cut, shrink_axes=[axis])
+        h, c = cell.step(part, h, c)
+        found.append(h)
+        h, c = (
+            context.rounded(value, place)
+            for value, place in ((h, places.hidden), (c, places.memory))
         )
+    if places.reverse:
+        found.reverse()
+    return context.step("Stack", found, "outputs", axis=axis)
 
 
 def _state(context: Context, place: int, axis: int) -> Value | None:
@@ -161,7 +175,7 @@ def _state(context: Context, place: int, axis: int) -> Value | None:
 
 
 def _rnn(
-    context: Context, places: _Direction
+    context: Context, places: Places
 ) -> tuple[Value, Value, Value | None, Value | None]:
     arrays = [
         context.values(place, "the weights")
@@ -175,7 +189,7 @@ def _rnn(
 
 
 def _lstm(
-    context: Context, places: _Direction
+    context: Context, places: Places
 ) -> tuple[Value, Value, Value | None, Value | None]:
     """In the order of Recurrent: input, output, forget, cell."""
     order = (_INPUT, _OUTPUT, _FORGET, _CELL)

@@ -14,8 +14,10 @@ from mace.python.tools.importers.base import UnsupportedNodesError
 from mace.python.tools.importers.tflite.testing import (
     Family,
     import_file,
+    interpreted,
     one_operator,
     rand,
+    run_file,
 )
 from mace.python.tools.ir.dtypes import Array
 
@@ -143,7 +145,6 @@ def test_bidirectional_rnn(merge: bool, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"cell_clip": 4.0}, "cell_clip 4.0 limits the memory"),
         ({"fused_activation_function": 3}, "activation 3 of a recurrent layer"),
         ({"diagonal_recurrent_tensors": True}, "diagonals"),
     ],
@@ -155,21 +156,67 @@ def test_what_is_refused(options: dict[str, Any], message: str, tmp_path: Path) 
         import_file(path)
 
 
-def test_one_step_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "m.tflite"
-    constants = {1: rand(UNITS, SIZE), 2: rand(UNITS, UNITS), 3: rand(UNITS)}
-    state = {4: (BATCH, UNITS)}
-    path.write_bytes(
-        one_operator(
-            "RNN",
-            [rand(BATCH, SIZE)],
-            [((BATCH, UNITS), "float32")],
-            constants,
-            variables=state,
-        )
+@pytest.mark.parametrize("major", [False, True])
+def test_what_is_computed_step_by_step(major: bool, tmp_path: Path) -> None:
+    """A projection, layer normalisation, and limits."""
+    constants = _gates({"w": 1, "r": 5, "p": 9, "b": 12}, False, True)
+    outputs = 3
+    for gate in range(4):
+        constants[5 + gate] = _numbers(gate + 5, UNITS, outputs)
+        constants[20 + gate] = _numbers(gate + 20, UNITS)
+    constants.update({16: _numbers(16, outputs, UNITS), 17: _numbers(17, outputs)})
+    states = {18: (BATCH, outputs), 19: (BATCH, UNITS)}
+    x = _input(major)
+    data = one_operator(
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
+        [x],
+        [((*x.shape[:2], outputs), "float32")],
+        constants,
+        {
+            "fused_activation_function": TANH,
+            "time_major": major,
+            "cell_clip": 0.5,
+            "proj_clip": 0.4,
+        },
+        "UnidirectionalSequenceLSTMOptions",
+        variables=states,
+        absent=[i for i in range(1, 24) if i not in constants and i not in states],
     )
-    with pytest.raises(UnsupportedNodesError, match="lasts from one run to the next"):
-        import_file(path)
+    _FAMILY.check_file(tmp_path, data, x)
+
+
+def test_integers(tmp_path: Path) -> None:
+    """Of 8 bits, with a memory of 16."""
+    rng = np.random.default_rng(7)
+    constants: dict[int, Array] = {}
+    scales = {0: (1 / 64, 3), 18: (1 / 128, 2), 19: (1 / 2048, 0), 24: (1 / 128, 2)}
+    for gate in range(4):
+        for first, width in ((1, SIZE), (5, UNITS)):
+            shape = (UNITS, width)
+            constants[first + gate] = rng.integers(-127, 128, shape).astype(np.int8)
+            scales[first + gate] = (1 / 128, 0)
+        constants[12 + gate] = rng.integers(-9000, 9000, UNITS).astype(np.int32)
+        scales[12 + gate] = (1 / 128 / 64, 0)
+    states = dict.fromkeys((18, 19), (BATCH, UNITS))
+    x = rng.integers(-128, 128, (STEPS, BATCH, SIZE)).astype(np.int8)
+    data = one_operator(
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
+        [x],
+        [((STEPS, BATCH, UNITS), "int8")],
+        constants,
+        {"fused_activation_function": TANH, "time_major": True},
+        "UnidirectionalSequenceLSTMOptions",
+        scales,
+        version=1,
+        variables=states,
+        kinds={18: "int8", 19: "int16"},
+        intermediates=[(1 / 4096, 0)] * 4 + [(1 / 128, 2)],
+        absent=[i for i in range(1, 24) if i not in constants and i not in states],
+    )
+    path = tmp_path / "m.tflite"
+    (found,), (wanted,) = run_file(data, [x], path), interpreted(data, [x])
+    assert np.abs(found.astype(int) - wanted.astype(int)).max() <= 2
+    assert np.ptp(wanted.astype(int)) > 100
 
 
 def test_every_handler_was_tried() -> None:
