@@ -9,13 +9,20 @@ other format of quantized models (QDQ) says.
 
 from __future__ import annotations
 
+import numpy as np
+
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.handlers.quantize import (
     emit_quantize,
     state_dequantized,
 )
+from mace.python.tools.importers.onnx.handlers.runtime_attention import (
+    Attended,
+    attend,
+)
+from mace.python.tools.importers.onnx.handlers.runtime_fusions import embed
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
-from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 
 _PREFIX = "QLinear"
@@ -62,12 +69,30 @@ def _bias(node: Node, bias: Value, a_scale: Value, b_scale: Value) -> Value:
     return _dequantized(node, bias, scale, None, 0)
 
 
-@HANDLERS.register("QLinearConv")
+@HANDLERS.register("QLinearConv", "com.microsoft.QLinearConv")
 def _conv(node: Node) -> None:
-    operands: list[Value | None] = [_floats(node, 0), _floats(node, 3)]
+    operands: list[Value | None] = [_images(node, _floats(node, 0)), _floats(node, 3)]
     if node.has_input(8):
         operands.append(_bias(node, node.input(8), node.input(1), node.input(4)))
-    _quantize(node, node.apply("Conv", operands), 6)
+    _quantize(node, _as_given(node, node.apply("Conv", operands)), 6)
+
+
+def _images(node: Node, x: Value) -> Value:
+    """Images in ONNX's order, from those of ONNX Runtime's operators that have channels
+    last.
+    """
+    if not node.flag("channels_last", False):
+        return x
+    last = len(node.shape(x)) - 1
+    return node.make("Transpose", [x], {"perm": [0, last, *range(1, last)]})
+
+
+def _as_given(node: Node, result: Value) -> Value:
+    """A result in the order of the node."""
+    if not node.flag("channels_last", False):
+        return result
+    perm = [0, *range(2, len(node.shape(result))), 1]
+    return node.make("Transpose", [result], {"perm": perm})
 
 
 @HANDLERS.register("QLinearMatMul")
@@ -117,17 +142,17 @@ def _unary(node: Node) -> None:
     "com.microsoft.QLinearAveragePool", "com.microsoft.QLinearGlobalAveragePool"
 )
 def _pool(node: Node) -> None:
-    x = _floats(node, 0)
-    rank = len(node.shape(x))
-    last = rank - 1
-    channels_last = node.flag("channels_last", False)
-    if channels_last:
-        x = node.make("Transpose", [x], {"perm": [0, last, *range(1, last)]})
-    pooled = node.apply(_in_floats(node), [x])
-    if channels_last:
-        perm = [0, *range(2, rank), 1]
-        pooled = node.make("Transpose", [pooled], {"perm": perm})
-    _quantize(node, pooled, 3)
+    x = _images(node, _floats(node, 0))
+    _quantize(node, _as_given(node, node.apply(_in_floats(node), [x])), 3)
+
+
+@HANDLERS.register("com.microsoft.NhwcMaxPool")
+def _max_pool(node: Node) -> None:
+    x = node.input(0)
+    last = len(node.shape(x)) - 1
+    x = node.make("Transpose", [x], {"perm": [0, last, *range(1, last)]})
+    pooled = node.apply("MaxPool", [x])
+    node.emit("Transpose", [pooled], {"perm": [0, *range(2, last + 1), 1]})
 
 
 @HANDLERS.register("com.microsoft.QLinearConcat")
@@ -172,6 +197,88 @@ def _dynamic_quantize_matmul(node: Node) -> None:
     a = _dequantized(node, x, scale, zero, -2)
     b = _dequantized(node, node.input(1), node.input(2), _value(node, 3), -1)
     _add_bias(node, node.apply("MatMul", [a, b]), 4)
+
+
+@HANDLERS.register("com.microsoft.QAttention")
+def _attention(node: Node) -> None:
+    """Attention whose product for queries, keys and values is quantized."""
+    x = _dequantized(node, node.input(0), node.input(3), _value(node, 6), 0)
+    weights = _dequantized(node, node.input(1), node.input(4), _value(node, 7), -1)
+    attend(node, node.make("MatMul", [x, weights]), Attended(2, 5, 8))
+
+
+@HANDLERS.register("com.microsoft.QEmbedLayerNormalization")
+def _embed(node: Node) -> None:
+    tables = {}
+    for place in range(2, 7):
+        if node.has_input(place):
+            scale, zero = node.input(place + 6), _value(node, place + 11)
+            tables[place] = _dequantized(node, node.input(place), scale, zero, 0)
+    embed(node, tables)
+
+
+@HANDLERS.register("com.microsoft.DynamicQuantizeLSTM")
+def _lstm(node: Node) -> None:
+    """The weights are transposed. Inputs and states are not rounded here."""
+    operands = [_value(node, index) for index in range(8)]
+    for index, scale in ((1, 8), (2, 10)):
+        x, zero = node.input(index), _value(node, scale + 1)
+        factor = node.constant(scale, "the scale")
+        numbers = np.asarray(node.constant(index, "the weights"), np.float32)
+        if zero is not None:
+            offset = np.asarray(node.constant(scale + 1, "the zero point"), np.float32)
+            numbers = numbers - _of_columns(offset)
+        numbers = numbers * _of_columns(np.asarray(factor, np.float32))
+        if numbers.ndim != 3:
+            raise UnsupportedNodeError(f"{x.name} has {numbers.ndim} dimensions")
+        operands[index] = node.literal(numbers.transpose(0, 2, 1))
+    for index, value in enumerate(node.apply_all("LSTM", operands, 3)):
+        node.set_output(index, value)
+
+
+def _of_columns(numbers: Array) -> Array:
+    """One number, or one for each direction, or for each of its columns."""
+    shape = {0: (1, 1, 1), 1: (-1, 1, 1)}.get(numbers.ndim)
+    return numbers[:, None, :] if shape is None else numbers.reshape(shape)
+
+
+@HANDLERS.register("com.microsoft.MatMulNBits")
+def _matmul_of_few_bits(node: Node) -> None:
+    """Weights of few bits, with a scale for each block of a row, become floats."""
+    bits, block = node.integer("bits", 4), node.integer("block_size", 0)
+    rows, depth = node.integer("N", 0), node.integer("K", 0)
+    if node.has_input(4):
+        raise UnsupportedNodeError("the columns are in another order (g_idx)")
+    if bits not in (2, 4, 8) or block < 1 or rows < 1 or depth < 1:
+        raise UnsupportedNodeError(f"{bits} bits in blocks of {block}")
+    blocks = -(-depth // block)
+    packed = np.asarray(node.constant(1, "the weights"), np.uint8)
+    numbers = _unpacked(packed.reshape(rows, -1), bits, blocks * block)
+    scales = np.asarray(node.constant(2, "the scales"), np.float32)
+    zeros: Array = np.full((rows, blocks), 1 << (bits - 1), np.float32)
+    if node.has_input(3):
+        given = np.asarray(node.constant(3, "the zero points"))
+        if given.dtype == np.uint8:
+            zeros = _unpacked(given.reshape(rows, -1), bits, blocks)
+        else:
+            zeros = given.astype(np.float32).reshape(rows, blocks)
+    weights = numbers.reshape(rows, blocks, block) - zeros[:, :, None]
+    weights = weights * scales.reshape(rows, blocks, 1)
+    matrix = weights.reshape(rows, -1)[:, :depth].astype(np.float32)
+    product = node.make(
+        "MatMul", [node.input(0), node.literal(matrix)], {"transpose_b": True}
+    )
+    _add_bias(node, product, 5)
+
+
+def _unpacked(packed: Array, bits: int, count: int) -> Array:
+    """The numbers of each row, the first one in the lowest bits of a byte."""
+    places = np.arange(0, 8, bits, dtype=np.uint8)
+    parts = (packed[:, :, None] >> places) & ((1 << bits) - 1)
+    numbers = parts.reshape(len(packed), -1)
+    if numbers.shape[1] < count:
+        raise UnsupportedNodeError(f"{numbers.shape[1]} numbers for {count}")
+    return np.asarray(numbers[:, :count], np.float32)
 
 
 def _add_bias(node: Node, product: Value, index: int) -> None:

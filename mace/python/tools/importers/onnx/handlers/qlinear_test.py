@@ -224,6 +224,94 @@ def test_dynamic_quantize_matmul(tmp_path: Path) -> None:
     model.check(tmp_path)
 
 
+def _attention(columns: bool, masked: bool, past: bool = False) -> _Model:
+    model = _Model("com.microsoft.QAttention")
+    model.input(_bytes(np.uint8, 2, 5, 8)).constant(_bytes(np.int8, 8, 24))
+    scales = _scales(24) if columns else _scale(0.01)
+    model.constant(normal(24), _scale(0.02), scales)
+    mask = np.array([[1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 1, 0, 0]], np.int32)
+    model.constant(mask[:, : 7 if past else 5] if masked else None)
+    zeros = np.zeros(24 if columns else (), np.int8)
+    model.constant(np.asarray(120, np.uint8), zeros)
+    if past:
+        model.input(normal(2, 2, 2, 2, 4))
+    return model
+
+
+@pytest.mark.parametrize("columns", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention(columns: bool, masked: bool, tmp_path: Path) -> None:
+    _attention(columns, masked).check(tmp_path, num_heads=2)
+    model = _attention(columns, False)
+    model.check(tmp_path, num_heads=2, unidirectional=1)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_that_goes_on(masked: bool, tmp_path: Path) -> None:
+    model = _attention(False, masked, True)
+    proto = model.proto(num_heads=2)
+    proto.graph.node[0].output.append("present")
+    proto.graph.output.add(name="present").type.tensor_type.elem_type = 1
+    wanted = run_onnxruntime(proto, model.inputs)
+    for got, expected in zip(run_mace(proto, model.inputs, tmp_path), wanted):
+        np.testing.assert_allclose(got, expected, 1e-4, 1e-4)
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("shifted", [False, True])
+def test_matmul_of_few_bits(bits: int, shifted: bool, tmp_path: Path) -> None:
+    depth, rows, block = 72, 6, 32
+    blocks = -(-depth // block)
+    model = _Model("com.microsoft.MatMulNBits").input(normal(3, depth))
+    model.constant(_bytes(np.uint8, rows, blocks, block * bits // 8))
+    model.constant(_scales(rows * blocks))
+    if shifted:
+        model.constant(_bytes(np.uint8, rows * -(-blocks * bits // 8)))
+    sizes = {"K": depth, "N": rows, "bits": bits, "block_size": block}
+    model.check(tmp_path, **sizes)
+
+
+def test_channels_last(tmp_path: Path) -> None:
+    model = _Model("com.microsoft.QLinearConv").input(_bytes(np.uint8, 1, 6, 5, 4))
+    model.constant(_scale(0.02), np.asarray(110, np.uint8))
+    model.constant(_bytes(np.int8, 6, 4, 3, 3), _scale(0.01), np.int8(0).reshape(()))
+    model.constant(_scale(0.5), np.asarray(120, np.uint8))
+    model.check(tmp_path, channels_last=1, strides=[2, 1], pads=[1, 1, 1, 1])
+    model = _Model("com.microsoft.NhwcMaxPool").input(_bytes(np.uint8, 1, 6, 5, 4))
+    model.check(tmp_path, kernel_shape=[2, 3], strides=[2, 1])
+
+
+def test_embeddings(tmp_path: Path) -> None:
+    model = _Model("com.microsoft.QEmbedLayerNormalization")
+    model.input(np.array([[1, 5, 2], [0, 9, 3]], np.int32))
+    model.input(np.array([[0, 0, 1], [1, 0, 1]], np.int32))
+    sizes = [(10, 8), (6, 8), (2, 8), (8,), (8,)]
+    model.constant(*(_bytes(np.uint8, *size) for size in sizes), None)
+    model.constant(*(_scale(0.01 + place / 100) for place in range(5)))
+    model.constant(*(np.asarray(100 + place, np.uint8) for place in range(5)))
+    proto = model.proto()
+    proto.graph.node[0].output[:] = ["y", "mask"]
+    (found,) = run_mace(proto, model.inputs, tmp_path)
+    (wanted,) = run_onnxruntime(proto, model.inputs)
+    np.testing.assert_allclose(found, wanted, 1e-4, 1e-4)
+
+
+@pytest.mark.parametrize("columns", [False, True])
+def test_lstm(columns: bool, tmp_path: Path) -> None:
+    size, units = 5, 6
+    model = _Model("com.microsoft.DynamicQuantizeLSTM").input(normal(7, 2, size))
+    weights = (_bytes(np.int8, 1, depth, 4 * units) for depth in (size, units))
+    model.constant(*weights, normal(1, 8 * units), None, None, None, None)
+    for _ in range(2):
+        shape = (1, 4 * units) if columns else (1,)
+        model.constant(_scale(0.004, *shape), np.zeros(shape, np.int8))
+    proto = model.proto(hidden_size=units)
+    (found,) = run_mace(proto, model.inputs, tmp_path)
+    (wanted,) = run_onnxruntime(proto, model.inputs)
+    # It rounds inputs and states to 8 bits.
+    np.testing.assert_allclose(found, wanted, atol=0.03)
+
+
 def test_16_bits_are_refused(tmp_path: Path) -> None:
     model = _Model("com.microsoft.QLinearAdd")
     for _ in range(2):

@@ -89,35 +89,56 @@ def _multi_head_attention(node: Node) -> None:
 @HANDLERS.register("com.microsoft.Attention")
 def _attention(node: Node) -> None:
     """Queries, keys and values are one product of the input."""
-    heads = node.integer("num_heads", 0)
-    if node.flag("do_rotary", False):
-        raise UnsupportedNodeError("do_rotary is 1")
     if node.has_input(6):
         raise UnsupportedNodeError("it has past_sequence_length")
     node.refuse_output(2, "the matrix of scores")
-    x, weights = node.input(0), node.input(1)
-    width = node.shape(weights)[-1]
+    product = node.make("MatMul", [node.input(0), node.input(1)])
+    attend(node, product, Attended(2, 3, 4, 5))
+
+
+@dataclass(frozen=True)
+class Attended:
+    """The places of inputs of attention; -1 for one that the operator does not have.
+
+    Attributes:
+        bias: of the product that has queries, keys and values.
+        mask: of the words that are there.
+        past: keys and values of the words before.
+        added: to the scores.
+    """
+
+    bias: int
+    mask: int
+    past: int
+    added: int = -1
+
+
+def attend(node: Node, whole: Value, places: Attended) -> None:
+    """Attention from the product that has queries, keys and values."""
+    heads = node.integer("num_heads", 0)
+    if node.flag("do_rotary", False):
+        raise UnsupportedNodeError("do_rotary is 1")
+    width = node.shape(whole)[-1]
     if not isinstance(width, int):
-        raise UnsupportedNodeError(f"the width of {weights.name} is not known")
+        raise UnsupportedNodeError(f"the width of {whole.name} is not known")
     sizes = node.integers("qkv_hidden_sizes", [width // 3] * 3)
-    whole = node.make("MatMul", [x, weights])
-    if node.has_input(2):
-        whole = eltwise(node, "ADD", whole, node.input(2))
+    if node.has_input(places.bias):
+        whole = eltwise(node, "ADD", whole, node.input(places.bias))
     if len(sizes) != 3 or sum(sizes) != width:
         raise UnsupportedNodeError(f"qkv_hidden_sizes {sizes} of a width of {width}")
     parts = node.make_all("Split", [whole], {"axis": 2, "sizes": sizes}, 3)
     query, *present = (_split_heads(node, part, heads) for part in parts)
-    if node.has_input(4):
-        past = node.make_all("Split", [node.input(4)], {"axis": 0}, 2)
+    if node.has_input(places.past):
+        past = node.make_all("Split", [node.input(places.past)], {"axis": 0}, 2)
         old = [node.make("Squeeze", [part], {"axes": [0]}) for part in past]
         present = _joined(node, old, present)
     added = []
-    if node.has_input(3):
-        added.append(_padding(node, node.input(3), present[0]))
+    if node.has_input(places.mask):
+        added.append(_padding(node, node.input(places.mask), present[0]))
     if node.flag("unidirectional", False):
         added.append(_causal(node, query, present[0], -1))
-    if node.has_input(5):
-        added.append(node.input(5))
+    if places.added >= 0 and node.has_input(places.added):
+        added.append(node.input(places.added))
     node.set_output(0, _Attention(node, query, present[0], present[1]).result(added))
     if node.is_used(1):
         node.set_output(1, node.make("Stack", present, {"axis": 0}))

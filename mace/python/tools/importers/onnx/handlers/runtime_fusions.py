@@ -6,7 +6,7 @@ for attention: the nodes again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.handlers.activation import eltwise
@@ -102,20 +102,26 @@ def _by_squares(node: Node, x: Value, scale: Value, epsilon: float) -> Value:
 @HANDLERS.register("com.microsoft.EmbedLayerNormalization")
 def _embed_layer_normalization(node: Node) -> None:
     """The first layer of BERT: words, positions and kinds of sentences."""
+    given = filter(node.has_input, range(2, 7))
+    embed(node, {place: node.input(place) for place in given})
+
+
+def embed(node: Node, tables: Mapping[int, Value]) -> None:
+    """The same with the tables, factors and biases at their places in floats."""
     words = node.input(0)
-    total = node.make("Gather", [node.input(2), words])
-    if node.has_input(8):
+    total = node.make("Gather", [tables[2], words])
+    if node.type == "EmbedLayerNormalization" and node.has_input(8):
         places = node.input(8)
     else:
         lengths = Lengths(node)
         places = lengths.positions(lengths.of_axis(words, 1))
-    total = eltwise(node, "ADD", total, node.make("Gather", [node.input(3), places]))
-    if node.has_input(1) and node.has_input(4):
-        kinds = node.make("Gather", [node.input(4), node.input(1)])
+    total = eltwise(node, "ADD", total, node.make("Gather", [tables[3], places]))
+    if node.has_input(1) and 4 in tables:
+        kinds = node.make("Gather", [tables[4], node.input(1)])
         total = eltwise(node, "ADD", total, kinds)
     found = _normalised(node, total, node.real("epsilon", _EPSILON))
-    scaled = eltwise(node, "MUL", found, node.input(5))
-    node.set_output(0, eltwise(node, "ADD", scaled, node.input(6)))
+    scaled = eltwise(node, "MUL", found, tables[5])
+    node.set_output(0, eltwise(node, "ADD", scaled, tables[6]))
     if node.is_used(1):
         node.set_output(1, _words_under_mask(node, words))
     node.set_output(2, total)
@@ -132,17 +138,20 @@ def _words_under_mask(node: Node, words: Value) -> Value:
     return node.make("Cast", [node.make("Reduce", [numbers], attrs)], {"to": "INT32"})
 
 
-@HANDLERS.register("com.microsoft.FusedMatMul")
+@HANDLERS.register("com.microsoft.FusedMatMul", "com.microsoft.TransposeMatMul")
 def _fused_matmul(node: Node) -> None:
-    if node.flag("transBatchA", False) or node.flag("transBatchB", False):
-        raise UnsupportedNodeError("transBatchA or transBatchB is 1")
     inputs = []
-    for index, name in enumerate(("transA", "transB")):
+    for index, name in enumerate("AB"):
         x = node.input(index)
         rank = len(node.shape(x))
-        if node.flag(name, False) and rank > 1:
-            perm = [*range(rank - 2), rank - 1, rank - 2]
-            x = node.make("Transpose", [x], {"perm": perm})
+        order = [*range(rank)]
+        if node.flag(f"transBatch{name}", False):
+            # The first axis comes behind those of the batch.
+            order = [*order[1:-1], 0, rank - 1]
+        if node.flag(f"trans{name}", False) and rank > 1:
+            order[-2:] = order[:-3:-1]
+        if order != sorted(order):
+            x = node.make("Transpose", [x], {"perm": order})
         inputs.append(x)
     result = node.apply("MatMul", inputs)
     alpha = node.real("alpha", 1.0)

@@ -126,6 +126,16 @@ def test_fused_matmul(attributes: dict[str, Any], tmp_path: Path) -> None:
     _check(tmp_path, "com.microsoft.FusedMatMul", {"a": a, "b": b}, **attributes)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_fused_matmul_of_batches_behind(turned: bool, tmp_path: Path) -> None:
+    """The axes of the batch come second; those of the matrices may be turned."""
+    a = normal(5, 3, 2, 4) if not turned else normal(4, 3, 2, 5)
+    b = normal(4, 3, 2, 6)
+    attributes: dict[str, Any] = {"transBatchA": 1, "transBatchB": 1}
+    attributes["transA"] = int(turned)
+    _check(tmp_path, "com.microsoft.FusedMatMul", {"a": a, "b": b}, **attributes)
+
+
 @pytest.mark.parametrize(
     ("activation", "numbers"),
     [
