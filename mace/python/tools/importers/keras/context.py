@@ -222,6 +222,24 @@ class Context:
             value = self.builder.alias(value, unique)
         self.results[index] = value
 
+    def inside(
+        self,
+        layer: Layer,
+        suffix: str,
+        arguments: Sequence[Any],
+        keywords: Mapping[str, Any],
+    ) -> Context:
+        """The call of a layer that stands for this one, or for a part of it."""
+        return Context(
+            layer,
+            self.builder,
+            f"{self.name}/{suffix}",
+            arguments,
+            keywords,
+            self.masked,
+            self.mask,
+        )
+
     def apply(
         self,
         layer: Layer,
@@ -230,20 +248,14 @@ class Context:
         keywords: Mapping[str, Any] | None = None,
     ) -> list[Value]:
         """The results of a layer inside of this one."""
+        # It uses contexts itself.
+        from mace.python.tools.importers.keras.formats import call_handler
+
         handler = None if layer.custom else HANDLERS.find(layer.kind)
         if handler is None:
             raise UnsupportedNodeError(f"it wraps a layer {layer.kind}, not supported")
-        name = f"{self.name}/{suffix}"
-        inner = Context(
-            layer,
-            self.builder,
-            name,
-            arguments,
-            keywords or {},
-            self.masked,
-            self.mask,
-        )
-        handler(inner)
+        inner = self.inside(layer, suffix, arguments, keywords or {})
+        call_handler(handler, inner)
         values = [inner.results[index] for index in sorted(inner.results)]
         for value in values:
             value.source = ""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mace.python.tools.importers.description import ModelDescription, TensorDescription
+from mace.python.tools.importers.keras.formats import image_order
 from mace.python.tools.importers.keras.importer import declared
 from mace.python.tools.importers.keras.network import (
     INPUT,
@@ -17,7 +18,6 @@ from mace.python.tools.importers.keras.network import (
     call_name,
 )
 from mace.python.tools.importers.keras.reader import read_model
-from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.shapes import from_ints
 
 
@@ -28,7 +28,7 @@ def describe_model(model: Path, weights: Path | None) -> ModelDescription:
     first = next(iter(network.layers.values()))
     return ModelDescription(
         framework=f"Keras {first.keras}",
-        image_order=DataFormat.NHWC,
+        image_order=image_order(network),
         inputs=tuple(_input(network, item) for item in network.inputs),
         outputs=tuple(TensorDescription(_name(item)) for item in network.outputs),
         operators=Counter(_kinds(network)),

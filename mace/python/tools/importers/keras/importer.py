@@ -25,6 +25,7 @@ from mace.python.tools.importers.base import (
     user_to_framework,
 )
 from mace.python.tools.importers.keras.context import HANDLERS, Context
+from mace.python.tools.importers.keras.formats import call_handler, image_order
 from mace.python.tools.importers.keras.layer import Layer
 from mace.python.tools.importers.keras.masks import KEEP_MASKS
 from mace.python.tools.importers.keras.network import (
@@ -69,6 +70,7 @@ class _Import:
     def __init__(self, request: ImportRequest, network: Network) -> None:
         self.request = request
         self.network = network
+        self.order = image_order(network)
         self.builder = GraphBuilder(request.name, "keras")
         self.unsupported = UnsupportedNodes(str(request.model_path), request.journal)
         self.values: dict[str, Value] = {}
@@ -95,7 +97,7 @@ class _Import:
             self.builder.output(
                 value,
                 output.name,
-                framework_format(output.data_format, DataFormat.NHWC),
+                framework_format(output.data_format, self.order),
             )
         self.builder.graph.prune()
         self.unsupported.add_unfit(self.builder.graph)
@@ -146,13 +148,13 @@ class _Import:
                 f"input_shapes: {self.request.model_path} does not say the shape of "
                 f"{spec.name}; give it in the deployment file"
             )
-        shape = user_to_framework(shape, spec.data_format, DataFormat.NHWC)
+        shape = user_to_framework(shape, spec.data_format, self.order)
         check_declared_shape(spec, shape, own)
         value = self.builder.input(
             spec.name,
             dtype,
             from_ints(shape),
-            framework_format(spec.data_format, DataFormat.NHWC),
+            framework_format(spec.data_format, self.order),
         )
         value.source = name
         self.values[name] = value
@@ -297,7 +299,7 @@ class _Scope:
 
         def convert() -> None:
             _check_type(layer)
-            handler(context)
+            call_handler(handler, context)
 
         refusal = refusal_of(convert)
         if refusal is not None:

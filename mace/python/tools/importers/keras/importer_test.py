@@ -162,12 +162,12 @@ def test_all_unsupported_layers_are_in_one_table(path: Path, tmp_path: Path) -> 
     assert "Dense" in rows["out"][2]
 
 
-def test_channels_first_is_refused(path: Path, tmp_path: Path) -> None:
+def test_an_unknown_order_of_dimensions_is_refused(path: Path, tmp_path: Path) -> None:
     def edit(config: Any) -> None:
-        config["layers"][1]["config"]["data_format"] = "channels_first"
+        config["layers"][1]["config"]["data_format"] = "channels_middle"
         assert config["layers"][1]["name"] == "conv"
 
-    with pytest.raises(UnsupportedNodesError, match="data_format is channels_first"):
+    with pytest.raises(UnsupportedNodesError, match="data_format is 'channels_middle'"):
         _load(_edited(path, tmp_path / "m.keras", edit))
 
 
