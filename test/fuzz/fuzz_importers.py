@@ -42,6 +42,7 @@ from mace.python.tools.importers.base import (
 from mace.python.tools.importers.caffe.networks import NETWORKS
 from mace.python.tools.importers.caffe.testing import write_net
 from mace.python.tools.importers.description import describe_model
+from mace.python.tools.importers.keras.hdf5 import kept_worker
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 
@@ -167,10 +168,6 @@ def _tensorflow() -> Path:
 
 
 _KERAS = "mace/python/tools/importers/keras/testdata/keras2.zip"
-# HDF5's own library takes all memory of the computer for some damaged files, so that
-# these readers are tried only where they are named. The damaged files of
-# importers/keras/fuzz_test.py are read in every run of the tests.
-_BY_HDF5 = frozenset({"keras", "h5"})
 READERS: dict[str, Callable[[], Iterator[Seed]]] = {
     "onnx": lambda: _archived(
         "test/conformance/onnx/open_lengths.zip", ".onnx", "onnx"
@@ -306,13 +303,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--seed", type=int, default=1)
-    usual = [reader for reader in READERS if reader not in _BY_HDF5]
-    parser.add_argument("--readers", nargs="+", choices=READERS, default=usual)
+    parser.add_argument("--readers", nargs="+", choices=READERS, default=[*READERS])
     args = parser.parse_args()
     logging.disable(logging.CRITICAL)
     console = Console(highlight=False)
     share = args.seconds / len(args.readers)
-    passed = [fuzz(reader, share, args.seed, console) for reader in args.readers]
+    with kept_worker():
+        passed = [fuzz(reader, share, args.seed, console) for reader in args.readers]
     return 0 if all(passed) else 1
 
 

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import importlib.util
-import io
 import json
 import re
+import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy as np
 from mace.python.installation import install
 from mace.python.tools.errors import MissingToolError
 from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
+from mace.python.tools.importers.keras.hdf5 import Hdf5File
 from mace.python.tools.importers.keras.layer import NETWORKS
 from mace.python.tools.importers.keras.network import Network, read_network
 from mace.python.tools.importers.keras.variables import (
@@ -34,7 +35,7 @@ _WEIGHTS = "model.weights.h5"
 _LARGEST_TEXT_BYTES = 1 << 28
 _HEADS = re.compile("/((query|key|value|output)_dense/)")
 SAVE_HINT = "save the whole model: model.save('model.keras')"
-# What h5py raises for files that are damaged.
+# What comes from files that are damaged.
 _ERRORS = (
     ArithmeticError,
     AttributeError,
@@ -88,8 +89,6 @@ def _unfit(path: Path, what: str) -> ImportModelError:
 
 
 def _read_archive(path: Path) -> Network:
-    import h5py
-
     with zipfile.ZipFile(path) as archive:
         names = set(archive.namelist())
         missing = [name for name in ("config.json", _WEIGHTS) if name not in names]
@@ -99,14 +98,17 @@ def _read_archive(path: Path) -> Network:
         keras = 3
         if "metadata.json" in names:
             keras = _major(_json(archive, "metadata.json").get("keras_version"))
-        weights = h5py.File(io.BytesIO(archive.read(_WEIGHTS)), "r")
+        with tempfile.TemporaryDirectory(prefix="mace_keras_") as folder:
+            # The library reads it from a file without a copy in memory.
+            unpacked = Path(archive.extract(_WEIGHTS, folder))
+            weights = Hdf5File(unpacked, True)
     network = _network(entry, keras)
 
     def read(place: str) -> Array:
         # Keras 2 had other names.
         private = _HEADS.sub(r"/_\1", place)
         tracked = private.replace("layers/", "_layer_checkpoint_dependencies/")
-        places = [at for at in (place, private, tracked) if _has(weights, at)]
+        places = [at for at in (place, private, tracked) if at in weights]
         return _array(weights, places[0] if places else place)
 
     attach_by_class(network, read)
@@ -114,23 +116,24 @@ def _read_archive(path: Path) -> Network:
 
 
 def _read_hdf5(path: Path) -> Network:
-    import h5py
-
-    file = h5py.File(path, "r")
-    text = file.attrs.get("model_config")
-    if text is None:
+    file = Hdf5File(path)
+    own = file.attributes()
+    if "model_config" not in own:
         raise ValueError("it has only weights, no configuration of a model")
-    if isinstance(text, bytes):
-        text = text.decode("utf-8")
-    entry = json.loads(text)
-    group = file.get("model_weights", file)
-    version = file.attrs.get("keras_version", group.attrs.get("keras_version"))
+    entry = json.loads(str(own["model_config"]))
+    top = "model_weights" if file.has_group("model_weights") else ""
+    attributes = file.attributes(top)
+    version = own.get("keras_version", attributes.get("keras_version"))
     network = _network(entry, _major(version))
+    start = f"{top}/" if top else ""
     places = {
-        name: [f"{name}/{weight}" for weight in _strings(group[name], "weight_names")]
-        for name in _strings(group, "layer_names")
+        name: [
+            f"{start}{name}/{weight}"
+            for weight in _strings(file.attributes(f"{start}{name}"), "weight_names")
+        ]
+        for name in _strings(attributes, "layer_names")
     }
-    attach_by_order(network, places, lambda place: _array(group, place))
+    attach_by_order(network, places, lambda place: _array(file, place))
     return network
 
 
@@ -155,43 +158,29 @@ def _network(entry: Any, keras: int) -> Network:
 
 
 def _major(version: Any) -> int:
-    if isinstance(version, bytes):
-        version = version.decode("utf-8", "replace")
     return int(version[0]) if isinstance(version, str) and version[:1].isdigit() else 2
 
 
-def _strings(group: Any, name: str) -> list[str]:
+def _strings(attributes: Mapping[str, Any], name: str) -> list[str]:
     """A list of names, which Keras divides if it is large."""
-    return [
-        item.decode("utf-8") if isinstance(item, bytes) else str(item)
-        for values in _parts(group, name)
-        for item in values
-    ]
+    return [str(item) for values in _parts(attributes, name) for item in values]
 
 
-def _parts(group: Any, name: str) -> Iterator[Any]:
-    if name in group.attrs:
-        yield group.attrs[name]
+def _parts(attributes: Mapping[str, Any], name: str) -> Iterator[Any]:
+    if name in attributes:
+        yield attributes[name]
         return
     number = 0
-    while f"{name}{number}" in group.attrs:
-        yield group.attrs[f"{name}{number}"]
+    while f"{name}{number}" in attributes:
+        yield attributes[f"{name}{number}"]
         number += 1
 
 
-def _has(file: Any, place: str) -> bool:
-    try:
-        return place in file
-    except _ERRORS:
-        return False
-
-
-def _array(file: Any, place: str) -> Array:
-    if not _has(file, place):
+def _array(file: Hdf5File, place: str) -> Array:
+    if place not in file:
         raise UnsupportedNodeError(f"the file has no variable {place}", SAVE_HINT)
     try:
-        dataset = file[place]
-        array: Array = np.asarray(dataset[()])
+        array = file.array(place)
         if array.dtype.kind == "V" and array.dtype.itemsize == 2:
             array = (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
         DataType.of(array.dtype)
