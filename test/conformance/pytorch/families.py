@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
@@ -402,6 +403,8 @@ def _reduced(x: Tensor) -> Results:  # [2, 3, 4]
         "argmax_flat": x.argmax(),
         "argmin": x.argmin(-1, keepdim=True),
         "cumsum": x.cumsum(1),
+        "cumprod": x.cumprod(-1),
+        "vdot": torch.vdot(x[0, 0], x[1, 2]),
         "topk": top.values,
         "topk_places": top.indices,
         "bottom": bottom.values,
@@ -430,6 +433,10 @@ def _indexed(x: Tensor, i: Tensor, rows: Tensor) -> Results:  # [3, 4, 5], 0..2
         "scatter": x.scatter(2, i[:, :, None].clamp(max=2), 7.0),
         "scatter_source": x.scatter(1, i[:, :3, None].expand(-1, -1, 5) * 0 + 1, x),
         "scatter_add": x.scatter_add(1, i[:, :, None].expand(-1, -1, 5), x),
+        "index_add_twice": x.index_add(1, rows, x[:, :2], alpha=2),
+        "index_copy": x.index_copy(2, rows, x[:, :, 2:4]),
+        "diag_embed": torch.diag_embed(x),
+        "diag_embed_axes": torch.diag_embed(x[0], 0, -1, 0),
         "select_scatter": torch.select_scatter(x, x[0, 0], 1, 0)
         if x.shape[0] == 4
         else torch.select_scatter(x, x[:, 0], 1, -1),
@@ -614,6 +621,59 @@ class _Open(nn.Module):
         return [self.linear(y), pooled, flat, scaled, *sizes]
 
 
+class _Lengths(nn.Module):
+    """With dimensions that remain open in MACE, too: lengths of sequences, sizes of
+    images.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.conv = nn.Conv2d(3, 4, 3, stride=2, padding=1)
+        self.places = nn.Embedding(16, 8)
+
+    def forward(self, x: Tensor, image: Tensor) -> list[Tensor]:
+        n, length, _ = x.shape
+        y = self.layer(x + self.places(torch.arange(length)))
+        heads = y.view(n, length, 2, 4).transpose(1, 2)
+        causal = F.scaled_dot_product_attention(heads, heads, heads, is_causal=True)
+        padded = F.pad(torch.cat([x, x * 2], 1), (0, 0, 1, 2))
+        features = F.relu(self.conv(image))
+        large = [
+            F.interpolate(features, scale_factor=2.0, mode="nearest"),
+            F.interpolate(features, scale_factor=(2.0, 3.0), mode="bilinear"),
+        ]
+        return [y, causal, padded, x.cumsum(1) / length, *large]
+
+
+class _Quantized(nn.Module):
+    """A layer with weights and activations of 8 bits, as `quantize_pt2e` makes it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        weights = torch.randint(-127, 128, (4, 3, 3, 3), dtype=torch.int8)
+        self.register_buffer("weights", weights)
+        self.register_buffer("scales", torch.rand(4) * 0.01 + 0.002)
+        self.register_buffer("zeros", torch.zeros(4, dtype=torch.int64))
+        self.register_buffer("bias", torch.randint(-900, 900, (4,), dtype=torch.int32))
+
+    def forward(self, x: Tensor) -> list[Tensor]:
+        ops = torch.ops.quantized_decomposed
+        signed = (0.03, -3, -128, 127, torch.int8)
+        few = (0.05, 60, 0, 127, torch.uint8)
+        q = ops.quantize_per_tensor(x, *signed)
+        a = ops.dequantize_per_tensor(q, *signed)
+        channels = (self.scales, self.zeros, 0, -127, 127, torch.int8)
+        w = ops.dequantize_per_channel(self.weights, *channels)
+        whole = (0.0003, 0, -(2**31), 2**31 - 1, torch.int32)
+        b = ops.dequantize_per_tensor(self.bias, *whole)
+        y = F.relu(F.conv2d(a, w, b, padding=1))
+        z = ops.dequantize_per_tensor(ops.quantize_per_tensor(y, *few), *few)
+        per_row = (torch.full((3,), 0.02), torch.zeros(3).long(), 1, -7, 7, torch.int8)
+        rows = ops.quantize_per_channel(x, *per_row)
+        return [q, z, rows, ops.dequantize_per_channel(rows, *per_row)]
+
+
 def families() -> dict[str, Family]:
     """All of them, by name. Weights and inputs are those of a fixed seed."""
     torch.manual_seed(3)
@@ -649,6 +709,18 @@ def families() -> dict[str, Family]:
         ),
         "products": Family(_Products(), [_normal(2, 6, 8), _normal(2, 8, 6)]),
         "recurrent": Family(_Recurrent(), [_normal(2, 5, 4), _normal(1, 5, 3)]),
+        "lengths": Family(
+            _Lengths(),
+            [_normal(2, 5, 8), _normal(1, 3, 8, 6)],
+            (
+                {0: batch, 1: torch.export.Dim("length", min=2, max=16)},
+                {
+                    2: torch.export.Dim("height", min=4, max=64),
+                    3: torch.export.Dim("width", min=4, max=64),
+                },
+            ),
+        ),
+        "quantized": Family(_Quantized(), [_normal(2, 3, 6, 5)]),
         "open": Family(
             _Open(),
             [_normal(2, 3, 6, 8), torch.tensor([[1, 2, 3], [4, 5, 6]])],

@@ -3,8 +3,8 @@
 """Reads HDF5 files in a process of its own, whose memory is limited; see `hdf5.py`.
 
 Each line of the standard input is a request as JSON, and gets a line as an answer. Of a
-file it writes index.json, with attributes and datasets, and the elements of all datasets
-to data.bin. It needs nothing of MACE, so that it starts fast.
+file it writes index.json, with attributes and datasets, and the elements of all
+datasets to data.bin. It needs nothing of MACE, so that it starts fast.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any, BinaryIO
 # This folder comes first for a script, and hides modules of other packages.
 sys.path.pop(0)
 
-import h5py  # noqa: E402
-import numpy as np  # noqa: E402
+import h5py
+import numpy as np
 
 # Of optimisers, which a converter does not need.
 _OTHERS = ("optimizer", "optimizer_weights")

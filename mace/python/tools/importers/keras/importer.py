@@ -39,7 +39,7 @@ from mace.python.tools.importers.keras.reader import read_model
 from mace.python.tools.importers.shapes import check_declared_shape
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import DataType
-from mace.python.tools.ir.graph import DataFormat, Graph, Value
+from mace.python.tools.ir.graph import Graph, Value
 from mace.python.tools.ir.shapes import from_ints
 
 _EXPORT_HINT = (

@@ -542,6 +542,28 @@ def _diagonal(c: Context) -> None:
     c.give(c.op("Gather", joined, c.constant(flat), axis=rank - 2))
 
 
+@HANDLERS.register("aten.diag_embed")
+def _diag_embed(c: Context) -> None:
+    x = c.value("self")
+    rank = c.rank(x) + 1
+    rows, columns = (
+        c.axis(c.integer(name, default), rank)
+        for name, default in (("dim1", -2), ("dim2", -1))
+    )
+    offset = c.integer("offset", 0)
+    if offset:
+        raise UnsupportedNodeError(f"offset is {offset}")
+    size = c.length(x, -1)
+    # The elements lie along the last axis, and those of the matrices are the last two.
+    wide = c.unsqueeze(x, rank - 1)
+    on = c.constant(np.eye(size, dtype=bool))
+    found = c.op("Where", on, wide, c.constant(0, x.dtype))
+    rest = iter(range(rank - 2))
+    places = {rows: rank - 2, columns: rank - 1}
+    order = [places[a] if a in places else next(rest) for a in range(rank)]
+    c.give(c.transpose(found, order))
+
+
 @HANDLERS.register("aten.meshgrid")
 def _meshgrid(c: Context) -> None:
     values = c.values("tensors")

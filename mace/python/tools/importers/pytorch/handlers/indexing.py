@@ -266,3 +266,25 @@ def _bucketize(c: Context) -> None:
         "ReduceSum", c.cast(reached, DataType.FLOAT32), [c.rank(x)], keepdims=0
     )
     c.give(c.cast(counts, DataType.INT32))
+
+
+@HANDLERS.register("aten.index_add", "aten.index_copy")
+def _index_add(c: Context) -> None:
+    """Slices that are added to those of some places of an axis, or replace them."""
+    x, index = c.value("self"), c.value("index")
+    source = c.cast(c.value("source"), x.dtype)
+    rank = c.rank(x)
+    axis = c.axis(c.integer("dim"), rank)
+    adds = c.operator == "index_add"
+    alpha = c.number("alpha", 1) if adds else 1
+    if alpha != 1:
+        source = c.op("Mul", source, c.constant(alpha, x.dtype))
+    order = [axis, *(i for i in range(rank) if i != axis)]
+    found = c.op(
+        "ScatterND",
+        c.transpose(x, order),
+        c.op("Reshape", index, [-1, 1]),
+        c.transpose(source, order),
+        reduction="add" if adds else "none",
+    )
+    c.give(c.transpose(found, [order.index(i) for i in range(rank)]))

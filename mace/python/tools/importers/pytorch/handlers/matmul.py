@@ -10,6 +10,7 @@ import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
+from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
@@ -28,7 +29,9 @@ def _linear(c: Context) -> None:
     c.give(result if bias is None else c.op("Add", result, bias))
 
 
-@HANDLERS.register("aten.mm", "aten.bmm", "aten.matmul", "aten.mv", "aten.dot")
+@HANDLERS.register(
+    "aten.mm", "aten.bmm", "aten.matmul", "aten.mv", "aten.dot", "aten.vdot"
+)
 def _matmul(c: Context) -> None:
     a = c.value("self")
     b = c.value(next(n for n in ("mat2", "other", "vec", "tensor") if c.has(n)))
@@ -87,15 +90,29 @@ def _attention(c: Context) -> None:
     order = [*range(rank - 2), rank - 1, rank - 2]
     scores = c.op("MatMul", _scaled(c, q, scale), c.transpose(k, order))
     if c.flag("is_causal"):
-        rows, columns = c.length(q, rank - 2), c.length(k, rank - 2)
-        causal = np.triu(np.full((rows, columns), -np.inf, np.float32), 1)
-        scores = c.op("Add", scores, c.constant(causal))
+        scores = _causal(c, scores, c.shape(q)[-2], c.shape(k)[-2])
     if mask is not None and mask.dtype is DataType.BOOL:
         scores = c.op("Where", mask, scores, c.constant(-np.inf, _FLOAT))
     elif mask is not None:
         scores = c.op("Add", scores, mask)
     weights = c.op("Softmax", scores, axis=-1)
     c.give(c.op("MatMul", weights, v), *[None] * (c.outputs - 1))
+
+
+def _causal(c: Context, scores: Value, rows: Dim, columns: Dim) -> Value:
+    """Scores, with minus infinity for keys behind a query."""
+    if isinstance(rows, int) and isinstance(columns, int):
+        causal = np.triu(np.full((rows, columns), -np.inf, np.float32), 1)
+        return c.op("Add", scores, c.constant(causal))
+    shape = c.op("Shape", scores)
+    axes = (c.rank(scores) - 2, c.rank(scores) - 1)
+    places = []
+    for axis in axes:
+        end = c.op("Gather", shape, c.constant(np.array(axis)), axis=0)
+        zero, one = (c.constant(np.array(number)) for number in (0, 1))
+        places.append(c.op("Range", zero, end, one))
+    seen = c.op("LessOrEqual", places[1], c.unsqueeze(places[0], 1))
+    return c.op("Where", seen, scores, c.constant(-np.inf, _FLOAT))
 
 
 def _repeated_heads(c: Context, q: Value, value: Value) -> Value:

@@ -148,13 +148,14 @@ def _argmax(c: Context) -> None:
     c.give(_place(c, c.reshape(x, [-1]), 0, large, False))
 
 
-@HANDLERS.register("aten.cumsum")
+@HANDLERS.register("aten.cumsum", "aten.cumprod")
 def _cumsum(c: Context) -> None:
     x = c.value("self")
     c.dtype()
     x = c.cast(x, c.type_of_result())
     axis = c.axis(c.integer("dim"), c.rank(x))
-    c.give(c.op("CumSum", x, c.constant(axis)))
+    op_type = "CumSum" if c.operator == "cumsum" else "CumProd"
+    c.give(c.op(op_type, x, c.constant(axis)))
 
 
 @HANDLERS.register("aten.diff")

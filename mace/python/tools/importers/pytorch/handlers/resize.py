@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.pytorch.context import HANDLERS, Context
+from mace.python.tools.importers.pytorch.context import (
+    HANDLERS,
+    STATIC_HINT,
+    Context,
+)
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
@@ -39,13 +43,52 @@ def _upsample(c: Context) -> None:
     name = "input" if c.has("input") else "self"
     x = c.value(name)
     rank = c.rank(x)
+    scales = _scales(c, rank - 2)
+    if _is_open(c, x) and not c.has("output_size") and rank < 5:
+        c.give(_scaled(c, x, scales))
+        return
     lengths = [c.length(x, axis) for axis in range(2, rank)]
-    scales = _scales(c, len(lengths))
     if c.has("output_size"):
         sizes = c.integers("output_size")
     else:
         sizes = [int(n * (s or 1)) for n, s in zip(lengths, scales)]
     aligned = c.flag("align_corners")
+    attributes = _attributes(c, aligned)
+    inputs: list[Any] = [None, None, np.array(sizes, np.int64)]
+    if not aligned and _differ(lengths, sizes, scales):
+        # The scale is the ratio of pixels, instead of the ratio of the sizes.
+        inputs = [None, c.constant(np.array(scales, np.float32)), None]
+        made = [int(n * s) for n, s in zip(lengths, scales) if s is not None]
+        if made != sizes:
+            raise UnsupportedNodeError(f"scales {scales} for sizes {sizes}")
+    if rank == 5:
+        if inputs[2] is None:
+            raise UnsupportedNodeError(f"scales {scales} of a volume")
+        c.give(_volume(c, x, sizes, attributes))
+        return
+    inputs = inputs[: 3 if inputs[2] is not None else 2]
+    c.give(c.op("Resize", x, *inputs, axes=list(range(2, rank)), **attributes))
+
+
+def _is_open(c: Context, x: Value) -> bool:
+    return not all(isinstance(dim, int) for dim in c.shape(x)[2:])
+
+
+def _scaled(c: Context, x: Value, scales: list[float | None]) -> Value:
+    """An image whose size the run knows, by factors."""
+    factors = [1.0 if scale is None else scale for scale in scales]
+    if not all(float(factor).is_integer() for factor in factors):
+        raise UnsupportedNodeError(
+            f"factors {factors} of an image whose size is not known before the run",
+            STATIC_HINT,
+        )
+    attributes = _attributes(c, c.flag("align_corners"))
+    axes = list(range(2, 2 + len(factors)))
+    scale = c.constant(np.array(factors, np.float32))
+    return c.op("Resize", x, None, scale, axes=axes, **attributes)
+
+
+def _attributes(c: Context, aligned: bool) -> dict[str, Any]:
     mode = _MODES[c.operator]
     smooth = 1 if mode.endswith("_aa") else None
     attributes: dict[str, Any] = {"antialias": smooth, "exclude_outside": smooth}
@@ -66,20 +109,7 @@ def _upsample(c: Context) -> None:
             # A single row lies in the middle, unlike in ONNX's pytorch_half_pixel.
             else "half_pixel",
         }
-    inputs: list[Any] = [None, None, np.array(sizes, np.int64)]
-    if not aligned and _differ(lengths, sizes, scales):
-        # The scale is the ratio of pixels, instead of the ratio of the sizes.
-        inputs = [None, c.constant(np.array(scales, np.float32)), None]
-        made = [int(n * s) for n, s in zip(lengths, scales) if s is not None]
-        if made != sizes:
-            raise UnsupportedNodeError(f"scales {scales} for sizes {sizes}")
-    if rank == 5:
-        if inputs[2] is None:
-            raise UnsupportedNodeError(f"scales {scales} of a volume")
-        c.give(_volume(c, x, sizes, attributes))
-        return
-    inputs = inputs[: 3 if inputs[2] is not None else 2]
-    c.give(c.op("Resize", x, *inputs, axes=list(range(2, rank)), **attributes))
+    return attributes
 
 
 def _volume(
