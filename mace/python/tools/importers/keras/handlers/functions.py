@@ -114,7 +114,31 @@ def function(context: Context, x: Value, name: str) -> Value:
         negative = context.step("Eltwise", [x], "negative", mode="NEG")
         inner = function(context, negative, "softplus")
         return context.step("Eltwise", [inner], name, mode="NEG")
+    if name in ("hard_tanh", "celu", "hard_shrink", "soft_shrink", "tanh_shrink"):
+        return _less_common(context, x, name)
     raise UnsupportedNodeError(f"activation {name!r} is not supported")
+
+
+def _less_common(context: Context, x: Value, name: str) -> Value:
+    """Of Keras 3, with the numbers that their names stand for."""
+
+    def pair(mode: str, a: Value, b: Value | float) -> Value:
+        operand = b if isinstance(b, Value) else context.scalar(b)
+        return context.step("Eltwise", [a, operand], name, mode=mode)
+
+    if name == "tanh_shrink":
+        return pair("SUB", x, function(context, x, "tanh"))
+    if name == "celu":
+        return function(context, x, "elu")  # its alpha is 1
+    if name == "hard_tanh":
+        return pair("MIN", pair("MAX", x, -1.0), 1.0)
+    # What is left beyond 0.5 on both sides.
+    if name == "soft_shrink":
+        inside = pair("MIN", pair("MAX", x, -0.5), 0.5)
+        return pair("SUB", x, inside)
+    size = context.step("Eltwise", [x], "size", mode="ABS")
+    outside = pair("GREATER", size, 0.5)
+    return context.step("Where", [outside, x, context.scalar(0.0)], name)
 
 
 @HANDLERS.register("Activation")

@@ -28,7 +28,8 @@ def _every_handler_is_compared() -> Iterator[None]:
 
 def test_names(tmp_path: Path) -> None:
     names = [*_PLAIN, "linear", "hard_sigmoid", "exponential", "softmax", "selu"]
-    names += ["log_softmax", "mish", "log_sigmoid"]
+    names += ["log_softmax", "mish", "log_sigmoid", "hard_tanh", "celu"]
+    names += ["hard_shrink", "soft_shrink", "tanh_shrink"]
     x = np.concatenate([rand(1, 5), 9 * rand(1, 5)], axis=1)
     FAMILY.check(tmp_path, lambda x: [layers.Activation(n)(x) for n in names], x)
 
@@ -61,6 +62,6 @@ def test_layers(tmp_path: Path) -> None:
 def test_what_is_refused(tmp_path: Path) -> None:
     x = keras.Input((3,), name="x0")
     path = tmp_path / "m.keras"
-    keras.Model(x, layers.Activation("celu", name="y")(x)).save(path)
-    with pytest.raises(UnsupportedNodesError, match="'celu' is not supported"):
+    keras.Model(x, layers.Activation("sparsemax", name="y")(x)).save(path)
+    with pytest.raises(UnsupportedNodesError, match="'sparsemax' is not supported"):
         imported(path, [rand(1, 3)], ["y"])

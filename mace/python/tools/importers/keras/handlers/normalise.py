@@ -183,6 +183,24 @@ def group_normalization(context: Context) -> None:
     _scaled(context, y, gamma, beta)
 
 
+@HANDLERS.register("SpectralNormalization")
+def spectral_normalization(context: Context) -> None:
+    """Outside of training, it is the layer in it, whose weights were normalised."""
+    inner = context.layer.children.get("layer")
+    if inner is None or inner.network is not None:
+        raise UnsupportedNodeError("it wraps no layer that is supported")
+    for index, value in enumerate(
+        context.apply(inner, list(context.arguments), "inside")
+    ):
+        context.give(value, index)
+
+
+@has_variables("SpectralNormalization")
+def _spectral_variables(layer: Layer) -> list[tuple[str, bool]]:
+    del layer
+    return [("vars/0", False)]
+
+
 def _centred(context: Context, x: Value, axes: Sequence[int]) -> Value:
     mean = context.step("Reduce", [x], "mean", mode="MEAN", axes=list(axes))
     return context.step("Eltwise", [x, mean], "centred", mode="SUB")

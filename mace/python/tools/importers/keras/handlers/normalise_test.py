@@ -51,3 +51,15 @@ def test_rows(tmp_path: Path) -> None:
         lambda x: [layers.BatchNormalization()(x), layers.LayerNormalization()(x)],
         rand(2, 6),
     )
+
+
+def test_spectral_normalization(tmp_path: Path) -> None:
+    FAMILY.check(
+        tmp_path,
+        lambda x: layers.SpectralNormalization(layers.Dense(3))(
+            layers.SpectralNormalization(layers.Conv2D(4, 3))(x)
+        ),
+        rand(2, 6, 5, 4),
+        endings=("keras", "h5"),
+        tolerance=1e-4,
+    )
