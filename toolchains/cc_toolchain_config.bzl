@@ -89,8 +89,9 @@ _FREESTANDING_COPTS = [
     "-fno-stack-protector",
 ]
 
-# Nobody relocates a program.
-_FREESTANDING_LINKOPTS = ["-nostdlib", "-static", "-Wl,--no-pie"]
+# Nobody relocates a program. A library lacks what the system that loads it has.
+_FREESTANDING_PROGRAMS = ["-static", "-Wl,--no-pie"]
+_FREESTANDING_LIBRARIES = ["-Wl,--hash-style=sysv"]
 
 _DBG = [with_feature_set(features = ["dbg"])]
 
@@ -195,18 +196,26 @@ def _impl(ctx):
         _flags(_LINK, target + [
             "-fuse-ld=" + (PLAIN_LLD if ctx.attr.freestanding else tools["ld.lld"]),
             "-no-canonical-prefixes",
-        ] + (_FREESTANDING_LINKOPTS if ctx.attr.freestanding else ["-pthread"] + ctx.attr.cxx_runtime + [
+        ] + (["-nostdlib"] if ctx.attr.freestanding else ["-pthread"] + ctx.attr.cxx_runtime + [
             "-lm",
             "-Wl,-z,relro,-z,now",
         ]) + [
             "-Wl,--build-id=sha1",
         ] + ctx.attr.linkopts),
+        _flags(
+            [ACTION_NAMES.cpp_link_executable],
+            _FREESTANDING_PROGRAMS if ctx.attr.freestanding else [],
+        ),
+        _flags(
+            [ACTION_NAMES.cpp_link_dynamic_library],
+            _FREESTANDING_LIBRARIES if ctx.attr.freestanding else [],
+        ),
         _flags(_LINK, ["-Wl,--gc-sections"], _OPT),
         # What a library lacks would otherwise fail in the user's program; a
         # sanitizer's runtime is in the program, not in its libraries.
         _flags(
             [ACTION_NAMES.cpp_link_dynamic_library],
-            ["-Wl,--no-undefined"],
+            [] if ctx.attr.freestanding else ["-Wl,--no-undefined"],
             _UNSANITIZED,
         ),
     ])

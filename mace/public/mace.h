@@ -100,6 +100,18 @@ enum GPUPerfHint : int {
   PERF_HIGH = 3,
 };
 
+// How fast the clock of the DSP runs: from SVS2, the slowest, to TURBOPLUS.
+enum HexagonNNCornerType : int {
+  HEXAGON_NN_CORNER_RELEASE = 0,  // no wish
+  HEXAGON_NN_CORNER_TURBOPLUS,
+  HEXAGON_NN_CORNER_TURBO,
+  HEXAGON_NN_CORNER_NOMPLUS,
+  HEXAGON_NN_CORNER_NOMINAL,
+  HEXAGON_NN_CORNER_SVSPLUS,
+  HEXAGON_NN_CORNER_SVS,
+  HEXAGON_NN_CORNER_SVS2,
+};
+
 enum GPUPriorityHint : int {
   PRIORITY_DEFAULT = 0,
   PRIORITY_LOW = 1,
@@ -518,6 +530,29 @@ class MACE_API MaceEngineConfig {
   // enumerations. (AP-08)
   MaceStatus SetGPUHints(GPUPerfHint perf_hint, GPUPriorityHint priority_hint);
 
+  // Runs the DSP's code in a process for unsigned code; creating the engine
+  // fails where the DSP has none. Without this call the DSP says whether it
+  // has: if not, the code has to be signed. See docs/user/dsp.md. (AP-25)
+  MaceStatus SetHexagonToUnsignedPD() { return SetHexagon(true, 0, false, 0); }
+
+  // What the DSP's clock should do: `corner` as long as an engine uses the DSP,
+  // or that at most as the DSP likes it (`dcvs_enable`), and how many
+  // microseconds it may take to wake up (0: no wish). The last engine's wish
+  // applies to all engines of the process. Default: as the system likes.
+  // MACE_INVALID_ARGS for a value outside of the enumeration, and a latency
+  // below 0. (AP-25)
+  MaceStatus SetHexagonPower(HexagonNNCornerType corner,
+                             bool dcvs_enable,
+                             int latency) {
+    if (corner < HEXAGON_NN_CORNER_RELEASE || corner > HEXAGON_NN_CORNER_SVS2 ||
+        latency < 0) {
+      return MaceStatus(MaceStatus::MACE_INVALID_ARGS,
+                        "SetHexagonPower: the corner is one of "
+                        "HexagonNNCornerType, and the latency is not below 0");
+    }
+    return SetHexagon(false, corner, dcvs_enable, latency);
+  }
+
   // Run fails with MACE_RUNTIME_ERROR at the first operator that produces NaN
   // or infinity, and names the operator. Costs a pass over every tensor.
   // Default: off, or on if the environment has MACE_OUT_OF_RANGE_CHECK=1.
@@ -541,6 +576,11 @@ class MACE_API MaceEngineConfig {
   const Impl *impl() const;
 
  private:
+  MaceStatus SetHexagon(bool unsigned_pd,
+                        int corner,
+                        bool dcvs_enable,
+                        int latency);
+
   std::unique_ptr<Impl> impl_;
 };
 

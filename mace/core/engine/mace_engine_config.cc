@@ -138,6 +138,20 @@ MaceStatus MaceEngineConfig::SetGPUHints(GPUPerfHint perf_hint,
   return MaceStatus::MACE_SUCCESS;
 }
 
+MaceStatus MaceEngineConfig::SetHexagon(bool unsigned_pd,
+                                        int corner,
+                                        bool dcvs_enable,
+                                        int latency) {
+  if (impl_ == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
+  HexagonOptions &hexagon = impl_->options.hexagon;
+  if (unsigned_pd) {
+    hexagon.unsigned_pd = true;
+  } else {
+    hexagon = {hexagon.unsigned_pd, true, corner, dcvs_enable, latency};
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
 MaceStatus MaceEngineConfig::SetOutOfRangeCheck(bool enabled) {
   if (impl_ == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
   impl_->options.check_numerics = enabled;

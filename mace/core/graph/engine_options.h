@@ -15,6 +15,17 @@
 
 namespace mace {
 
+// For the DSP's runtime.
+struct HexagonOptions {
+  // Only in a process for unsigned code.
+  bool unsigned_pd = false;
+  // Whether the following have been set.
+  bool has_power = false;
+  int corner = HEXAGON_NN_CORNER_RELEASE;
+  bool may_lower = false;
+  int latency_us = 0;
+};
+
 // The settings of a MaceEngineConfig.
 struct EngineOptions {
   // In order of preference.
@@ -41,6 +52,7 @@ struct EngineOptions {
   std::shared_ptr<GPUContext> gpu_context;
   GPUPerfHint gpu_perf_hint = PERF_DEFAULT;
   GPUPriorityHint gpu_priority_hint = PRIORITY_DEFAULT;
+  HexagonOptions hexagon;
 };
 
 // The context of an application in C. Defined by mace/runtimes/opencl_options,

@@ -27,6 +27,7 @@ constexpr double kCallNanos = 100000;
 Result<std::unique_ptr<Device>> HexagonDevice::Create(
     const EngineOptions &options) {
   std::unique_ptr<HexagonDevice> device(new HexagonDevice());
+  device->options_ = options.hexagon;
   device->pool_ = ThreadPool::CreateUnbound(1);
   if (device->pool_ == nullptr) {
     return OutOfResources("no memory for the DSP runtime");
@@ -37,7 +38,7 @@ Result<std::unique_ptr<Device>> HexagonDevice::Create(
 
 MaceStatus HexagonDevice::Open() {
   if (transport_ != nullptr) return MaceStatus();
-  MACE_ASSIGN_OR_RETURN(transport_, OpenHexagonTransport());
+  MACE_ASSIGN_OR_RETURN(transport_, OpenHexagonTransport(options_));
   return MaceStatus();
 }
 

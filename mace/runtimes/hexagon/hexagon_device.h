@@ -39,6 +39,7 @@ class HexagonDevice final : public Device {
   HexagonDevice() = default;
   MaceStatus Open();
 
+  HexagonOptions options_;
   std::shared_ptr<HexagonTransport> transport_;
   std::unique_ptr<ThreadPool> pool_;  // of the calling thread alone
 };

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "mace/core/base/status.h"
+#include "mace/core/graph/engine_options.h"
 #include "mace/kernels/hexagon/program/program.h"
 
 namespace mace {
@@ -51,6 +52,8 @@ struct HexagonCall {
 class HexagonTransport {
  public:
   virtual ~HexagonTransport() = default;
+  // What the DSP's clock should do, if the options say so.
+  virtual void SetPower(const HexagonOptions &options) {}
   // What it is, for messages: "the emulator qemu-hexagon".
   virtual std::string Name() const = 0;
   // Whether times say nothing of a DSP's. All operators that can run there are
@@ -65,8 +68,11 @@ class HexagonTransport {
 };
 
 // The transport of this process, which is opened if no engine has it yet, and
-// closed after the last one. RUNTIME_ERROR says why this machine has none.
-Result<std::shared_ptr<HexagonTransport>> OpenHexagonTransport();
+// closed after the last one: to the emulator that MACE_HEXAGON_EMULATOR names,
+// else to the DSP of this device, else to an emulator. RUNTIME_ERROR says why
+// this machine has none.
+Result<std::shared_ptr<HexagonTransport>> OpenHexagonTransport(
+    const HexagonOptions &options);
 
 }  // namespace mace
 

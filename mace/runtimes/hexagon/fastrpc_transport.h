@@ -1,0 +1,56 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The DSP of a phone, by FastRPC (mace/kernels/hexagon/fastrpc).
+
+#ifndef MACE_RUNTIMES_HEXAGON_FASTRPC_TRANSPORT_H_
+#define MACE_RUNTIMES_HEXAGON_FASTRPC_TRANSPORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "mace/core/graph/engine_options.h"
+#include "mace/kernels/hexagon/fastrpc/interface.h"
+#include "mace/runtimes/hexagon/fastrpc_api.h"
+#include "mace/runtimes/hexagon/transport.h"
+
+namespace mace {
+
+class FastRpcTransport final : public HexagonTransport {
+ public:
+  // UNSUPPORTED if this device has no FastRPC; RUNTIME_ERROR if its DSP cannot
+  // be used, and why.
+  static Result<std::shared_ptr<HexagonTransport>> Open(
+      const HexagonOptions &options);
+  ~FastRpcTransport() override;
+
+  std::string Name() const override;
+  void SetPower(const HexagonOptions &options) override;
+  Result<std::unique_ptr<HexagonMemory>> Allocate(size_t bytes) override;
+  Result<hexagon::ProgramReply> Run(const HexagonCall &call) override;
+
+ private:
+  FastRpcTransport() = default;
+  // Of the DSP; 0 if it does not say.
+  uint32_t Ask(FastRpcAttribute attribute) const;
+  MaceStatus CheckVectors() const;
+  // Asks for a process for unsigned code.
+  MaceStatus ChooseProcess(bool must_be_unsigned);
+  MaceStatus Connect();
+  void Disconnect();
+  void SendPower();
+
+  std::mutex mutex_;
+  // Memory may outlive the transport.
+  std::shared_ptr<const FastRpcApi> api_;
+  bool is_unsigned_ = false;
+  bool is_open_ = false;
+  uint64_t handle_ = 0;
+  HexagonOptions power_;
+};
+
+}  // namespace mace
+
+#endif  // MACE_RUNTIMES_HEXAGON_FASTRPC_TRANSPORT_H_

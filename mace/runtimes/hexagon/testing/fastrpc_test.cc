@@ -1,0 +1,352 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls through a stand-in for a phone's FastRPC library, and what is said when
+// that or the DSP fails.
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "mace/core/engine/engine_config.h"
+#include "mace/kernels/hexagon/program/instructions.h"
+#include "mace/runtimes/hexagon/fastrpc_transport.h"
+#include "mace/runtimes/hexagon/testing/fastrpc_stand_in.h"
+
+namespace mace {
+namespace {
+
+using hexagon::Area;
+using hexagon::PowerRecord;
+using hexagon::ProgramReply;
+using testing::HasSubstr;
+
+constexpr char kFolder[] = "mace/runtimes/hexagon/testing/";
+constexpr uint32_t kElements = 16;
+constexpr uint32_t kOutput = 128;  // in the border
+
+// A program that changes bit 7 of all elements.
+struct FlipProgram {
+  hexagon::ProgramHeader header;
+  hexagon::TensorPlace tensor;
+  hexagon::InstructionHeader enter_header;
+  hexagon::EnterParameters enter;
+  hexagon::InstructionHeader leave_header;
+  hexagon::LeaveParameters leave;
+};
+
+FlipProgram MakeProgram() {
+  FlipProgram program = {};
+  program.header = {hexagon::kProgramMagic, hexagon::kProgramVersion,
+                    sizeof(FlipProgram), 1, 2};
+  hexagon::TensorPlace &tensor = program.tensor;
+  tensor.area = static_cast<uint32_t>(Area::kArena);
+  tensor.element_bytes = 1;
+  tensor.batch = tensor.height = tensor.width = 1;
+  tensor.channels = tensor.pixel_bytes = kElements;
+  tensor.row_bytes = tensor.image_bytes = kElements;
+  program.enter_header = {
+      static_cast<uint32_t>(hexagon::Opcode::kEnter),
+      sizeof(hexagon::InstructionHeader) + sizeof(hexagon::EnterParameters)};
+  program.enter = {0, 0, 1};
+  program.leave_header = {
+      static_cast<uint32_t>(hexagon::Opcode::kLeave),
+      sizeof(hexagon::InstructionHeader) + sizeof(hexagon::LeaveParameters)};
+  program.leave = {0, kOutput, 0};
+  return program;
+}
+
+class FastRpcTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string library = std::string(kFolder) + "libfastrpc_stand_in.so";
+    setenv("MACE_FASTRPC_LIBRARY", library.c_str(), 1);
+    setenv("MACE_TEST_SKEL",
+           (std::string(kFolder) + "v67/emulated_skel").c_str(), 1);
+    void *opened = dlopen(library.c_str(), RTLD_NOW);
+    ASSERT_NE(opened, nullptr) << dlerror();
+    const auto function = reinterpret_cast<FastRpcStandInFunction>(
+        dlsym(opened, "fastrpc_stand_in"));
+    ASSERT_NE(function, nullptr);
+    phone_ = function();
+    hexagon::EmulatedMailbox *mailbox = phone_->mailbox;
+    *phone_ = FastRpcStandIn();
+    phone_->mailbox = mailbox;
+    if (mailbox != nullptr) mailbox->power_requests = 0;
+  }
+
+  MaceStatus Open(const HexagonOptions &options = {}) {
+    Result<std::shared_ptr<HexagonTransport>> result =
+        FastRpcTransport::Open(options);
+    if (!result.ok()) return result.status();
+    transport_ = std::move(result.value());
+    return MaceStatus();
+  }
+
+  // Memory for all areas of a call.
+  void Prepare() {
+    constexpr size_t kBytes = 4096;
+    Result<std::unique_ptr<HexagonMemory>> memory =
+        transport_->Allocate(4 * kBytes);
+    ASSERT_TRUE(memory.ok()) << memory.status().information();
+    memory_ = std::move(memory.value());
+    for (size_t i = 0; i < memory_->bytes(); ++i) {
+      ASSERT_EQ(memory_->data()[i], 0);
+    }
+    const FlipProgram program = MakeProgram();
+    std::memcpy(memory_->data(), &program, sizeof(program));
+    call_.program = {memory_.get(), 0, sizeof(program)};
+    range(Area::kArena) = {memory_.get(), kBytes, kBytes};
+    range(Area::kBorder) = {memory_.get(), 2 * kBytes, kBytes};
+    range(Area::kCounters) = {memory_.get(), 3 * kBytes,
+                              2 * sizeof(hexagon::CounterRecord)};
+  }
+
+  HexagonRange &range(Area area) {
+    return call_.areas[static_cast<uint32_t>(area)];
+  }
+
+  uint8_t *border() { return memory_->data() + range(Area::kBorder).offset; }
+
+  // Runs the program and checks its result.
+  void ExpectAnswer(uint8_t first) {
+    for (uint32_t i = 0; i < kElements; ++i) {
+      border()[i] = static_cast<uint8_t>(first + i);
+      border()[kOutput + i] = 0;
+    }
+    const Result<ProgramReply> reply = transport_->Run(call_);
+    ASSERT_TRUE(reply.ok()) << reply.status().information();
+    ASSERT_EQ(reply.value().status, 0U) << reply.value().index;
+    for (uint32_t i = 0; i < kElements; ++i) {
+      ASSERT_EQ(border()[kOutput + i], (first + i) ^ 0x80) << i;
+    }
+  }
+
+  FastRpcStandIn *phone_ = nullptr;
+  std::shared_ptr<HexagonTransport> transport_;
+  std::unique_ptr<HexagonMemory> memory_;
+  HexagonCall call_;
+};
+
+TEST_F(FastRpcTest, RunsProgramsInSharedMemory) {
+  ASSERT_EQ(Open(), MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(transport_->Name(), "the DSP (cdsp)");
+  EXPECT_FALSE(transport_->is_emulated());
+  EXPECT_TRUE(phone_->is_unsigned);
+  EXPECT_STREQ(phone_->uri,
+               "file:///libmace_hexagon_skel.so?"
+               "mace_hexagon_skel_handle_invoke&_modver=1.0&_dom=cdsp");
+  Prepare();
+  ExpectAnswer(3);
+  hexagon::CounterRecord counters[2];
+  std::memcpy(counters, memory_->data() + range(Area::kCounters).offset,
+              sizeof(counters));
+  EXPECT_GT(counters[0].low, 0U);
+  EXPECT_GT(counters[1].low, 0U);
+  ExpectAnswer(120);
+  // The request and the reply; nothing else is copied, and one call is made.
+  EXPECT_EQ(phone_->calls, 2);
+  EXPECT_EQ(phone_->copied_buffers, 4);
+  // Memory may outlive the transport.
+  transport_.reset();
+  EXPECT_EQ(phone_->closed, 1);
+  memory_.reset();
+}
+
+TEST_F(FastRpcTest, AnswersOfTheProgramArePassedOn) {
+  ASSERT_EQ(Open(), MaceStatus::MACE_SUCCESS);
+  Prepare();
+  memory_->data()[offsetof(FlipProgram, tensor.channels)] = 17;
+  const Result<ProgramReply> reply = transport_->Run(call_);
+  ASSERT_TRUE(reply.ok());
+  EXPECT_EQ(reply.value().status,
+            static_cast<uint32_t>(hexagon::ProgramStatus::kWrongTensor));
+  // Memory that is not there.
+  range(Area::kArena).bytes = memory_->bytes();
+  EXPECT_FALSE(transport_->Run(call_).ok());
+  EXPECT_EQ(phone_->calls, 1);
+}
+
+TEST_F(FastRpcTest, PhonesWithoutFastRpcAreTold) {
+  setenv("MACE_FASTRPC_LIBRARY", "/nowhere/libcdsprpc.so", 1);
+  MaceStatus status = Open();
+  EXPECT_EQ(status.code(), MaceStatus::MACE_UNSUPPORTED);
+  EXPECT_THAT(status.information(),
+              HasSubstr("MACE_FASTRPC_LIBRARY names /nowhere/libcdsprpc.so"));
+  setenv("MACE_FASTRPC_LIBRARY", "libm.so.6", 1);
+  EXPECT_THAT(Open().information(), HasSubstr("libm.so.6 has no rpcmem_alloc"));
+  unsetenv("MACE_FASTRPC_LIBRARY");
+  status = Open();
+  EXPECT_EQ(status.code(), MaceStatus::MACE_UNSUPPORTED);
+  EXPECT_THAT(status.information(), HasSubstr("no FastRPC library"));
+  EXPECT_THAT(status.information(), HasSubstr("libadsprpc.so"));
+}
+
+struct Fault {
+  const char *name;
+  void (*damage)(FastRpcStandIn *phone);
+  bool must_be_unsigned;
+  const char *message;
+};
+
+class FastRpcFaultTest : public FastRpcTest,
+                         public testing::WithParamInterface<Fault> {};
+
+TEST_P(FastRpcFaultTest, IsTold) {
+  GetParam().damage(phone_);
+  HexagonOptions options;
+  options.unsigned_pd = GetParam().must_be_unsigned;
+  const MaceStatus status = Open(options);
+  EXPECT_EQ(status.code(), MaceStatus::MACE_RUNTIME_ERROR);
+  EXPECT_THAT(status.information(), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All,
+    FastRpcFaultTest,
+    testing::Values(
+        Fault{"old", [](FastRpcStandIn *p) { p->architecture = 0x65; }, false,
+              "the DSP (cdsp) is a Hexagon v65; v66 or later is needed"},
+        Fault{"vectors", [](FastRpcStandIn *p) { p->vectors = 0; }, false,
+              "the DSP (cdsp) has no vectors (HVX)"},
+        Fault{
+            "signature", [](FastRpcStandIn *p) { p->unsigned_support = 0; },
+            false,
+            "does not start, in a process for signed code: error 0x80000481, "
+            "libmace_hexagon_skel.so lacks a signature that this device knows"},
+        Fault{
+            "refused", [](FastRpcStandIn *p) { p->unsigned_error = 0x2b; },
+            true,
+            "gives no process for unsigned code: error 0x2b, this program may "
+            "not use it; leave out SetHexagonToUnsignedPD"},
+        Fault{
+            "no_file",
+            [](FastRpcStandIn *p) {
+              p->open_error = static_cast<int>(0x80000406);
+            },
+            false,
+            "in a process for unsigned code: error 0x80000406, it cannot load "
+            "libmace_hexagon_skel.so: the file is in no folder of "
+            "ADSP_LIBRARY_PATH"},
+        Fault{"no_device", [](FastRpcStandIn *p) { p->open_error = 0x3b; },
+              false, "there is no such DSP, or its device file may not be"},
+        Fault{"unknown", [](FastRpcStandIn *p) { p->open_error = 0x31; }, false,
+              "does not start, in a process for unsigned code: error 0x31"}),
+    [](const auto &info) { return std::string(info.param.name); });
+
+TEST_F(FastRpcTest, SignedCodeRunsWhereThereIsNoProcessForOther) {
+  phone_->unsigned_support = 0;
+  phone_->has_signature = true;
+  ASSERT_EQ(Open(), MaceStatus::MACE_SUCCESS);
+  EXPECT_FALSE(phone_->is_unsigned);
+  Prepare();
+  ExpectAnswer(1);
+}
+
+class FastRpcRestartTest : public FastRpcTest,
+                           public testing::WithParamInterface<int> {};
+
+TEST_P(FastRpcRestartTest, TheNextCallStartsAgain) {
+  ASSERT_EQ(Open(), MaceStatus::MACE_SUCCESS);
+  Prepare();
+  ExpectAnswer(7);
+  phone_->failing_call = 2;
+  phone_->call_error = GetParam();
+  const Result<ProgramReply> reply = transport_->Run(call_);
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(reply.status().code(), MaceStatus::MACE_RUNTIME_ERROR);
+  EXPECT_THAT(reply.status().information(),
+              HasSubstr("the DSP (cdsp) did not answer: error 0x"));
+  // The memory is still there.
+  ExpectAnswer(9);
+  EXPECT_EQ(phone_->opened, 2);
+  // Until it does not start any more.
+  phone_->failing_call = 4;
+  phone_->open_error = 0x72;
+  ASSERT_FALSE(transport_->Run(call_).ok());
+  EXPECT_THAT(transport_->Run(call_).status().information(),
+              HasSubstr("does not start"));
+}
+
+// Restart of the DSP, of its process, and a process that ends.
+INSTANTIATE_TEST_SUITE_P(Errors,
+                         FastRpcRestartTest,
+                         testing::Values(104,
+                                         39,
+                                         static_cast<int>(0x8000040d)));
+
+TEST_F(FastRpcTest, NoMemoryIsTold) {
+  ASSERT_EQ(Open(), MaceStatus::MACE_SUCCESS);
+  phone_->has_memory = false;
+  const auto memory = transport_->Allocate(1000);
+  ASSERT_FALSE(memory.ok());
+  EXPECT_EQ(memory.status().code(), MaceStatus::MACE_OUT_OF_RESOURCES);
+  EXPECT_THAT(memory.status().information(), HasSubstr("1000 bytes"));
+  EXPECT_FALSE(transport_->Allocate(size_t{3} << 30).ok());
+}
+
+TEST(HexagonSettingsTest, WrongPowerIsRefused) {
+  MaceEngineConfig config;
+  EXPECT_EQ(config.SetHexagonToUnsignedPD(), MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(config.SetHexagonPower(HEXAGON_NN_CORNER_SVS, true, 0),
+            MaceStatus::MACE_SUCCESS);
+  const HexagonOptions &options = config.impl()->options.hexagon;
+  EXPECT_TRUE(options.unsigned_pd);
+  EXPECT_TRUE(options.has_power);
+  EXPECT_TRUE(options.may_lower);
+  EXPECT_EQ(options.corner, HEXAGON_NN_CORNER_SVS);
+  for (const MaceStatus &status :
+       {config.SetHexagonPower(static_cast<HexagonNNCornerType>(8), true, 0),
+        config.SetHexagonPower(HEXAGON_NN_CORNER_SVS, true, -1)}) {
+    EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
+    EXPECT_THAT(status.information(), HasSubstr("HexagonNNCornerType"));
+  }
+  EXPECT_TRUE(options.may_lower);
+}
+
+TEST_F(FastRpcTest, PowerIsAskedFor) {
+  HexagonOptions options;
+  options.has_power = true;
+  options.corner = HEXAGON_NN_CORNER_TURBO;
+  options.latency_us = 100;
+  ASSERT_EQ(Open(options), MaceStatus::MACE_SUCCESS);
+  ASSERT_EQ(phone_->mailbox->power_requests, 3U);
+  // Of HAP_power.h: vectors 2, class 3 (4: computation), clocks 7; turbo is 6.
+  const PowerRecord *power = phone_->mailbox->power;
+  EXPECT_EQ(power[0].type, 2U);
+  EXPECT_EQ(power[0].vectors_on, 1U);
+  EXPECT_EQ(power[1].type, 3U);
+  EXPECT_EQ(power[1].client_class, 4U);
+  EXPECT_EQ(power[2].type, 7U);
+  EXPECT_EQ(power[2].target, 6U);
+  EXPECT_EQ(power[2].least, 6U);
+  EXPECT_EQ(power[2].dcvs_enable, 0U);
+  EXPECT_EQ(power[2].latency, 100U);
+  // Another engine.
+  options.corner = HEXAGON_NN_CORNER_SVS2;
+  options.may_lower = true;
+  transport_->SetPower(options);
+  ASSERT_EQ(phone_->mailbox->power_requests, 5U);
+  EXPECT_EQ(power[4].target, 1U);
+  EXPECT_EQ(power[4].least, 0U);
+  EXPECT_EQ(power[4].dcvs_enable, 1U);
+  // Without a wish nothing is asked for.
+  transport_->SetPower(HexagonOptions());
+  EXPECT_EQ(phone_->mailbox->power_requests, 5U);
+  // After a restart, the wish is told again.
+  Prepare();
+  phone_->failing_call = phone_->calls + 1;
+  phone_->call_error = 104;
+  ASSERT_FALSE(transport_->Run(call_).ok());
+  ExpectAnswer(5);
+  EXPECT_EQ(power[phone_->mailbox->power_requests - 1].target, 1U);
+}
+
+}  // namespace
+}  // namespace mace

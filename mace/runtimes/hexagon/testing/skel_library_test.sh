@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the loader of a DSP finds in libmace_hexagon_skel.so: one function to call, and
+# none to look for but those that the DSP's system has.
+set -euo pipefail
+library=$1
+fail() {
+  echo "$*" >&2
+  exit 1
+}
+
+symbols=$(llvm-readelf-19 --dyn-syms "$library" |
+  awk '$8 != "" && $1 ~ /^[0-9]+:$/ {print ($7 == "UND" ? "needs" : "has"), $5, $8}' |
+  sort)
+expected="has GLOBAL mace_hexagon_skel_handle_invoke
+needs GLOBAL HAP_perf_get_pcycles
+needs GLOBAL HAP_power_set
+needs WEAK qurt_hvx_lock
+needs WEAK qurt_hvx_unlock"
+[[ $symbols == "$expected" ]] || fail "found: $symbols"
+
+header=$(llvm-readelf-19 -h "$library")
+[[ $header == *"DYN (Shared object file)"*"Qualcomm Hexagon"* ]] || fail "$header"
+dynamic=$(llvm-readelf-19 -d "$library")
+[[ $dynamic == *"soname: [libmace_hexagon_skel.so]"* ]] || fail "$dynamic"
+# Text relocations are refused, and a library would have to be on the phone, too.
+for tag in TEXTREL NEEDED INIT; do
+  [[ $dynamic != *"($tag"* ]] || fail "$dynamic"
+done
