@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Dict, Tuple
 
@@ -107,7 +108,7 @@ exit 126
 """
 _FOLDERS = (
     *("data", "cache", "mnt", "system/etc", "system/lib", "system/lib64"),
-    *("vendor/lib", "vendor/lib64"),
+    *("vendor/bin", "vendor/lib", "vendor/lib64"),
 )
 _GETENFORCE = "#!/system/bin/sh\necho Enforcing\n"
 _PROGRAMS = {
@@ -118,6 +119,19 @@ _PROGRAMS = {
     "dumpsys": _DUMPSYS,
     "getenforce": _GETENFORCE,
 }
+
+
+# Linked statically: it runs on this computer's processor, in the phone's folders.
+DSP_EMULATOR = "qemu-hexagon-static"
+# The name under which systems show a DSP that programs may use.
+_DSP_NODE = "fastrpc-cdsp"
+
+
+def _own_program(name: str) -> str:
+    found = shutil.which(name)
+    # `requirements.py` has looked for it.
+    assert found is not None
+    return found
 
 
 def properties(profile: Profile, serial: str) -> Dict[str, str]:
@@ -147,6 +161,8 @@ def properties(profile: Profile, serial: str) -> Dict[str, str]:
 def make_android_root(root: Path, profile: Profile, values: Dict[str, str]) -> None:
     """Makes the root folder of a phone; `root` must not exist."""
     make_root(root, profile, "system/bin", _FOLDERS, _REFUSAL)
+    if profile.dsp:
+        shutil.copy(_own_program(DSP_EMULATOR), root / "vendor/bin/qemu-hexagon")
     os.symlink("system/bin", root / "bin")
     os.symlink("system/etc", root / "etc")
     os.symlink("/data/media/0", root / "sdcard")
@@ -168,10 +184,12 @@ def android_storage(profile: Profile) -> Tuple[Storage, ...]:
     return (Storage("/data", profile.storage_mb, mode=0o771),)
 
 
-def android_setup(all_ids: bool) -> str:
-    """Shell commands that fill /data of a phone that boots."""
+def android_setup(profile: Profile, all_ids: bool) -> str:
+    """Shell commands that fill /data and /dev of a phone that boots."""
     owner = SHELL_USER if all_ids else 0
-    return f"""
+    node = f'"$R/dev/{_DSP_NODE}"'
+    dsp = f": >{node} && chmod 666 {node}" if profile.dsp else ""
+    return f"""{dsp}
 mkdir -p "$R/data/local/tmp" "$R/data/misc/logd" "$R/data/property" "$R/data/media/0"
 chmod 751 "$R/data/local" "$R/data/misc"
 chmod 771 "$R/data/local/tmp" "$R/data/media/0"

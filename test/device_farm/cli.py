@@ -29,7 +29,7 @@ from test.device_farm.profile import Kind, find_profile, profile_names
 
 ROOT = Path(__file__).resolve().parents[2]
 # A 64-bit phone, then a 32-bit one, so that two of them cover both.
-_PHONES = ("mi6", "redmi_go", "pixel6", "p20", "nexus5")
+_PHONES = ("mi6", "redmi_go", "pixel6", "p20", "xperia1_ii", "nexus5")
 _BOARDS = ("nanopi", "raspberry", "up_squared")
 _MANY = 16
 _STOP_S = 15

@@ -324,7 +324,8 @@ def test_a_device_that_does_not_start_says_why(
 
 
 def test_profiles_are_sound(tmp_path: Path) -> None:
-    assert profile_names("phone") == ["mi6", "nexus5", "p20", "pixel6", "redmi_go"]
+    phones = ["mi6", "nexus5", "p20", "pixel6", "redmi_go", "xperia1_ii"]
+    assert profile_names("phone") == phones
     assert profile_names("board") == ["nanopi", "raspberry", "up_squared"]
     names = [("phone", name) for name in profile_names("phone")]
     for kind, name in [*names, *(("board", name) for name in profile_names("board"))]:

@@ -60,7 +60,7 @@ class Phone(Device, Services):
             self.profile.is_64_bit,
             self.profile.is_32_bit,
             android_storage(self.profile),
-            android_setup(os.geteuid() == 0),
+            android_setup(self.profile, os.geteuid() == 0),
         )
 
     def serve(self, connection: socket.socket) -> None:

@@ -59,6 +59,7 @@ class Profile(BaseModel):
         features: of adb that a phone's daemon has; each is tested by the real
             client. None: Android 6, whose shell is a terminal without a status.
         properties: Android properties besides those that follow from the rest.
+        dsp: whether a phone has one: an emulator with the device file of a DSP.
         user: login of a board.
         rsync: whether a board has it.
     """
@@ -75,6 +76,7 @@ class Profile(BaseModel):
     storage_mb: int = Field(default=1024, ge=16)
     features: Tuple[Feature, ...] = ("shell_v2", "stat_v2", "fixed_push_mkdir")
     properties: Dict[str, str] = {}
+    dsp: bool = False
     user: str = "pi"
     rsync: bool = True
 

@@ -10,6 +10,7 @@ import shutil
 import sys
 from typing import List
 
+from test.device_farm.android_root import DSP_EMULATOR
 from test.device_farm.board import SSHD
 from test.device_farm.errors import FarmError
 from test.device_farm.profile import Profile
@@ -51,6 +52,8 @@ def check(profiles: List[Profile]) -> None:
         wanted["qemu-aarch64-static"] = "qemu-user-static"
     if any(profile.is_32_bit for profile in profiles):
         wanted["qemu-arm-static"] = "qemu-user-static"
+    if any(profile.dsp for profile in profiles):
+        wanted[DSP_EMULATOR] = "qemu-user-static"
     missing = {
         name: package for name, package in wanted.items() if not shutil.which(name)
     }

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import AbstractSet, Any, Dict, List, Tuple
 
 from mace.python.tools.doctor.computer import Computer
+from mace.python.tools.doctor.dsp_phones import TASK, dsp_phones
 from mace.python.tools.doctor.probes import Found
 from mace.python.tools.doctor.requirements import Requirement, requirements
 from mace.python.tools.doctor.tasks import Task, included, read_tasks
@@ -108,8 +109,10 @@ def _spares(requirement: Requirement, task: str, computer: Computer) -> bool:
 def diagnose(task: str, computer: Computer) -> Diagnosis:
     """Checks everything, and decides which pieces the task needs."""
     tasks = read_tasks(computer.root)
-    pieces = requirements(computer.root)
     wanted = included(tasks, task)
+    pieces = requirements(computer.root)
+    if TASK in wanted:
+        pieces += dsp_phones(computer)
     with ThreadPoolExecutor(max_workers=8) as executor:
         seen = list(executor.map(lambda item: item.probe(computer), pieces))
     return Diagnosis(

@@ -44,6 +44,7 @@ PROGRAMS = {
     "clang-format-19": "Debian clang-format version 19.1.7",
     "qemu-aarch64": "qemu-aarch64 version 7.2.11 (Debian 1:7.2)",
     "qemu-arm": "qemu-arm version 7.2.11 (Debian 1:7.2)",
+    "qemu-hexagon": "qemu-hexagon version 7.2.11 (Debian 1:7.2)",
     "qemu-aarch64-static": "qemu-aarch64 version 7.2.11 (Debian 1:7.2)",
     "qemu-arm-static": "qemu-arm version 7.2.11 (Debian 1:7.2)",
     "adb": "Android Debug Bridge version 1.0.41",
@@ -170,7 +171,7 @@ def test_complete_computer_is_ready(computer: FakeComputer, task: str) -> None:
     [
         ("protoc", set(TASKS) - {"build", "cross", "java"}),
         ("bazel", set(TASKS) - {"convert", "docs", "keras"}),
-        ("qemu-arm", {"cross", "farm", "test", "all"}),
+        ("qemu-arm", {"dsp", "cross", "farm", "test", "all"}),
         ("adb", {"phone", "devices", "farm", "test", "all"}),
         ("rsync", {"board", "devices", "farm", "test", "all"}),
         ("make", {"protect", "farm", "test", "all"}),

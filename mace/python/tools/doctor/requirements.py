@@ -22,7 +22,7 @@ from mace.python.installation import (
 )
 from mace.python.tools.android_ndk import REMEDY
 from mace.python.tools.doctor import probes
-from mace.python.tools.doctor.computer import parse_version, show_version
+from mace.python.tools.doctor.computer import Version, parse_version, show_version
 from mace.python.tools.doctor.probes import Probe, existing, program
 from mace.python.tools.doctor.tasks import Listed, listed
 
@@ -34,6 +34,7 @@ _ARM = "ARM Linux"
 _SHELLS = "Shells"
 _DEVICES = "Devices"
 _GPU = "GPU"
+_DSP = "DSP"
 _LLVM = "19"
 
 
@@ -84,8 +85,9 @@ def _file(name: str, group: str, path: str) -> _Piece:
     return _Piece(name, group, existing(path))
 
 
-def _qemu(name: str, group: str) -> _Piece:
-    return _Piece(name, group, program(name, (5, 0), pattern="version "), ">= 5.0")
+def _qemu(name: str, group: str, minimum: Version = (5, 0)) -> _Piece:
+    probe = program(name, minimum, pattern="version ")
+    return _Piece(name, group, probe, f">= {show_version(minimum)}")
 
 
 def _compiler_runtime(name: str) -> str:
@@ -148,7 +150,12 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
     "g++-arm-linux-gnueabi": (
         _file("armel C++ headers", _ARM, "/usr/arm-linux-gnueabi/include/c++"),
     ),
-    "qemu-user": (_qemu("qemu-aarch64", _ARM), _qemu("qemu-arm", _ARM)),
+    "qemu-user": (
+        _qemu("qemu-aarch64", _ARM),
+        _qemu("qemu-arm", _ARM),
+        # The first that has vectors of Hexagon.
+        _qemu("qemu-hexagon", _DSP, (7, 0)),
+    ),
     "adb": (
         _Piece(
             "adb",
@@ -191,7 +198,9 @@ _SPARED: Dict[str, Mapping[str, Probe]] = {
     "g++-aarch64-linux-gnu": {"phone": probes.set_ndk},
     "g++-arm-linux-gnueabihf": {"phone": probes.set_ndk},
 }
-_GROUPS = ("Python", _PYTHON, "Convert", _BUILD, _GPU, _ARM, _DEVICES, _SHELLS)
+_GROUPS = (
+    *("Python", _PYTHON, "Convert", _BUILD, _GPU, _DSP, _ARM, _DEVICES, _SHELLS),
+)
 
 
 def _extra(package: Listed) -> str:
