@@ -17,9 +17,10 @@ build/include/mace/public/*.h; with -install, also to a prefix.
                       arm-linux-gnueabihf) for boards; arm64-v8a,
                       armeabi-v7a for Android, by the NDK (r21 to r27) that
                       ANDROID_NDK_HOME names; without it: all that can be
-  -runtimes LIST      the devices that it computes on: cpu; or cpu,gpu, which writes
-                      to build/lib/ABI/cpu_gpu (default for Android: cpu,gpu; for
-                      others: cpu). The CPU is always one of them
+  -runtimes LIST      the devices that it computes on, of cpu, gpu and dsp: cpu,gpu
+                      writes to build/lib/ABI/cpu_gpu, and so on (default for
+                      Android: cpu,gpu; for others: cpu). The CPU is always one of
+                      them. With dsp, the DSP's own code lies beside the library
   -models FILE[,FILE...]
                       converted models (.pb): the library has the operators of
                       these and no others, and is written to
@@ -111,15 +112,22 @@ done
 # Deployment files and the library answer in the same words, see no_runtime() of
 # mace/python/tools/config/limits.py.
 gpu=
+dsp=false
 for runtime in ${runtimes//[,+_]/ }; do
   case $runtime in
     cpu) gpu=${gpu:-false} ;;
     gpu) gpu=true ;;
-    dsp | hta | htp | apu)
-      fail "-runtimes $runtimes: the library has no ${runtime^^} runtime; it has:" \
-        "CPU, GPU"
+    dsp)
+      gpu=${gpu:-false}
+      dsp=true
       ;;
-    *) fail "-runtimes $runtimes: unknown device '$runtime'; accepted: cpu, gpu" ;;
+    hta | htp | apu)
+      fail "-runtimes $runtimes: the library has no ${runtime^^} runtime; it has:" \
+        "CPU, GPU, DSP"
+      ;;
+    *)
+      fail "-runtimes $runtimes: unknown device '$runtime'; accepted: cpu, gpu, dsp"
+      ;;
   esac
 done
 $static_only && [[ " ${bazel_flags[*]-} " == *" --config=asan "* ]] &&
@@ -152,7 +160,8 @@ with_gpu() {
 # Where it goes, below build/lib.
 folder_of() {
   local runtimes=cpu
-  if [[ $(with_gpu "$1") == true ]]; then runtimes=cpu_gpu; fi
+  if [[ $(with_gpu "$1") == true ]]; then runtimes+=_gpu; fi
+  if $dsp; then runtimes+=_dsp; fi
   local kind=${MACE_CUSTOM_OPS:+-custom}
   echo "$1/$runtimes${rooms:+-selection}${kind}"
 }
@@ -299,7 +308,8 @@ for abi in "${targets[@]}"; do
   echo "libmace for $abi: building"
   log=$stage/$abi.log
   # The last of several values counts, hence after the flags of the user.
-  flags=("--config=$(config_of "$abi")" "--define=opencl=$(with_gpu "$abi")")
+  flags=("--config=$(config_of "$abi")" "--define=opencl=$(with_gpu "$abi")"
+    "--define=hexagon=$dsp")
   bazel_with_flags build "${flags[@]}" --embed_label="$version" "${labels[@]}" \
     2>"$log" || {
     grep -vE '^(\[|Loading|Analyzing|INFO)' "$log" >&2
@@ -321,6 +331,29 @@ for abi in "${targets[@]}"; do
     fi
   done
 done
+
+# The code of the DSP: one file for all DSPs, and one for the emulator, which has no
+# operating system and reads no shared libraries.
+if $dsp; then
+  echo "the DSP's code: building"
+  for kind in v66:fastrpc/libmace_hexagon_skel.so v67:executor/mace_hexagon_skel; do
+    path=mace/kernels/hexagon/${kind#*:}
+    file=${path##*/}
+    flags=("--config=hexagon_${kind%%:*}")
+    log=$stage/$file.log
+    run_bazel build "${flags[@]}" "//${path%/*}:$file" 2>"$log" || {
+      grep -vE '^(\[|Loading|Analyzing|INFO)' "$log" >&2
+      fail "the build of $file failed (its messages are above)"
+    }
+    bin=$(run_bazel info "${flags[@]}" bazel-bin 2>/dev/null)
+    for abi in "${targets[@]}"; do
+      # Nothing emulates a DSP on phones.
+      case $file-$abi in mace*-arm64-v8a | mace*-armeabi-v7a) continue ;; esac
+      cp "$bin/$path" "$stage/$abi/$file"
+      chmod 755 "$stage/$abi/$file"
+    done
+  done
+fi
 
 # Places a file of an installation when it is whole; others of the folder stay.
 place() {
@@ -355,6 +388,9 @@ install_library() {
   for file in "$source"/libmace.*; do
     place "$file" "$install/lib/${file##*/}"
   done
+  for file in "$source"/*mace_hexagon_skel*; do
+    [[ ! -e $file ]] || place "$file" "$install/lib/${file##*/}"
+  done
   # What an earlier installation had and this library has not.
   for name in libmace.so libmace.a; do
     [[ -e $source/$name ]] || rm -f "$install/lib/$name"
@@ -387,7 +423,8 @@ for abi in "${targets[@]}"; do
   folder=build/lib/$(folder_of "$abi")
   install_dir "$stage/$abi" "$folder"
   folders+=("$folder")
-  for file in "$folder"/libmace*.*; do
+  for file in "$folder"/libmace*.* "$folder"/mace_hexagon*; do
+    [[ -e $file ]] || continue
     printf '%9d bytes  %s\n' "$(stat -c %s "$file")" "$file"
   done
 done

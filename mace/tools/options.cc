@@ -29,9 +29,9 @@ struct ForeignFlag {
 };
 
 constexpr ForeignFlag kForeignFlags[] = {
-    {"accelerator_binary_file", "DSP or APU", "FILE"},
-    {"accelerator_storage_file", "DSP or APU", "FILE"},
-    {"accelerator_cache_policy", "DSP or APU", "0..3"},
+    {"accelerator_binary_file", "HTA or APU", "FILE"},
+    {"accelerator_storage_file", "HTA or APU", "FILE"},
+    {"accelerator_cache_policy", "HTA or APU", "0..3"},
     {"apu_boost_hint", "APU", "0..100"},
     {"apu_preference_hint", "APU", "0..2"},
 };

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from mace.python.tools.bazel.build import (
     BuildError,
+    DspVariant,
     Variant,
     build_program,
     choose_variant,
@@ -17,6 +18,7 @@ from mace.python.tools.bazel.sanitizer import (
 
 __all__ = [
     "BuildError",
+    "DspVariant",
     "Variant",
     "build_program",
     "choose_variant",

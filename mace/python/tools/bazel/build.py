@@ -46,6 +46,8 @@ class Variant:
         ndk: for Android, build with the NDK of ANDROID_NDK_HOME.
         gpu: with the GPU runtime. It loads the driver, which a program that is
             linked statically cannot.
+        dsp: with the DSP runtime. It loads the FastRPC library of the system, likewise;
+            a program that is linked statically can only use an emulated DSP.
     """
 
     abi: Abi
@@ -53,6 +55,7 @@ class Variant:
     address_sanitizer: bool = False
     ndk: bool = False
     gpu: bool = False
+    dsp: bool = False
 
     @property
     def name(self) -> str:
@@ -61,6 +64,7 @@ class Variant:
             self.abi.value
             + ("-ndk" if self.ndk else "")
             + ("-gpu" if self.gpu else "")
+            + ("-dsp" if self.dsp else "")
             + ("-debug" if self.debug else "")
             + ("-asan" if self.address_sanitizer else "")
         )
@@ -86,10 +90,13 @@ class Variant:
         flags = [] if self.abi is Abi.HOST else [f"--config={self.abi.value}"]
         if self.ndk:
             flags = [f"--config={_NDK_CONFIGS[self.abi]}"]
-        if not (self.abi.is_android or self.address_sanitizer or self.gpu):
+        drives = self.gpu or self.dsp
+        if not (self.abi.is_android or self.address_sanitizer or drives):
             flags.append("--config=static")
         if self.gpu:
             flags.append("--define=opencl=true")
+        if self.dsp:
+            flags.append("--define=hexagon=true")
         if self.debug:
             flags.append("--config=debug")
         if self.address_sanitizer:
@@ -100,8 +107,32 @@ class Variant:
         return flags
 
 
+@dataclass(frozen=True)
+class DspVariant:
+    """How a program for the DSP itself, or for its emulator, is built.
+
+    Attributes:
+        version: of Hexagon. Newer DSPs execute programs for older ones.
+    """
+
+    version: int
+
+    @property
+    def name(self) -> str:
+        """The name of the folder in which the program is kept."""
+        return f"hexagon_v{self.version}"
+
+    def flags(self) -> list[str]:
+        """Bazel's."""
+        return [f"--config={self.name}"]
+
+
 def choose_variant(
-    abi: Abi, debug: bool = False, address_sanitizer: bool = False, gpu: bool = False
+    abi: Abi,
+    debug: bool = False,
+    address_sanitizer: bool = False,
+    gpu: bool = False,
+    dsp: bool = False,
 ) -> Variant:
     """How a program for an ABI is built here; logs the choice if there is one.
 
@@ -118,10 +149,10 @@ def choose_variant(
             abi.value,
             VARIABLE,
         )
-    return Variant(abi, debug, address_sanitizer, ndk is not None, gpu)
+    return Variant(abi, debug, address_sanitizer, ndk is not None, gpu, dsp)
 
 
-def build_program(target: str, variant: Variant) -> Path:
+def build_program(target: str, variant: Variant | DspVariant) -> Path:
     """Builds a target; returns the file Bazel made.
 
     Args:

@@ -45,6 +45,9 @@ from mace.python.tools.devices import (
     write_log,
 )
 from mace.python.tools.devices.together import on_each_device
+from mace.python.tools.errors import MissingToolError, UnsupportedError
+from mace.python.tools.run.dsp_files import DspFiles
+from mace.python.tools.run.options import RunOptions
 from mace.python.tools.terminal import Meter, print_text, show_progress
 
 _LOG = logging.getLogger(__name__)
@@ -73,6 +76,7 @@ class BazelRunOptions:
         socs: lower case, "all" or "random".
         output_dir: where logs and results go.
         gpu: with the GPU runtime; None: if the arguments name benchmarks on the GPU.
+        dsp: with the DSP runtime, likewise.
         simpleperf: count hardware events while it runs.
         processor: what to make of the output: "auto", "none", "unittest" or
             "ops_benchmark".
@@ -90,6 +94,7 @@ class BazelRunOptions:
     debug: bool = False
     address_sanitizer: bool = False
     gpu: bool | None = None
+    dsp: bool | None = None
     simpleperf: bool = False
     processor: str = "auto"
     time_limit_s: float = 3600.0
@@ -153,8 +158,12 @@ def bazel_run(options: BazelRunOptions, console: Console) -> list[Outcome]:
         programs = {abi: build_program(label, _variant(abi, options)) for abi in abis}
         counts = {item.properties.name: len(item.abis) for item in found}
         with show_progress(counts, console) as meter:
+            places = [item.device for item in found]
+            dsp = None
+            if _with_dsp(options):
+                dsp = DspFiles.of(places, RunOptions(build_dir=options.output_dir))
             session = _Session(
-                label, options, programs, console, meter, threading.Lock()
+                label, options, programs, dsp, console, meter, threading.Lock()
             )
             groups = on_each_device(found, session.run_on)
     finally:
@@ -169,10 +178,20 @@ def bazel_run(options: BazelRunOptions, console: Console) -> list[Outcome]:
 
 
 def _variant(abi: Abi, options: BazelRunOptions) -> Variant:
-    gpu = options.gpu
-    if gpu is None:
-        gpu = any("_GPU" in argument for argument in options.arguments)
-    return choose_variant(abi, options.debug, options.address_sanitizer, gpu)
+    gpu = _wants(options, options.gpu, "_GPU")
+    dsp = _with_dsp(options)
+    return choose_variant(abi, options.debug, options.address_sanitizer, gpu, dsp)
+
+
+def _with_dsp(options: BazelRunOptions) -> bool:
+    return _wants(options, options.dsp, "_HEXAGON")
+
+
+def _wants(options: BazelRunOptions, asked: bool | None, suffix: str) -> bool:
+    """Whether a device is asked for, or a benchmark of that name."""
+    if asked is not None:
+        return asked
+    return any(suffix in argument for argument in options.arguments)
 
 
 @dataclass(frozen=True)
@@ -182,6 +201,8 @@ class _Session:
     label: str
     options: BazelRunOptions
     programs: Mapping[Abi, Path]
+    # None: the program does not use the DSP.
+    dsp: DspFiles | None
     console: Console
     meter: Meter
     # Held while a text is printed on the console.
@@ -222,6 +243,9 @@ class _Session:
             return self._run(item, abi), ""
         except DeviceStoppedError:
             raise
+        except (MissingToolError, UnsupportedError) as error:
+            # It has no DSP.
+            return Outcome(item.properties.name, abi, None, str(error)), ""
         except DeviceError as error:
             trouble = trouble_of(item.device)
             name = item.properties.name
@@ -236,6 +260,7 @@ class _Session:
         step("sending")
         device.prepare()
         device.push(self.programs[abi], program)
+        of_dsp = self.dsp.begin(device, abi) if self.dsp else {}
         folder = device.work_dir / _RESULTS
         device.remove(_RESULTS)
         device.make_folder(_RESULTS / "tmp")
@@ -244,6 +269,7 @@ class _Session:
             [*self._profiler(item), f"./{program}", *self.options.arguments],
             env={
                 **(sanitizer_environment() if self.options.address_sanitizer else {}),
+                **of_dsp,
                 # No /tmp on Android.
                 "TMPDIR": str(folder / "tmp"),
                 "TEST_TMPDIR": str(folder / "tmp"),

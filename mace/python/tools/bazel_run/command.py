@@ -75,6 +75,7 @@ def _run(arguments: list[str]) -> int:
         address_sanitizer=args.address_sanitizer,
         simpleperf=args.simpleperf,
         gpu=args.enable_opencl,
+        dsp=args.enable_hexagon,
         processor=args.stdout_processor,
         time_limit_s=args.time_limit,
         vlog_level=args.vlog_level,
@@ -205,6 +206,12 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
         group,
         "--enable_opencl",
         "with the GPU runtime (default: if --args names benchmarks on the GPU)",
+        default=None,
+    )
+    flags.add_switch(
+        group,
+        "--enable_hexagon",
+        "with the DSP runtime (default: if --args names benchmarks on the DSP)",
         default=None,
     )
     flags.add_switch(

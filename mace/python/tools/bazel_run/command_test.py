@@ -125,6 +125,29 @@ def test_when_a_program_has_the_gpu(
 
 
 @pytest.mark.parametrize(
+    ("flags", "dsp"),
+    [
+        ((), False),
+        (("--args=--filter=MACE_BM_CONV_2D_*_HEXAGON",), True),
+        (("--enable_hexagon",), True),
+        (("--enable_hexagon=false", "--args=--filter=*_HEXAGON"), False),
+    ],
+)
+def test_when_a_program_has_the_dsp(
+    stand: Stand, flags: tuple[str, ...], dsp: bool
+) -> None:
+    stand.builds('env; [ -z "$MACE_HEXAGON_SKEL" ] || cat ./mace_hexagon_skel')
+    stand.builds_for_the_dsp()
+    assert stand.here(*flags) == 0
+    commands = stand.commands()
+    assert ("--define=hexagon=true" in commands[0]) == dsp
+    assert any("--config=hexagon_v67" in words for words in commands) == dsp
+    log = stand.log()
+    assert ("MACE_HEXAGON_SKEL=" in log) == dsp
+    assert ("MACE_HEXAGON_EMULATOR=" in log) == dsp
+
+
+@pytest.mark.parametrize(
     "processor, message, has_table",
     [
         ("auto", "2 of 3 tests passed; failed: PoolTest.Odd", True),

@@ -53,6 +53,13 @@ class Stand:
         """Makes builds fail."""
         self._write_bazel('echo "ERROR: no such package some/room" >&2; exit 1\n')
 
+    def builds_for_the_dsp(self) -> None:
+        """Sets the DSP's own code, which nothing here runs."""
+        path = self._bin / "mace/kernels/hexagon/executor/mace_hexagon_skel"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("code")
+        self.tool("qemu-hexagon", "exit")
+
     def builds(self, text: str, shell: str = "/bin/sh", size: int = 0) -> None:
         """Sets the program of the target: a script of at least `size` bytes."""
         path = self._bin / "some" / "room" / "look"

@@ -215,8 +215,9 @@ def _load(args: argparse.Namespace, keep_open: bool = False) -> Deployment:
 def _runtimes(deployment: Deployment) -> str:
     """Those of the deployment's models."""
     parts = [part for m in deployment.models.values() for part in m.subgraphs]
-    gpu = any(Runtime.GPU in part.runtime.devices for part in parts)
-    return "cpu,gpu" if gpu else "cpu"
+    wanted = {device for part in parts for device in part.runtime.devices}
+    others = (device for device in (Runtime.GPU, Runtime.DSP) if device in wanted)
+    return ",".join(device.value for device in (Runtime.CPU, *others))
 
 
 def _build_library(

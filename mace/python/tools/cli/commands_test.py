@@ -112,8 +112,10 @@ _BAZEL = """#!/bin/sh
 echo "$@" >> "$LOG"
 case $1 in
 info) echo "$BIN" ;;
-build) [ -z "$BROKEN" ] && mkdir -p "$BIN/mace" &&
-       touch "$BIN/mace/libmace.a" "$BIN/mace/libmace.so" ;;
+build) [ -z "$BROKEN" ] && dsp=$BIN/mace/kernels/hexagon &&
+       mkdir -p "$dsp/fastrpc" "$dsp/executor" &&
+       touch "$BIN/mace/libmace.a" "$BIN/mace/libmace.so" \
+             "$dsp/fastrpc/libmace_hexagon_skel.so" "$dsp/executor/mace_hexagon_skel" ;;
 esac
 """
 
@@ -157,7 +159,7 @@ _needs_strip = pytest.mark.skipif(
 @_needs_strip
 @pytest.mark.parametrize(
     ("runtime", "folder", "define"),
-    [("cpu", "cpu", "false"), ("gpu", "cpu_gpu", "true")],
+    [("cpu", "cpu", "false"), ("gpu", "cpu_gpu", "true"), ("dsp", "cpu_dsp", "false")],
 )
 def test_build_converts_then_builds_the_library(
     rooms: _Rooms,
@@ -175,13 +177,25 @@ def test_build_converts_then_builds_the_library(
     assert (name, options.debug_mode) == ("convert", True)
     built = library.root / "build"
     assert package[0::2] == ("package", (options.build_dir, built, folder))
+    of_dsp = ["libmace_hexagon_skel.so", "mace_hexagon_skel"]
     assert library.built() == [
         "include/mace/public/mace.h",
-        f"lib/host/{folder}/libmace.a",
-        f"lib/host/{folder}/libmace.so",
+        *(
+            f"lib/host/{folder}/{name}"
+            for name in [
+                "libmace.a",
+                "libmace.so",
+                *(of_dsp if "dsp" in folder else ()),
+            ]
+        ),
     ]
-    (build,) = (x for x in library.log.read_text().splitlines() if x[:5] == "build")
-    assert f"--config=debug --config=host --define=opencl={define}" in build
+    calls = library.log.read_text().splitlines()
+    build, *others = (call for call in calls if call.startswith("build"))
+    dsp = "true" if others else "false"
+    defines = f"--define=opencl={define} --define=hexagon={dsp}"
+    assert f"--config=debug --config=host {defines}" in build
+    assert [call.split(":")[-1] for call in others] == (of_dsp if others else [])
+    assert bool(others) == (runtime == "dsp")
 
 
 @_needs_strip
@@ -212,6 +226,11 @@ def test_a_library_that_cannot_be_built_costs_no_conversion(
         (("-runtimes", "cpu,gpu"), {"arm64-v8a": "cpu_gpu", "host": "cpu_gpu"}),
         (("--runtimes=gpu",), {"arm64-v8a": "cpu_gpu", "host": "cpu_gpu"}),
         (("-runtimes=cpu_gpu",), {"arm64-v8a": "cpu_gpu", "host": "cpu_gpu"}),
+        (("-runtimes=dsp",), {"arm64-v8a": "cpu_dsp", "host": "cpu_dsp"}),
+        (
+            ("-runtimes=cpu,gpu,dsp",),
+            {"arm64-v8a": "cpu_gpu_dsp", "host": "cpu_gpu_dsp"},
+        ),
     ],
 )
 def test_libraries_are_kept_by_abi_and_devices(
@@ -225,9 +244,15 @@ def test_libraries_are_kept_by_abi_and_devices(
     script = library.root / "tools" / "build-standalone-lib.sh"
     words = ["bash", str(script), "-abi=arm64-v8a,host", "-static", "-debug", *flags]
     subprocess.run(words, check=True, capture_output=True)
-    assert [path for path in library.built() if path.startswith("lib")] == [
-        f"lib/{abi}/{folder}/libmace.a" for abi, folder in sorted(folders.items())
-    ]
+    built = []
+    for abi, folder in sorted(folders.items()):
+        names = ["libmace.a"]
+        if "dsp" in folder:
+            names.append("libmace_hexagon_skel.so")
+            # Nothing emulates a DSP on phones.
+            names += ["mace_hexagon_skel"] if abi == "host" else []
+        built += [f"lib/{abi}/{folder}/{name}" for name in names]
+    assert [path for path in library.built() if path.startswith("lib")] == built
 
 
 def test_bad_deployment_reaches_no_room(rooms: _Rooms, config: str) -> None:

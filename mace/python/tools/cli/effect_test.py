@@ -93,8 +93,8 @@ def test_a_plain_file_is_told_nothing(
         ("dockerfile_path: Dockerfile", "model", "needs no container"),
         ("accelerator_api: neuron", "model", "runtime hta or apu"),
         ("apu_version_with_no_device: 4", "model", "is for runtime"),
-        ("dsp_mode: 1", "model", "is for runtime dsp"),
-        ("nnlib_graph_mode: 3", "model", "is for runtime dsp"),
+        ("dsp_mode: 1", "model", "the DSP runs MACE's own code"),
+        ("nnlib_graph_mode: 3", "model", "the DSP runs MACE's own code"),
         ("micro: {backend: cmsis}", "model", "microcontroller form"),
         ("name: front", "subgraph", "tells the subgraphs of a model apart"),
         ("order: 1", "subgraph", "operators run in the order"),
@@ -229,6 +229,10 @@ def test_a_model_is_quantized_in_one_way(caplog: pytest.LogCaptureFixture) -> No
             "--caffe_env: Caffe models are compared with OpenCV",
         ),
         (RunOptions(apu_boost_hint=5), "--apu_boost_hint: is for runtime apu"),
+        (
+            RunOptions(use_system_libhexagon_nn=True),
+            "--use_system_libhexagon_nn: the DSP runs MACE's own code",
+        ),
         (RunOptions(mace_lib_type="dynamic"), "--mace_lib_type: mace_run contains"),
     ],
 )

@@ -49,7 +49,7 @@ _QUANTIZED = no_effect(limits.not_quantized, "without `quantize`")
 _NO_CONTAINER = no_effect(limits.NO_CONTAINER)
 _FETCHED = "the file that is fetched"
 _ACCELERATOR = dict.fromkeys((Runtime.HTA, Runtime.APU), "how the model is compiled")
-_OLD_DSP = {Runtime.DSP: "the mode of older DSPs"}
+_OLD_DSP = no_effect(limits.NO_MODES)
 
 
 def _are_entries(found: Any) -> Any:
@@ -195,9 +195,9 @@ class ModelConfig(Computation):
         "SHA-256 of the Dockerfile.", _NO_CONTAINER, verifies="dockerfile_path"
     )
     nnlib_graph_mode: v.Count = key(
-        "Precision and power mode of older Hexagon DSPs.", on=_OLD_DSP, default=0
+        "Precision and power mode of Qualcomm's nnlib.", _OLD_DSP, default=0
     )
-    dsp_mode: v.Count = key("Graph mode of older Hexagon DSPs.", on=_OLD_DSP, default=0)
+    dsp_mode: v.Count = key("Graph mode of Qualcomm's nnlib.", _OLD_DSP, default=0)
     accelerator_api: Optional[v.Name] = key(
         "Vendor interface of an accelerator.", on=_ACCELERATOR
     )

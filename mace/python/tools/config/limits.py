@@ -7,6 +7,9 @@ Each function is the `says` of a rule that `deployment.py` or `subgraph.py` give
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from mace.python.tools.config.effect import Asked, Command
 from mace.python.tools.config.vocabulary import (
     ModelFormat,
@@ -15,10 +18,24 @@ from mace.python.tools.config.vocabulary import (
     QuantizeSchema,
     Runtime,
 )
+from mace.python.tools.errors import UnsupportedError
 from mace.python.tools.wording import listed, nearest, shown
+
+if TYPE_CHECKING:
+    from mace.python.tools.config.deployment import ModelConfig
 
 # Of the keys and the flag that say where Caffe runs.
 NO_CONTAINER = "Caffe models are compared with OpenCV, which needs no container"
+
+# Of the keys that are modes of the DSP's former code.
+NO_MODES = (
+    "the DSP runs MACE's own code, which has no modes; its power is chosen by the "
+    "application (SetHexagonPower)"
+)
+# Of the flag that chooses this code.
+NO_NNLIB = "the DSP runs MACE's own code, not libhexagon_nn"
+# The element types of what the DSP computes.
+_OF_THE_DSP = frozenset({"int8", "uint8"})
 
 FRAMEWORKS = listed(item.value for item in Platform if item.in_release)
 
@@ -62,6 +79,28 @@ def _absent_devices(asked: Asked) -> str:
             f"{text}; write {listed(item.value for item in Runtime if item.in_release)}"
         )
     return f"{text}; write cpu, or cpu+gpu, which means the CPU for now"
+
+
+def check_for_dsp(model: ModelConfig, quantized: Iterable[str]) -> None:
+    """Checks that a model, or the part of it that is for the DSP, can run there.
+
+    Args:
+        quantized: the element types of the model's quantized tensors.
+
+    Raises:
+        UnsupportedError: it is for the DSP and computes in other types.
+    """
+    if all(Runtime.DSP not in part.runtime.devices for part in model.subgraphs):
+        return
+    found = set(quantized)
+    if found & _OF_THE_DSP:
+        return
+    what = f"in {listed(sorted(found))}" if found else "in floats"
+    raise UnsupportedError(
+        f"models.{model.name}.runtime: dsp computes in integers of 8 bits, and this "
+        f"model computes {what}; add quantize: 1 with quantize_range_file or "
+        "calibration (converter.py quantize finds the ranges), or write runtime: cpu"
+    )
 
 
 def other_reference(asked: Asked) -> str:

@@ -90,7 +90,7 @@ class Platform(str, enum.Enum):
 
 # The single devices that the library computes on. What is refused, warned of and
 # documented follows from it.
-_IN_RELEASE = frozenset({"cpu", "gpu"})
+_IN_RELEASE = frozenset({"cpu", "gpu", "dsp"})
 
 
 class Runtime(str, enum.Enum):
@@ -133,10 +133,10 @@ class Runtime(str, enum.Enum):
     def is_convertible(self) -> bool:
         """Whether the model file that the converter writes is one for it.
 
-        The file is the same for CPU and GPU, so that it serves a library with
-        a GPU runtime too.
+        The file is the same for all of these, so that it serves a library with
+        other runtimes, too. The DSP needs a quantized model.
         """
-        return self in (Runtime.CPU, Runtime.GPU, Runtime.CPU_GPU)
+        return self in (Runtime.CPU, Runtime.GPU, Runtime.CPU_GPU, Runtime.DSP)
 
     @property
     def precisions(self) -> tuple[Precision, ...]:

@@ -9,7 +9,7 @@ import logging
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +27,8 @@ from mace.python.tools.codegen import (
 )
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.effect import Command, check_effects
+from mace.python.tools.config.limits import check_for_dsp
+from mace.python.tools.config.origins import cited
 from mace.python.tools.config.vocabulary import Abi, ModelFormat
 from mace.python.tools.convert.memory import memory_bound
 from mace.python.tools.convert.options import ConvertOptions
@@ -38,7 +40,7 @@ from mace.python.tools.convert.staging import Staging
 from mace.python.tools.export import Exported, export_model
 from mace.python.tools.export.graph_page import graph_page
 from mace.python.tools.export.graph_text import graph_text
-from mace.python.tools.ir import DataType
+from mace.python.tools.ir import DataType, Graph
 from mace.python.tools.passes.manager import all_passes
 from mace.python.tools.quantize.dynamic import quantize_dynamically
 from mace.python.tools.quantize.quantizer import Quantizer
@@ -182,6 +184,8 @@ def _convert(
     )
     if quantizer is not None:
         _LOG.info(quantizer.summary())
+    with cited(model):
+        check_for_dsp(model, _quantized_types(graph))
     dynamic = quantize_dynamically(graph) if model.quantize_dynamic else None
     if dynamic is not None and not dynamic.names:
         _LOG.warning(
@@ -219,6 +223,11 @@ def _convert(
     )
     linked = LinkedModel(model.name, places.model, message, graph_path, data_path)
     return _Converted(result, linked)
+
+
+def _quantized_types(graph: Graph) -> Iterator[str]:
+    outputs = (value for op in graph.ops for value in op.outputs)
+    return (v.dtype.value for v in outputs if v.quantization)
 
 
 def _integer_type(abis: Sequence[Abi]) -> DataType:

@@ -399,6 +399,29 @@ def test_everything_that_is_not_supported_is_told_at_once(place: _Place) -> None
         assert part in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("keys", "what"),
+    [({}, "in floats"), ({"quantize": 1, "quantize_schema": "int16"}, "in int16")],
+)
+def test_a_model_for_the_dsp_is_quantized_to_eight_bits(
+    place: _Place, keys: dict[str, Any], what: str
+) -> None:
+    ranges = place.root / "ranges"
+    ranges.write_text("x@@-1,1\ny@@0,2\n")
+    if keys:
+        keys = {**keys, "quantize_range_file": ranges}
+    with pytest.raises(UnsupportedError) as caught:
+        place.convert(_model("net", "m.onnx", runtime="dsp", **keys))
+    message = str(caught.value)
+    assert "deployment.yml:9: models.net.runtime: dsp computes in integers" in message
+    assert f"computes {what}; add quantize: 1 with" in message
+    assert not place.build.exists()
+    keys = {"quantize": 1, "quantize_range_file": ranges}
+    (model,) = place.convert(_model("net", "m.onnx", runtime="dsp", **keys)).models
+    places = ModelPlaces(model.graph_path, model.data_path)
+    assert read_model_file(places).hints["runtime"] == "dsp"
+
+
 def test_obfuscated_model_keeps_only_the_names_of_its_border(place: _Place) -> None:
     model = place.convert(_model("net", "m.onnx", obfuscate=1)).models[0]
     content = model.graph_path.read_bytes()

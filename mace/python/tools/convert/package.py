@@ -79,6 +79,8 @@ def _libraries(
                 f"no libmace.a in {place}: bash tools/build-standalone-lib.sh "
                 f"-abi={abi.value} builds it"
             )
+        # The DSP's own code.
+        found += place.glob("libmace_hexagon_skel.so")
         for file in (*found, *(folder / "model" / abi.value).glob("*.a")):
             yield f"library/{abi.value}/{file.name}", file
 

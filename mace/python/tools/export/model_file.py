@@ -116,11 +116,13 @@ class ModelFile:
     @property
     def is_quantized(self) -> bool:
         """Whether operators compute in quantized integers."""
-        return any(
-            tensor.quantization is not None
-            for op in self.operators
-            for tensor in op.outputs
-        )
+        return bool(self.quantized_types)
+
+    @property
+    def quantized_types(self) -> frozenset[str]:
+        """The types of these integers."""
+        tensors = (tensor for op in self.operators for tensor in op.outputs)
+        return frozenset(t.data_type for t in tensors if t.quantization is not None)
 
     def output(self, name: str) -> TensorInfo | None:
         """The model output of that name, if it has one."""

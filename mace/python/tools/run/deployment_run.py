@@ -26,6 +26,7 @@ from mace.python.tools.errors import MissingToolError
 from mace.python.tools.report.results import ModelRun, RunReport
 from mace.python.tools.run import summary
 from mace.python.tools.run.device_runs import Job, run_on_devices, silent_runs
+from mace.python.tools.run.dsp_files import DspFiles, uses_dsp
 from mace.python.tools.run.model_run import PreparedModel, joint_runtime, prepare_model
 from mace.python.tools.run.opencl_files import OpenclFiles, uses_gpu
 from mace.python.tools.run.options import RunOptions
@@ -145,13 +146,14 @@ def run_models(
             for model in deployment.models.values()
         }
         jobs = [Job(model, runtimes[name]) for name, model in models.items()]
+        dsp = any(uses_dsp(of_model.values()) for of_model in runtimes.values())
         abis = dict.fromkeys(abi for item in devices.found for abi in item.abis)
         programs: dict[Abi, Path] = {}
         without: dict[Abi, str] = {}
         for abi in abis:
             gpu = _with_gpu(abi, runtimes)
             try:
-                programs[abi] = find_program(abi, options, deployment, gpu)
+                programs[abi] = find_program(abi, options, deployment, gpu, dsp)
             except (BuildError, MissingToolError) as error:
                 if abi is not Abi.HOST:
                     raise
@@ -160,9 +162,17 @@ def run_models(
                     raise
                 without[abi] = str(error)
         log_dir = options.build_dir / deployment.library_name / "run" / "logs"
-        opencl = OpenclFiles.of(deployment, options, tunes)
+        places = [item.device for item in devices.found]
         runs = run_on_devices(
-            devices.found, jobs, programs, log_dir, options, opencl, console, without
+            devices.found,
+            jobs,
+            programs,
+            log_dir,
+            options,
+            OpenclFiles.of(deployment, options, tunes),
+            DspFiles.of(places, options) if dsp else DspFiles(),
+            console,
+            without,
         )
     finally:
         close_all(devices)

@@ -27,6 +27,7 @@ from mace.python.tools.devices.together import on_each_device
 from mace.python.tools.errors import MaceError
 from mace.python.tools.report.results import ModelRun
 from mace.python.tools.run import summary
+from mace.python.tools.run.dsp_files import DspFiles, uses_dsp
 from mace.python.tools.run.invocation import PROGRAM, RunnerError
 from mace.python.tools.run.model_run import (
     Place,
@@ -68,6 +69,7 @@ class _Plan:
     log_dir: Path
     options: RunOptions
     opencl: OpenclFiles
+    dsp: DspFiles
     console: Console
     # By ABI, why there is no program; its models are computed in Python.
     without: Mapping[Abi, str]
@@ -88,6 +90,7 @@ def run_on_devices(
     log_dir: Path,
     options: RunOptions,
     opencl: OpenclFiles,
+    dsp: DspFiles,
     console: Console,
     without: Mapping[Abi, str] = MappingProxyType({}),
 ) -> list[ModelRun]:
@@ -98,7 +101,7 @@ def run_on_devices(
     Args:
         programs: `mace_run` for each ABI of a device.
         without: ABIs that have none, and why; their models are computed in Python.
-        opencl: the files of the jobs that are for the GPU.
+        opencl, dsp: the files of the jobs that are for the GPU and for the DSP.
 
     Raises:
         MaceError: the request is wrong, and there is only one device and ABI;
@@ -110,6 +113,7 @@ def run_on_devices(
         log_dir=log_dir,
         options=options,
         opencl=opencl,
+        dsp=dsp,
         console=console,
         without=without,
         printing=threading.Lock(),
@@ -195,6 +199,8 @@ def _attempt(
         item.device.push(plan.programs[abi], PROGRAM)
         if opencl and job is plan.gpu_jobs[0]:
             plan.opencl.begin(item.device, abi)
+        if uses_dsp(job.runtimes.values()):
+            place = dataclasses.replace(place, dsp=plan.dsp.begin(item.device, abi))
         return run_model(job.model, place, options, show, progress), ""
     except DeviceStoppedError:
         raise

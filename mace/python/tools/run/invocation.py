@@ -74,6 +74,7 @@ class Request:
         benchmark: print and report operator statistics.
         timed: run as often or as long as the options say; otherwise once.
         opencl: where the GPU's files are; None if no subgraph is for the GPU.
+        dsp: variables by which the DSP's code is found; none if no subgraph is for it.
         check_weights: refuse weights whose checksum is not the model's. Costs
             reading them; once is enough for files that stay where they are.
     """
@@ -83,6 +84,7 @@ class Request:
     inputs: Sequence[tuple[Port, Array]]
     outputs: Sequence[Port]
     opencl: OpenclStore | None = None
+    dsp: Mapping[str, str] = field(default_factory=dict)
     benchmark: bool = False
     measure_peak: bool = False
     out_of_range_check: bool = True
@@ -296,6 +298,7 @@ def _environment(request: Request, options: RunOptions) -> dict[str, str]:
     env = sanitizer_environment() if options.address_sanitizer else {}
     if request.opencl:
         env.update(request.opencl.environment)
+    env.update(request.dsp)
     if options.runtime_failure_ratio > 0:
         env["MACE_RUNTIME_FAILURE_RATIO"] = str(options.runtime_failure_ratio)
     return env

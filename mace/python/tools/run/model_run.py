@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from mace.python.tools.codegen import model_places
 from mace.python.tools.config.deployment import Deployment, ModelConfig
+from mace.python.tools.config.limits import check_for_dsp
 from mace.python.tools.config.origins import cited
 from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import Device, DeviceProperties, write_log
@@ -67,7 +68,7 @@ class Place:
     Attributes:
         runtimes: by subgraph; one entry is for the whole model.
         log_dir: where the logs of failed runs go.
-        opencl: where the GPU's files are; None if no subgraph is for the GPU.
+        opencl, dsp: as in `Request`.
     """
 
     device: Device
@@ -76,6 +77,7 @@ class Place:
     runtimes: Mapping[str, Runtime]
     log_dir: Path
     opencl: OpenclStore | None = None
+    dsp: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def runtime(self) -> Runtime:
@@ -112,6 +114,7 @@ def _prepare(
     places = model_places(deployment, model.name, options.build_dir)
     converted = read_model_file(places, str(deployment.source))
     check_current(converted, model)
+    check_for_dsp(model, converted.quantized_types)
     file = as_declared(converted, model.whole)
     if options.input_dir is not None:
         found = samples.find_samples(options.input_dir, file)
@@ -164,7 +167,7 @@ def run_model(
     """
     run = ModelRun(model.config.name, place.abi, place.properties.name, place.runtime)
     runner = samples.SampleRunner(
-        place.device, model.file, place.runtimes, options, place.opencl
+        place.device, model.file, place.runtimes, options, place.opencl, place.dsp
     )
     if options.input_dir is not None:
         assert options.output_dir is not None
@@ -288,6 +291,7 @@ def _request(model: PreparedModel, place: Place, options: RunOptions) -> Request
         model=model.file,
         runtimes=place.runtimes,
         opencl=place.opencl,
+        dsp=place.dsp,
         inputs=_input_ports(model),
         outputs=[_output_port(model, tensor) for tensor in model.file.outputs],
         benchmark=options.benchmark,
@@ -430,6 +434,7 @@ def _fetch_layers(
         model=model.file,
         runtimes=place.runtimes,
         opencl=opencl,
+        dsp=place.dsp,
         inputs=_input_ports(model),
         outputs=[layer.port for layer in layers],
         # The purpose may be to find a layer with NaN.

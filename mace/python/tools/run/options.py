@@ -12,6 +12,7 @@ from pathlib import Path
 
 from mace.python.tools.command_line import flags
 from mace.python.tools.command_line.options import (
+    OLD,
     CommandOptions,
     Group,
     add_old_flag,
@@ -92,9 +93,9 @@ def _group_of(title: str, *runtimes: Runtime) -> Group:
     return Group(title, what if there else f"{what}: not in this release, no effect")
 
 
-_ACCELERATORS = (Runtime.DSP, Runtime.HTA, Runtime.HTP, Runtime.APU)
+_ACCELERATORS = (Runtime.HTA, Runtime.HTP, Runtime.APU)
 _GPU = _group_of("GPU", Runtime.GPU)
-_ACCELERATOR = _group_of("DSP, HTA and APU", *_ACCELERATORS)
+_ACCELERATOR = _group_of("HTA and APU", *_ACCELERATORS)
 _ON_GPU = {Runtime.GPU: "the run"}
 _ON_ACCELERATOR = dict.fromkeys(_ACCELERATORS, "the compiled model")
 _ON_APU = {Runtime.APU: "the run"}
@@ -387,8 +388,9 @@ class RunOptions(CommandOptions):
     use_system_libhexagon_nn: bool = flag(
         False,
         "use the libhexagon_nn of the device",
-        group=_ACCELERATOR,
-        on={Runtime.DSP: "the run"},
+        None,
+        no_effect(limits.NO_NNLIB),
+        group=OLD,
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from mace.python.installation import CHECKOUT, PACKAGE, PACKAGED_PROGRAM
 from mace.python.tools.android_ndk import find_ndk
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.bazel import Variant, build_program, choose_variant
+from mace.python.tools.bazel import DspVariant, Variant, build_program, choose_variant
 from mace.python.tools.codegen import linked_package
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.vocabulary import Abi, ModelFormat
@@ -37,7 +37,17 @@ _SOURCE_FOLDERS = (
     "runtimes",
     "tools",
 )
-_SOURCE_SUFFIXES = {".cc", ".cl", ".clh", ".h", ".bzl", ".bazel", ".proto", ".yaml"}
+_SOURCE_SUFFIXES = {
+    ".cc",
+    ".cl",
+    ".clh",
+    ".h",
+    ".bzl",
+    ".bazel",
+    ".proto",
+    ".yaml",
+    ".S",
+}
 
 
 def find_program(
@@ -45,19 +55,23 @@ def find_program(
     options: RunOptions,
     deployment: Deployment | None = None,
     gpu: bool = False,
+    dsp: bool = False,
 ) -> Path:
     """The path of `mace_run` for an ABI, built if it is missing or outdated.
 
     Args:
         deployment: whose models are part of the program, if they are code.
         gpu: with the GPU runtime.
+        dsp: with the DSP runtime.
 
     Raises:
         UnsupportedError: there is no such program.
         MissingToolError: it must be built and there is no Bazel.
         BuildError: building it failed.
     """
-    variant = choose_variant(abi, options.debug_mode, options.address_sanitizer, gpu)
+    variant = choose_variant(
+        abi, options.debug_mode, options.address_sanitizer, gpu, dsp
+    )
     if CHECKOUT is None:
         return _packaged(variant, deployment)
     target, folder, newest = _TARGET, options.build_dir, _newest_source()
@@ -68,10 +82,41 @@ def find_program(
         folder /= deployment.library_name
         newest = max([newest, *(p.stat().st_mtime for p in package.iterdir())])
     path = _place(folder, variant)
-    made_by = _compiler(variant)
+    return _current(path, target, variant, newest, _compiler(variant))
+
+
+def find_dsp_program(target: str, version: int, options: RunOptions) -> Path:
+    """The path of a program or library for a DSP, built if it is missing or outdated.
+
+    Args:
+        target: its label.
+        version: of Hexagon.
+
+    Raises:
+        UnsupportedError: there is no such program.
+        MissingToolError: it must be built and there is no Bazel.
+        BuildError: building it failed.
+    """
+    if CHECKOUT is None:
+        raise UnsupportedError(
+            "runtime: dsp: the DSP's code is built in a checkout of MACE, which the "
+            "installed package does not have"
+        )
+    variant = DspVariant(version)
+    path = options.build_dir / "bin" / variant.name / target.rpartition(":")[2]
+    return _current(path, target, variant, _newest_source(), "")
+
+
+def _current(
+    path: Path,
+    target: str,
+    variant: Variant | DspVariant,
+    newest: float,
+    made_by: str,
+) -> Path:
     if _is_current(path, newest, made_by):
         return path
-    _LOG.info("building mace_run for %s", variant.name)
+    _LOG.info("building %s for %s", path.name, variant.name)
     try:
         source = build_program(target, variant)
     except MissingToolError:
@@ -111,6 +156,8 @@ def _packaged(variant: Variant, deployment: Deployment | None) -> Path:
     wrong = ""
     if variant.gpu:
         wrong = "for the GPU (in Python, mace.load runs models on it)"
+    elif variant.dsp:
+        wrong = "for the DSP"
     elif variant != Variant(Abi.HOST):
         wrong = f"for {variant.name}"
     elif custom_folders():

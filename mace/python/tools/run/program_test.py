@@ -13,7 +13,7 @@ from mace.python.tools.bazel import BuildError
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.errors import MissingToolError, UnsupportedError
 from mace.python.tools.run.options import RunOptions
-from mace.python.tools.run.program import find_program
+from mace.python.tools.run.program import find_dsp_program, find_program
 
 
 @pytest.fixture
@@ -138,6 +138,42 @@ def test_a_program_for_gpus_can_load_a_driver(
     assert program == tmp_path / "bin" / "arm64-v8a-ndk-gpu" / "mace_run"
     find_program(Abi.ARM64_V8A, options)
     assert "opencl" not in (tools / "log").read_text().splitlines()[-1]
+
+
+def test_a_program_for_dsps_can_load_the_library_of_the_system(
+    tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _bazel(tools)
+    monkeypatch.delenv("ANDROID_NDK_HOME", raising=False)
+    options = RunOptions(build_dir=tmp_path)
+    for abi in (Abi.HOST, Abi.ARM64):
+        program = find_program(abi, options, dsp=True)
+        assert program == tmp_path / "bin" / f"{abi.value}-dsp" / "mace_run"
+    words = (tools / "log").read_text().split()
+    assert "--define=hexagon=true" in words
+    assert "--config=static" not in words
+    # It can use an emulated DSP, at least.
+    find_program(Abi.ARM64_V8A, options, dsp=True)
+    monkeypatch.setenv("ANDROID_NDK_HOME", str(_ndk(tmp_path / "ndk", "25.2.1")))
+    program = find_program(Abi.ARM64_V8A, options, gpu=True, dsp=True)
+    assert program == tmp_path / "bin" / "arm64-v8a-ndk-gpu-dsp" / "mace_run"
+
+
+def test_the_code_of_the_dsp_is_built_for_the_oldest_one(
+    tools: Path, tmp_path: Path
+) -> None:
+    _bazel(tools)
+    (tools / "bazel-bin/mace/skel").mkdir()
+    (tools / "bazel-bin/mace/skel/code.so").write_text("code")
+    options = RunOptions(build_dir=tmp_path)
+    path = find_dsp_program("//mace/skel:code.so", 66, options)
+    assert path == tmp_path / "bin/hexagon_v66/code.so"
+    assert path.read_text() == "code"
+    lines = (tools / "log").read_text().splitlines()
+    assert "build --config=hexagon_v66" in lines[0]
+    assert lines[0].endswith("//mace/skel:code.so")
+    assert find_dsp_program("//mace/skel:code.so", 66, options) == path
+    assert len((tools / "log").read_text().splitlines()) == len(lines)
 
 
 def _ndk(folder: Path, revision: str) -> Path:

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class SampleRunner:
     """Runs a model repeatedly on one device.
 
     Args:
-        runtimes, opencl: where on the device it runs, see `Request`.
+        runtimes, opencl, dsp: where on the device it runs, see `Request`.
     """
 
     def __init__(
@@ -49,9 +50,11 @@ class SampleRunner:
         runtimes: Mapping[str, Runtime],
         options: RunOptions,
         opencl: OpenclStore | None = None,
+        dsp: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._device = device
         self._opencl = opencl
+        self._dsp = dsp
         self._model = model_file
         self._runtimes = runtimes
         self._options = options
@@ -88,6 +91,7 @@ class SampleRunner:
                 for t in self._model.outputs
             ],
             opencl=self._opencl,
+            dsp=self._dsp,
             check_weights=check_weights,
             timed=False,
         )

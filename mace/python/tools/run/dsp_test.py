@@ -1,0 +1,210 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models on a DSP that this computer emulates, from deployment file to report."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from mace.python.tools.bazel import DspVariant, Variant, build_program
+from mace.python.tools.config.load import load_deployment_text
+from mace.python.tools.config.vocabulary import Abi
+from mace.python.tools.errors import MissingToolError
+from mace.python.tools.report.results import ModelRun
+from mace.python.tools.run.dsp_files import DspFiles
+from mace.python.tools.run.options import RunOptions
+from mace.python.tools.run.program import find_program
+from mace.python.tools.run.testing.project import BENCHMARK_SECTIONS, Project
+
+_ROOT = Path(__file__).resolve().parents[4]
+
+_DEPLOYMENT = """
+library_name: lib
+target_abis: [host]
+model_graph_format: file
+model_data_format: file
+models:
+  m:
+    platform: onnx
+    model_file_path: {folder}/m.onnx
+    quantize: 1
+    quantize_range_file: {folder}/ranges
+    nnlib_graph_mode: 1
+    subgraphs:
+      - input_tensors: [x]
+        input_shapes: ["1,6,5,4"]
+        input_ranges: ["-2,2"]
+        output_tensors: [y]
+        output_shapes: ["1,6,5,8"]
+        validation_threshold: {{HEXAGON: {threshold}}}
+    runtime: {runtime}
+    data_type: {data_type}
+"""
+_RANGES = "x@@-2,2\nr0@@0,9\ny@@-30,30\n"
+
+
+@pytest.fixture(scope="module")
+def programs() -> tuple[Path, ...]:
+    """mace_run with the DSP runtime and the DSP's code, built if necessary."""
+    if shutil.which("qemu-hexagon") is None:
+        pytest.skip("no qemu-hexagon: bash tools/setup.sh --for dsp")
+    options = RunOptions(build_dir=_ROOT / "build")
+    try:
+        program = find_program(Abi.HOST, options, dsp=True)
+        code = DspFiles.of((), options).program
+    except MissingToolError as error:
+        pytest.skip(f"cannot build mace_run: {error}")
+    assert code is not None
+    return program, code
+
+
+@pytest.fixture
+def dsp_project(project: Project, programs: tuple[Path, ...]) -> Project:
+    """A project with these programs."""
+    for path in programs:
+        copy = project.build_dir / path.relative_to(_ROOT / "build")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
+    (project.folder / "ranges").write_text(_RANGES)
+    return project
+
+
+def _run(
+    project: Project,
+    runtime: str = "dsp",
+    threshold: float = 0.9,
+    **options: object,
+) -> ModelRun:
+    text = _DEPLOYMENT.format(
+        folder=project.folder,
+        runtime=runtime,
+        threshold=threshold,
+        data_type="uint8" if runtime == "dsp" else "fp32_fp32",
+    )
+    deployment = load_deployment_text(text, project.folder / "d.yml")
+    project.convert(deployment)
+    (run,) = project.run(deployment, **options).runs
+    return run
+
+
+def _devices(run: ModelRun) -> set[str]:
+    return {op["device"] for op in run.report["placement"]["operators"]}
+
+
+def test_the_result_is_that_of_the_cpu(dsp_project: Project, tmp_path: Path) -> None:
+    outputs = {}
+    for runtime in ("dsp", "cpu"):
+        folder = tmp_path / runtime
+        run = _run(dsp_project, runtime, validate=True, output_dir=folder)
+        assert not run.failure
+        assert all(comparison.passed for comparison in run.comparisons)
+        assert ("dsp" in _devices(run)) == (runtime == "dsp")
+        outputs[runtime] = np.fromfile(folder / "y", np.float32)
+    assert outputs["dsp"].size == 240
+    assert np.array_equal(outputs["dsp"], outputs["cpu"])
+
+
+def test_the_least_similarity_is_that_of_hexagon(dsp_project: Project) -> None:
+    run = _run(dsp_project, threshold=1.0, validate=True)
+    (comparison,) = run.comparisons
+    assert comparison.threshold == 1.0
+    assert not comparison.passed
+
+
+def test_operators_are_measured(dsp_project: Project) -> None:
+    run = _run(dsp_project, benchmark=True, full=True, warmup_rounds=1)
+    assert not run.failure
+    printed = dsp_project.output.getvalue()
+    places = [printed.index(section) for section in BENCHMARK_SECTIONS]
+    assert places == sorted(places)
+    ops = run.report["benchmark"]["ops"]
+    convolutions = [op["avg_ms"] for op in ops if op["type"] == "Conv2D"]
+    assert len(convolutions) == 2
+    assert all(millis > 0 for millis in convolutions)
+
+
+def test_a_computer_without_an_emulator(
+    dsp_project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingToolError, match="tools/setup.sh --for dsp"):
+        _run(dsp_project)
+
+
+def _large_model(project: Project) -> Path:
+    """Convolutions that are worth a remote call; the converted model without suffix."""
+    rng = np.random.default_rng(3)
+    weights = (rng.standard_normal((2, 64, 64, 3, 3)) / 24).astype(np.float32)
+    shape = [1, 64, 56, 56]
+    graph = helper.make_graph(
+        [
+            helper.make_node("Conv", ["x", "w0"], ["c"], pads=[1] * 4),
+            helper.make_node("Relu", ["c"], ["r0"]),
+            helper.make_node("Conv", ["r0", "w1"], ["y"], pads=[1] * 4),
+        ],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)],
+        [numpy_helper.from_array(w, f"w{i}") for i, w in enumerate(weights)],
+    )
+    opset = [helper.make_opsetid("", 13)]
+    model = helper.make_model(graph, opset_imports=opset, ir_version=8)
+    onnx.save(model, project.folder / "m.onnx")
+    text = _DEPLOYMENT.format(
+        folder=project.folder, runtime="dsp", threshold=0.9, data_type="fp32_fp32"
+    )
+    text = text.replace("1,6,5,4", "1,56,56,64").replace("1,6,5,8", "1,56,56,64")
+    project.convert(load_deployment_text(text, project.folder / "d.yml"))
+    data = rng.uniform(-2, 2, (1, 56, 56, 64)).astype(np.float32)
+    data.tofile(project.folder / "in_x")
+    return project.build_dir / "lib/model/m"
+
+
+def test_the_cpu_answers_when_a_phone_s_dsp_is_restarted(
+    dsp_project: Project, programs: tuple[Path, ...]
+) -> None:
+    """Through a stand-in for the FastRPC library of phones."""
+    testing = "//mace/runtimes/hexagon/testing:libfastrpc_stand_in.so"
+    library = build_program(testing, Variant(Abi.HOST, gpu=False, dsp=True))
+    code = build_program("//mace/kernels/hexagon/fastrpc:emulated_skel", DspVariant(67))
+    # The next build may replace it.
+    code = Path(shutil.copy(code, dsp_project.folder))
+    model = _large_model(dsp_project)
+    told, outputs = {}, {}
+    for runtime, failing in (("cpu", "0"), ("dsp", "0"), ("dsp", "2")):
+        out = dsp_project.folder / f"{runtime}{failing}"
+        done = subprocess.run(
+            [
+                programs[0],
+                *(f"--model_file={model}.pb", f"--model_data_file={model}.data"),
+                *("--input_node=x", "--input_shape=1,56,56,64"),
+                *("--output_node=y", "--output_shape=1,56,56,64"),
+                *(f"--input_file={dsp_project.folder}/in", f"--output_file={out}"),
+                *(f"--runtime={runtime}", "--explain"),
+            ],
+            env={
+                **os.environ,
+                "MACE_FASTRPC_LIBRARY": str(library),
+                "MACE_TEST_SKEL": str(code),
+                "MACE_TEST_FAILING_CALL": failing,
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=True,
+        )
+        told[out.name] = done.stdout
+        outputs[out.name] = (dsp_project.folder / f"{out.name}_y").read_bytes()
+    assert "2 operators on DSP" in told["dsp0"]
+    assert "DSP failed" not in told["dsp0"]
+    assert "did not answer: error 0x68, it was restarted" in told["dsp2"]
+    assert outputs["dsp0"] == outputs["cpu0"]
+    assert outputs["dsp2"] == outputs["cpu0"]
