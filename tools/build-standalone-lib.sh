@@ -20,7 +20,9 @@ build/include/mace/public/*.h; with -install, also to a prefix.
   -runtimes LIST      the devices that it computes on, of cpu, gpu and dsp: cpu,gpu
                       writes to build/lib/ABI/cpu_gpu, and so on (default for
                       Android: cpu,gpu; for others: cpu). The CPU is always one of
-                      them. With dsp, the DSP's own code lies beside the library
+                      them. With dsp, the DSP's own code lies beside the library.
+                      Also htp, apu: with the adapter to that vendor's library
+                      (docs/user/accelerators.md); npu: for delegates of your own
   -models FILE[,FILE...]
                       converted models (.pb): the library has the operators of
                       these and no others, and is written to
@@ -113,6 +115,7 @@ done
 # mace/python/tools/config/limits.py.
 gpu=
 dsp=false
+delegates=()
 for runtime in ${runtimes//[,+_]/ }; do
   case $runtime in
     cpu) gpu=${gpu:-false} ;;
@@ -121,14 +124,23 @@ for runtime in ${runtimes//[,+_]/ }; do
       gpu=${gpu:-false}
       dsp=true
       ;;
-    hta | htp | apu)
+    htp | apu | npu)
+      gpu=${gpu:-false}
+      [[ " ${delegates[*]-} " == *" $runtime "* ]] || delegates+=("$runtime")
+      ;;
+    hta)
       fail "-runtimes $runtimes: the library has no ${runtime^^} runtime; it has:" \
-        "CPU, GPU, DSP"
+        "CPU, GPU, DSP, HTP, APU"
       ;;
     *)
-      fail "-runtimes $runtimes: unknown device '$runtime'; accepted: cpu, gpu, dsp"
+      fail "-runtimes $runtimes: unknown device '$runtime'; accepted: cpu, gpu, dsp," \
+        "htp, apu, npu"
       ;;
   esac
+done
+delegate_flags=()
+for runtime in ${delegates[@]+delegates "${delegates[@]}"}; do
+  delegate_flags+=("--define=$runtime=true")
 done
 $static_only && [[ " ${bazel_flags[*]-} " == *" --config=asan "* ]] &&
   fail "-asan and -static exclude each other: a sanitizer needs libmace.so"
@@ -162,6 +174,8 @@ folder_of() {
   local runtimes=cpu
   if [[ $(with_gpu "$1") == true ]]; then runtimes+=_gpu; fi
   if $dsp; then runtimes+=_dsp; fi
+  runtimes+=$(printf '_%s' ${delegates[@]+"${delegates[@]}"})
+  runtimes=${runtimes%_}
   local kind=${MACE_CUSTOM_OPS:+-custom}
   echo "$1/$runtimes${rooms:+-selection}${kind}"
 }
@@ -309,7 +323,7 @@ for abi in "${targets[@]}"; do
   log=$stage/$abi.log
   # The last of several values counts, hence after the flags of the user.
   flags=("--config=$(config_of "$abi")" "--define=opencl=$(with_gpu "$abi")"
-    "--define=hexagon=$dsp")
+    "--define=hexagon=$dsp" ${delegate_flags[@]+"${delegate_flags[@]}"})
   bazel_with_flags build "${flags[@]}" --embed_label="$version" "${labels[@]}" \
     2>"$log" || {
     grep -vE '^(\[|Loading|Analyzing|INFO)' "$log" >&2

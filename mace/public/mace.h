@@ -45,8 +45,17 @@ namespace mace {
 // Version of the library, e.g. "1.0.0-8-gdeadbee".
 MACE_API const char *MaceVersion();
 
-// Where a model runs. Equals `runtime` of the deployment file. (AP-04)
-enum DeviceType : int { CPU = 0, GPU = 2, HEXAGON = 3, HTA = 4, APU = 5 };
+// Where a model runs. Equals `runtime` of the deployment file. NPU is the
+// accelerator of a delegate of the application, see mace_delegate.h. (AP-04)
+enum DeviceType : int {
+  CPU = 0,
+  GPU = 2,
+  HEXAGON = 3,
+  HTA = 4,
+  APU = 5,
+  HTP = 6,
+  NPU = 7,
+};
 
 // Newer spelling of DeviceType, used per subgraph. (AP-25)
 enum RuntimeType : int {
@@ -55,6 +64,8 @@ enum RuntimeType : int {
   RT_HEXAGON = HEXAGON,
   RT_HTA = HTA,
   RT_APU = APU,
+  RT_HTP = HTP,
+  RT_NPU = NPU,
 };
 
 // Order of the dimensions of a rank-4 input or output.
@@ -124,6 +135,42 @@ enum GPUPriorityHint : int {
 enum class OpenCLCacheReusePolicy : int {
   REUSE_NONE = 0,      // compile them again
   REUSE_SAME_GPU = 1,  // use those that the same GPU and driver compiled
+};
+
+// What an engine does with the parts of a model that it compiled for an
+// accelerator (HTA, HTP, APU, or a delegate of the application).
+enum AcceleratorCachePolicy : int {
+  // Compiles them, and stores nothing.
+  ACCELERATOR_CACHE_NONE = 0,
+  // Compiles them, and writes them to the storage file.
+  ACCELERATOR_CACHE_STORE = 1,
+  // Reads them from the binary file, compiles what the file lacks, and stores
+  // nothing.
+  ACCELERATOR_CACHE_LOAD = 2,
+  // Reads them from the binary file; if it lacks some, compiles these, and
+  // writes all to the storage file. If only one of the files is named, it is
+  // both.
+  APU_CACHE_LOAD_OR_STORE = 3,
+};
+
+// What an APU prefers.
+enum APUPreferenceHint : int {
+  NEURON_PREFER_LOW_POWER = 0,
+  NEURON_PREFER_FAST_SINGLE_ANSWER = 1,
+  NEURON_PREFER_SUSTAINED_SPEED = 2,
+};
+
+// The clock that an HTP asks for, by the names of Qualcomm.
+enum HexagonPerformanceType : int {
+  HEXAGON_BURST = 0,
+  HEXAGON_SUSTAINED_HIGH_PERFORMANCE = 1,
+  HEXAGON_HIGH_PERFORMANCE = 2,
+  HEXAGON_BALANCED = 3,
+  HEXAGON_LOW_BALANCED = 4,
+  HEXAGON_POWER_SAVER = 5,
+  HEXAGON_LOW_POWER_SAVER = 6,
+  HEXAGON_HIGH_POWER_SAVER = 7,
+  HEXAGON_SYSTEM_SETTINGS = 8,
 };
 
 // The result of a call: a code and, on failure, one sentence that names the
@@ -488,6 +535,25 @@ class GPUContextBuilder {
   GPUContext context_;
 };
 
+class MaceEngineConfig;
+
+// One setting of accelerators; what MaceEngineConfig hands to the library.
+struct AcceleratorSetting {
+  enum Kind { CACHE, APU_HINTS, QNN_PERFORMANCE } kind;
+  int first;   // the policy, the boost, or the performance
+  int second;  // the preference
+  const std::string *binary_file;
+  const std::string *storage_file;
+};
+
+namespace accelerator {
+
+// Null in a library without accelerators.
+__attribute__((weak)) MACE_API MaceStatus
+Configure(MaceEngineConfig *config, const AcceleratorSetting &setting);
+
+}  // namespace accelerator
+
 // How an engine runs. Copyable; used only while the engine is created.
 class MACE_API MaceEngineConfig {
  public:
@@ -572,10 +638,33 @@ class MACE_API MaceEngineConfig {
   // run of a shape prepares do not count.
   MaceStatus SetMemoryLimit(size_t bytes);
 
+  // The three functions below are for accelerators. They are code of the
+  // application, and have no effect in a library without accelerators, nor on
+  // engines that use none.
+
+  // Where accelerators keep what they compiled, so that the next start is
+  // faster. What was compiled for another model, other shapes, another
+  // accelerator or another version of its driver is compiled again. Default:
+  // ACCELERATOR_CACHE_NONE. MACE_INVALID_ARGS if the policy is none of the
+  // enumeration, or needs a file that has no name. (AP-25)
+  MaceStatus SetAcceleratorCache(AcceleratorCachePolicy policy,
+                                 const std::string &binary_file,
+                                 const std::string &storage_file);
+
+  // `boost_hint`: how fast the APU's clock should run, from 0 to 100. Default:
+  // 100, NEURON_PREFER_FAST_SINGLE_ANSWER. MACE_INVALID_ARGS for other values.
+  // (AP-25)
+  MaceStatus SetAPUHints(uint8_t boost_hint, APUPreferenceHint preference_hint);
+
+  // Default: HEXAGON_BURST. MACE_INVALID_ARGS for other values than those of
+  // the enumeration. (AP-25)
+  MaceStatus SetQnnPerformance(HexagonPerformanceType type);
+
   class Impl;
   const Impl *impl() const;
 
  private:
+  friend struct MaceEngineConfigAccess;
   MaceStatus SetHexagon(bool unsigned_pd,
                         int corner,
                         bool dcvs_enable,
@@ -583,6 +672,30 @@ class MACE_API MaceEngineConfig {
 
   std::unique_ptr<Impl> impl_;
 };
+
+inline MaceStatus MaceEngineConfig::SetAcceleratorCache(
+    AcceleratorCachePolicy policy,
+    const std::string &binary_file,
+    const std::string &storage_file) {
+  if (accelerator::Configure == nullptr) return MaceStatus();
+  return accelerator::Configure(this, {AcceleratorSetting::CACHE, policy, 0,
+                                       &binary_file, &storage_file});
+}
+
+inline MaceStatus MaceEngineConfig::SetAPUHints(
+    uint8_t boost_hint, APUPreferenceHint preference_hint) {
+  if (accelerator::Configure == nullptr) return MaceStatus();
+  return accelerator::Configure(
+      this, {AcceleratorSetting::APU_HINTS, boost_hint, preference_hint,
+             nullptr, nullptr});
+}
+
+inline MaceStatus MaceEngineConfig::SetQnnPerformance(
+    HexagonPerformanceType type) {
+  if (accelerator::Configure == nullptr) return MaceStatus();
+  return accelerator::Configure(
+      this, {AcceleratorSetting::QNN_PERFORMANCE, type, 0, nullptr, nullptr});
+}
 
 // A loaded model. Not copyable. Run is thread-compatible; two engines may run
 // at the same time unless one is the other's tutor.

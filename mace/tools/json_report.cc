@@ -71,6 +71,10 @@ const char *RuntimeName(DeviceType device) {
       return "hta";
     case APU:
       return "apu";
+    case HTP:
+      return "htp";
+    case NPU:
+      return "npu";
   }
   return "unknown";
 }

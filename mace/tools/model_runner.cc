@@ -33,7 +33,7 @@ MaceStatus ReadRuntimes(const std::string &names,
                         std::vector<RuntimeType> *wish) {
   static const std::map<std::string, RuntimeType> runtimes = {
       {"cpu", RT_CPU}, {"gpu", RT_OPENCL}, {"dsp", RT_HEXAGON},
-      {"hta", RT_HTA}, {"apu", RT_APU},
+      {"hta", RT_HTA}, {"apu", RT_APU},    {"htp", RT_HTP},
   };
   std::istringstream parts(names);
   for (std::string part; std::getline(parts, part, '+');) {
@@ -41,7 +41,7 @@ MaceStatus ReadRuntimes(const std::string &names,
     if (found == runtimes.end()) {
       return MaceStatus(MaceStatus::MACE_INVALID_ARGS,
                         "--runtime: '" + part +
-                            "' is none of cpu, gpu, dsp, hta, apu; "
+                            "' is none of cpu, gpu, dsp, hta, htp, apu; "
                             "several are joined by '+'");
     }
     wish->push_back(found->second);
@@ -84,6 +84,18 @@ MaceStatus SetGpu(const GpuOptions &gpu, MaceEngineConfig *config) {
           .Finalize()));
   return config->SetGPUHints(static_cast<GPUPerfHint>(gpu.perf_hint),
                              static_cast<GPUPriorityHint>(gpu.priority_hint));
+}
+
+MaceStatus SetAccelerator(const AcceleratorFlags &flags,
+                          MaceEngineConfig *config) {
+  MACE_TOOL_RETURN_IF_ERROR(config->SetAcceleratorCache(
+      static_cast<AcceleratorCachePolicy>(flags.cache_policy),
+      flags.binary_file, flags.storage_file));
+  MACE_TOOL_RETURN_IF_ERROR(config->SetAPUHints(
+      static_cast<uint8_t>(flags.boost_hint),
+      static_cast<APUPreferenceHint>(flags.preference_hint)));
+  return config->SetQnnPerformance(
+      static_cast<HexagonPerformanceType>(flags.performance));
 }
 
 std::string MemoryText(const EngineStats &stats) {
@@ -238,6 +250,9 @@ MaceStatus ModelRunner::CreateEngine(bool check_operators) {
   }
   MACE_TOOL_RETURN_IF_ERROR(SetRuntime(options_.runtime, &config));
   if (uses_gpu) MACE_TOOL_RETURN_IF_ERROR(SetGpu(options_.gpu, &config));
+  if (NamesAccelerator(options_.runtime)) {
+    MACE_TOOL_RETURN_IF_ERROR(SetAccelerator(options_.accelerator, &config));
+  }
   MACE_TOOL_RETURN_IF_ERROR(config.SetCPUThreadPolicy(
       options_.num_threads,
       static_cast<CPUAffinityPolicy>(options_.cpu_affinity_policy)));

@@ -20,22 +20,6 @@ namespace mace {
 namespace tools {
 namespace {
 
-// A flag of a device for which this program has no runtime. Scripts pass these
-// flags for every runtime, so they are accepted with a warning.
-struct ForeignFlag {
-  const char *name;
-  const char *device;
-  const char *value;
-};
-
-constexpr ForeignFlag kForeignFlags[] = {
-    {"accelerator_binary_file", "HTA or APU", "FILE"},
-    {"accelerator_storage_file", "HTA or APU", "FILE"},
-    {"accelerator_cache_policy", "HTA or APU", "0..3"},
-    {"apu_boost_hint", "APU", "0..100"},
-    {"apu_preference_hint", "APU", "0..2"},
-};
-
 // The flags about inputs and outputs as given, before they are joined.
 struct NodeFlags {
   std::string node;
@@ -331,23 +315,65 @@ void WarnOfGpuFlags(const CLI::App &app, const std::string &runtime) {
   }
 }
 
-void AddForeignFlags(CLI::App *app) {
-  for (const ForeignFlag &flag : kForeignFlags) {
-    app->add_option_function<std::string>(
-           std::string("--") + flag.name, [](const std::string &) {},
-           std::string("no effect: of the ") + flag.device)
-        ->type_name(flag.value)
-        ->expected(1)
-        ->group("Devices that this mace_run has no runtime for");
-  }
+constexpr char kAcceleratorGroup[] = "Accelerators: HTA, HTP, APU";
+constexpr char kApuFlags[] = "--apu_";
+constexpr char kHtpFlags[] = "--htp_";
+
+void AddAcceleratorFlags(CLI::App *app, AcceleratorFlags *flags) {
+  app->add_option("--accelerator_cache_policy", flags->cache_policy,
+                  "what is done with the compiled model: 0 (default) nothing, "
+                  "1 store it, 2 load it, 3 load it, or else store it")
+      ->type_name("0..3")
+      ->check(Within(0, 3))
+      ->group(kAcceleratorGroup);
+  app->add_option("--accelerator_binary_file", flags->binary_file,
+                  "the compiled model to load")
+      ->type_name("FILE")
+      ->group(kAcceleratorGroup);
+  app->add_option("--accelerator_storage_file", flags->storage_file,
+                  "where the compiled model is stored")
+      ->type_name("FILE")
+      ->group(kAcceleratorGroup);
+  app->add_option("--apu_boost_hint", flags->boost_hint,
+                  "the clock of the APU: 0 slow to 100 (default) fast")
+      ->type_name("0..100")
+      ->check(Within(0, 100))
+      ->group(kAcceleratorGroup);
+  app->add_option("--apu_preference_hint", flags->preference_hint,
+                  "the APU prefers 0 low power, 1 (default) a fast answer, 2 "
+                  "sustained speed")
+      ->type_name("0..2")
+      ->check(Within(0, 2))
+      ->group(kAcceleratorGroup);
+  app->add_option("--htp_performance", flags->performance,
+                  "the clock of the HTP: 0 (default) burst, to 7 least power; "
+                  "8: as the system is set")
+      ->type_name("0..8")
+      ->check(Within(0, 8))
+      ->group(kAcceleratorGroup);
 }
 
-void WarnOfForeignFlags(const CLI::App &app) {
-  for (const ForeignFlag &flag : kForeignFlags) {
-    const std::string name = std::string("--") + flag.name;
-    if (app.count(name) == 0) continue;
-    MACE_TOOL_WARNING(name + " has no effect: it is of the " + flag.device +
-                      " runtime, which this mace_run does not have");
+// The runtimes that a flag is for, of which one must be named.
+const char *MissingRuntime(const std::string &flag,
+                           const std::string &runtime) {
+  if (flag.rfind(kApuFlags, 0) == 0) {
+    return NamesRuntime(runtime, "apu") ? nullptr : "the apu";
+  }
+  if (flag.rfind(kHtpFlags, 0) == 0) {
+    return NamesRuntime(runtime, "htp") ? nullptr : "the htp";
+  }
+  return NamesAccelerator(runtime) ? nullptr : "hta, htp or apu";
+}
+
+void WarnOfAcceleratorFlags(const CLI::App &app, const std::string &runtime) {
+  for (const CLI::Option *option : app.get_options()) {
+    if (option->get_group() != kAcceleratorGroup || option->count() == 0) {
+      continue;
+    }
+    const char *missing = MissingRuntime(option->get_name(), runtime);
+    if (missing == nullptr) continue;
+    MACE_TOOL_WARNING(option->get_name() + " has no effect: --runtime=" +
+                      runtime + " does not name " + missing);
   }
 }
 
@@ -403,6 +429,11 @@ bool NamesRuntime(const std::string &runtime, const std::string &device) {
   return false;
 }
 
+bool NamesAccelerator(const std::string &runtime) {
+  return NamesRuntime(runtime, "hta") || NamesRuntime(runtime, "htp") ||
+         NamesRuntime(runtime, "apu");
+}
+
 std::string ParseShapes(const std::string &text,
                         std::vector<std::vector<int64_t>> *shapes) {
   // Larger tensors do not fit into any memory.
@@ -454,7 +485,7 @@ ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options) {
   AddRunFlags(&app, options);
   AddReportFlags(&app, options);
   AddGpuFlags(&app, &options->gpu);
-  AddForeignFlags(&app);
+  AddAcceleratorFlags(&app, &options->accelerator);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &answer) {  // --help, --version
@@ -469,7 +500,7 @@ ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options) {
   if (wrong.empty()) wrong = CheckCombinations(*options);
   if (!wrong.empty()) return Refuse(wrong);
   WarnOfGpuFlags(app, options->runtime);
-  WarnOfForeignFlags(app);
+  WarnOfAcceleratorFlags(app, options->runtime);
   return {true, kExitSuccess};
 }
 

@@ -43,12 +43,23 @@ struct GpuOptions {
   bool out_of_range_check = false;
 };
 
+// What the flags say of accelerators: HTA, HTP and APU.
+struct AcceleratorFlags {
+  std::string binary_file;
+  std::string storage_file;
+  int cache_policy = 0;
+  int boost_hint = 100;
+  int preference_hint = 1;
+  int performance = 0;
+};
+
 struct Options {
   std::string model_name;
   std::string model_file;
   std::string model_data_file;
   std::string runtime = "cpu";
   GpuOptions gpu;
+  AcceleratorFlags accelerator;
 
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
@@ -96,6 +107,9 @@ ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options);
 
 // "a,b" -> {"a", "b"}; "\," is a comma that belongs to a name.
 std::vector<std::string> SplitList(const std::string &text, char separator);
+
+// Whether `runtime`, as the flag gives it, names an accelerator.
+bool NamesAccelerator(const std::string &runtime);
 
 // Whether `runtime`, as the flag gives it, names a device:
 // "front=gpu+cpu,back=cpu" names gpu and cpu.

@@ -78,7 +78,8 @@ TEST(OptionsTest, FlagsTakeTrueAndFalse) {
 TEST(OptionsTest, FlagsOfOtherRuntimesAreAnsweredWithAWarning) {
   for (const char *flag :
        {"accelerator_binary_file", "accelerator_storage_file",
-        "accelerator_cache_policy", "apu_boost_hint", "apu_preference_hint"}) {
+        "accelerator_cache_policy", "apu_boost_hint", "apu_preference_hint",
+        "htp_performance"}) {
     const std::string name = std::string("--") + flag;
     for (const std::vector<std::string> &words :
          {std::vector<std::string>{name + "=1"},
@@ -91,6 +92,37 @@ TEST(OptionsTest, FlagsOfOtherRuntimesAreAnsweredWithAWarning) {
       EXPECT_EQ('W', said[0]);
     }
   }
+}
+
+TEST(OptionsTest, FlagsOfAccelerators) {
+  Options options;
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(
+      Parse({"--runtime=apu+cpu", "--accelerator_cache_policy=3",
+             "--accelerator_binary_file=b", "--accelerator_storage_file=s",
+             "--apu_boost_hint=40", "--apu_preference_hint=2"},
+            &options)
+          .run);
+  EXPECT_EQ("", testing::internal::GetCapturedStderr());
+  EXPECT_EQ(3, options.accelerator.cache_policy);
+  EXPECT_EQ("b", options.accelerator.binary_file);
+  EXPECT_EQ("s", options.accelerator.storage_file);
+  EXPECT_EQ(40, options.accelerator.boost_hint);
+  EXPECT_EQ(2, options.accelerator.preference_hint);
+}
+
+// Of an accelerator that is not the one it is for.
+TEST(OptionsTest, FlagsOfAnotherAccelerator) {
+  Options options;
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(
+      Parse({"--runtime=htp+cpu", "--apu_boost_hint=4", "--htp_performance=7"},
+            &options)
+          .run);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(std::string::npos, said.find("does not name the apu")) << said;
+  EXPECT_EQ(std::string::npos, said.find("htp_performance")) << said;
+  EXPECT_EQ(7, options.accelerator.performance);
 }
 
 TEST(OptionsTest, FlagsOfTheGpu) {

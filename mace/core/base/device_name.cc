@@ -17,6 +17,10 @@ const char *DeviceName(DeviceType device) {
       return "HTA";
     case APU:
       return "APU";
+    case HTP:
+      return "HTP";
+    case NPU:
+      return "NPU";
   }
   return "unknown device";
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mace/core/base/status.h"
-#include "mace/core/engine/engine_config.h"
+#include "mace/core/graph/engine_config.h"
 
 namespace mace {
 namespace {

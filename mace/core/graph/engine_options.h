@@ -15,6 +15,8 @@
 
 namespace mace {
 
+struct AcceleratorOptions;
+
 // For the DSP's runtime.
 struct HexagonOptions {
   // Only in a process for unsigned code.
@@ -53,6 +55,8 @@ struct EngineOptions {
   GPUPerfHint gpu_perf_hint = PERF_DEFAULT;
   GPUPriorityHint gpu_priority_hint = PRIORITY_DEFAULT;
   HexagonOptions hexagon;
+  // For accelerators, see mace/runtimes/delegate. Null: the defaults.
+  std::shared_ptr<const AcceleratorOptions> accelerator;
 };
 
 // The context of an application in C. Defined by mace/runtimes/opencl_options,

@@ -11,7 +11,7 @@
 #include <map>
 
 #include "mace/core/base/logging.h"
-#include "mace/core/engine/engine_config.h"
+#include "mace/core/graph/engine_config.h"
 #include "mace/runtimes/opencl_options/file_storage.h"
 
 namespace mace {

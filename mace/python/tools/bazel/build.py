@@ -48,6 +48,8 @@ class Variant:
             linked statically cannot.
         dsp: with the DSP runtime. It loads the FastRPC library of the system, likewise;
             a program that is linked statically can only use an emulated DSP.
+        accelerators: with the adapters to these vendors' libraries, "apu" for one,
+            which are loaded, too.
     """
 
     abi: Abi
@@ -56,6 +58,7 @@ class Variant:
     ndk: bool = False
     gpu: bool = False
     dsp: bool = False
+    accelerators: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -65,6 +68,7 @@ class Variant:
             + ("-ndk" if self.ndk else "")
             + ("-gpu" if self.gpu else "")
             + ("-dsp" if self.dsp else "")
+            + "".join(f"-{name}" for name in self.accelerators)
             + ("-debug" if self.debug else "")
             + ("-asan" if self.address_sanitizer else "")
         )
@@ -81,22 +85,26 @@ class Variant:
                 "linked statically or by an NDK; check on a board (arm64, armhf), "
                 "on host, or emulated (--target_abis=arm64 --devices_to_run=qemu)"
             )
-        if self.gpu and self.abi.is_android and not self.ndk:
+        loads = (["the GPU"] if self.gpu else []) + list(self.accelerators)
+        if loads and self.abi.is_android and not self.ndk:
             raise UnsupportedError(
-                f"the GPU: a program for {self.abi.value} that is built without an "
-                "NDK is linked statically, and cannot load the OpenCL driver; set "
-                f"{VARIABLE} to an Android NDK"
+                f"{', '.join(loads)}: a program for {self.abi.value} that is built "
+                "without an NDK is linked statically, and cannot load "
+                + ("the OpenCL driver" if self.gpu else "the vendor's library")
+                + f"; set {VARIABLE} to an Android NDK"
             )
         flags = [] if self.abi is Abi.HOST else [f"--config={self.abi.value}"]
         if self.ndk:
             flags = [f"--config={_NDK_CONFIGS[self.abi]}"]
-        drives = self.gpu or self.dsp
-        if not (self.abi.is_android or self.address_sanitizer or drives):
+        if not (self.abi.is_android or self.address_sanitizer or loads or self.dsp):
             flags.append("--config=static")
         if self.gpu:
             flags.append("--define=opencl=true")
         if self.dsp:
             flags.append("--define=hexagon=true")
+        if self.accelerators:
+            flags.append("--define=delegates=true")
+            flags += [f"--define={name}=true" for name in self.accelerators]
         if self.debug:
             flags.append("--config=debug")
         if self.address_sanitizer:
@@ -133,6 +141,7 @@ def choose_variant(
     address_sanitizer: bool = False,
     gpu: bool = False,
     dsp: bool = False,
+    accelerators: tuple[str, ...] = (),
 ) -> Variant:
     """How a program for an ABI is built here; logs the choice if there is one.
 
@@ -149,7 +158,9 @@ def choose_variant(
             abi.value,
             VARIABLE,
         )
-    return Variant(abi, debug, address_sanitizer, ndk is not None, gpu, dsp)
+    return Variant(
+        abi, debug, address_sanitizer, ndk is not None, gpu, dsp, accelerators
+    )
 
 
 def build_program(target: str, variant: Variant | DspVariant) -> Path:

@@ -48,7 +48,6 @@ class MicroConfig(Section):
 _QUANTIZED = no_effect(limits.not_quantized, "without `quantize`")
 _NO_CONTAINER = no_effect(limits.NO_CONTAINER)
 _FETCHED = "the file that is fetched"
-_ACCELERATOR = dict.fromkeys((Runtime.HTA, Runtime.APU), "how the model is compiled")
 _OLD_DSP = no_effect(limits.NO_MODES)
 
 
@@ -199,11 +198,12 @@ class ModelConfig(Computation):
     )
     dsp_mode: v.Count = key("Graph mode of Qualcomm's nnlib.", _OLD_DSP, default=0)
     accelerator_api: Optional[v.Name] = key(
-        "Vendor interface of an accelerator.", on=_ACCELERATOR
+        "Vendor interface of an accelerator.",
+        no_effect("each accelerator has one interface, which `runtime` tells"),
     )
     apu_version_with_no_device: Optional[v.Name] = key(
         "APU version to convert for with no device at hand.",
-        on={Runtime.APU: "how the model is compiled"},
+        no_effect("the APU compiles the model where it runs"),
     )
     micro: Optional[MicroConfig] = key(
         "Options for microcontrollers.", _MICRO, accepts="mapping, see below"

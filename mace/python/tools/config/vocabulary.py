@@ -90,7 +90,7 @@ class Platform(str, enum.Enum):
 
 # The single devices that the library computes on. What is refused, warned of and
 # documented follows from it.
-_IN_RELEASE = frozenset({"cpu", "gpu", "dsp"})
+_IN_RELEASE = frozenset({"cpu", "gpu", "dsp", "htp", "apu"})
 
 
 class Runtime(str, enum.Enum):
@@ -133,10 +133,17 @@ class Runtime(str, enum.Enum):
     def is_convertible(self) -> bool:
         """Whether the model file that the converter writes is one for it.
 
-        The file is the same for all of these, so that it serves a library with
-        other runtimes, too. The DSP needs a quantized model.
+        The file is the same for all devices that compute what it says, and leave the
+        rest to the CPU. The DSP needs a quantized model.
         """
-        return self in (Runtime.CPU, Runtime.GPU, Runtime.CPU_GPU, Runtime.DSP)
+        return self in (
+            *(Runtime.CPU, Runtime.GPU, Runtime.CPU_GPU, Runtime.DSP),
+        ) or (self.is_delegate and self.in_release)
+
+    @property
+    def is_delegate(self) -> bool:
+        """Whether it is an accelerator behind a vendor's library."""
+        return self in (Runtime.HTA, Runtime.HTP, Runtime.APU)
 
     @property
     def precisions(self) -> tuple[Precision, ...]:

@@ -152,8 +152,11 @@ def run_models(
         without: dict[Abi, str] = {}
         for abi in abis:
             gpu = _with_gpu(abi, runtimes)
+            others = _with_accelerators(abi, runtimes)
             try:
-                programs[abi] = find_program(abi, options, deployment, gpu, dsp)
+                programs[abi] = find_program(
+                    abi, options, deployment, gpu, dsp, others
+                )
             except (BuildError, MissingToolError) as error:
                 if abi is not Abi.HOST:
                     raise
@@ -196,6 +199,28 @@ def _with_gpu(abi: Abi, runtimes: Mapping[str, Mapping[str, Runtime]]) -> bool:
         VARIABLE,
     )
     return False
+
+
+def _with_accelerators(
+    abi: Abi, runtimes: Mapping[str, Mapping[str, Runtime]]
+) -> tuple[str, ...]:
+    """The accelerators whose adapters `mace_run` has to have."""
+    wanted = {
+        runtime.value
+        for of_model in runtimes.values()
+        for runtime in of_model.values()
+        if runtime.is_delegate
+    }
+    if not wanted or not abi.is_android or find_ndk() is not None:
+        return tuple(sorted(wanted))
+    _LOG.warning(
+        "%s: without an NDK (%s), mace_run is linked statically and cannot load the "
+        "library of %s; models run on the CPU",
+        abi.value,
+        VARIABLE,
+        ", ".join(sorted(wanted)),
+    )
+    return ()
 
 
 def _query(deployment: Deployment, options: RunOptions) -> DeviceQuery:

@@ -92,6 +92,11 @@ class Request:
     rounds: int = 1
     timed: bool = True
 
+    @property
+    def uses_accelerator(self) -> bool:
+        """Whether a part of the model is for a vendor's accelerator."""
+        return any(runtime.is_delegate for runtime in self.runtimes.values())
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -140,6 +145,8 @@ def run_on_device(
             _push_inputs(device, request, Path(local), exchange)
             if request.opencl:
                 device.make_folder(request.opencl.folder)
+            if request.uses_accelerator:
+                _push_compiled(device, options, exchange)
             with _listening(device, progress):
                 result = device.run(
                     [
@@ -154,6 +161,8 @@ def run_on_device(
             result = replace(result, output=_PROGRESS.sub("", result.output))
             try:
                 answer = _collect(device, request, result, Path(local), exchange)
+                if request.uses_accelerator:
+                    _pull_compiled(device, options, exchange)
                 if result.timed_out:
                     answer = replace(answer, failure=_too_long(options))
                 if options.watch_memory:
@@ -226,8 +235,64 @@ def _model_files(
 
 def _runtime_flag(runtimes: Mapping[str, Runtime]) -> str:
     if len(runtimes) == 1:
-        return "".join(runtime.value for runtime in runtimes.values())
-    return ",".join(f"{name}={runtime.value}" for name, runtime in runtimes.items())
+        return "".join(_device_list(runtime) for runtime in runtimes.values())
+    return ",".join(
+        f"{name}={_device_list(runtime)}" for name, runtime in runtimes.items()
+    )
+
+
+def _device_list(runtime: Runtime) -> str:
+    """An accelerator that is not there leaves its operators to the CPU."""
+    return f"{runtime.value}+cpu" if runtime.is_delegate else runtime.value
+
+
+# The compiled model of an accelerator on the device.
+_COMPILED, _STORED = "accelerator.bin", "accelerator_stored.bin"
+
+
+def _push_compiled(
+    device: Device, options: RunOptions, exchange: PurePosixPath
+) -> None:
+    local = _compiled_file(options)
+    # A missing one is reported by the accelerator, or made by it.
+    if local is not None and local.is_file():
+        device.push(local, exchange / _COMPILED)
+
+
+def _pull_compiled(
+    device: Device, options: RunOptions, exchange: PurePosixPath
+) -> None:
+    target = options.accelerator_storage_file or _compiled_file(options)
+    stored = exchange / _STORED
+    if target is not None and device.has_file(stored):
+        device.pull(stored, target.expanduser())
+
+
+def _compiled_file(options: RunOptions) -> Path | None:
+    found = options.accelerator_binary_file
+    if found is None and options.accelerator_cache_policy == _LOAD_OR_STORE:
+        found = options.accelerator_storage_file
+    return None if found is None else found.expanduser()
+
+
+_LOAD_OR_STORE = 3
+
+
+def _accelerator_flags(options: RunOptions, exchange: PurePosixPath) -> list[str]:
+    flags = [f"--accelerator_cache_policy={options.accelerator_cache_policy}"]
+    if _compiled_file(options) is not None:
+        flags.append(f"--accelerator_binary_file={exchange / _COMPILED}")
+    both = options.accelerator_cache_policy == _LOAD_OR_STORE
+    if options.accelerator_storage_file is not None or (both and len(flags) > 1):
+        flags.append(f"--accelerator_storage_file={exchange / _STORED}")
+    return flags
+
+
+def _apu_flags(options: RunOptions) -> list[str]:
+    return [
+        f"--apu_boost_hint={options.apu_boost_hint}",
+        f"--apu_preference_hint={options.apu_preference_hint}",
+    ]
 
 
 def _arguments(
@@ -253,6 +318,10 @@ def _arguments(
     ]
     if request.opencl:
         arguments += _gpu_flags(options)
+    if request.uses_accelerator:
+        arguments += _accelerator_flags(options, exchange)
+    if Runtime.APU in request.runtimes.values():
+        arguments += _apu_flags(options)
     if options.fake_warmup:
         arguments.append("--fake_warmup")
     if request.benchmark:

@@ -95,7 +95,7 @@ def _group_of(title: str, *runtimes: Runtime) -> Group:
 
 _ACCELERATORS = (Runtime.HTA, Runtime.HTP, Runtime.APU)
 _GPU = _group_of("GPU", Runtime.GPU)
-_ACCELERATOR = _group_of("HTA and APU", *_ACCELERATORS)
+_ACCELERATOR = _group_of("accelerators", *_ACCELERATORS)
 _ON_GPU = {Runtime.GPU: "the run"}
 _ON_ACCELERATOR = dict.fromkeys(_ACCELERATORS, "the compiled model")
 _ON_APU = {Runtime.APU: "the run"}
@@ -347,7 +347,7 @@ class RunOptions(CommandOptions):
     )
     accelerator_cache_policy: int = flag(
         0,
-        "compiled model: 0 none, 1 store, 2 load, 3 APU load or store",
+        "compiled model: 0 none, 1 store, 2 load, 3 load or else store",
         flags.integer(0, 3),
         group=_ACCELERATOR,
         metavar="0..3",

@@ -56,6 +56,7 @@ def find_program(
     deployment: Deployment | None = None,
     gpu: bool = False,
     dsp: bool = False,
+    accelerators: tuple[str, ...] = (),
 ) -> Path:
     """The path of `mace_run` for an ABI, built if it is missing or outdated.
 
@@ -63,6 +64,7 @@ def find_program(
         deployment: whose models are part of the program, if they are code.
         gpu: with the GPU runtime.
         dsp: with the DSP runtime.
+        accelerators: with the adapters to these vendors' libraries.
 
     Raises:
         UnsupportedError: there is no such program.
@@ -70,7 +72,12 @@ def find_program(
         BuildError: building it failed.
     """
     variant = choose_variant(
-        abi, options.debug_mode, options.address_sanitizer, gpu, dsp
+        abi,
+        options.debug_mode,
+        options.address_sanitizer,
+        gpu,
+        dsp,
+        accelerators,
     )
     if CHECKOUT is None:
         return _packaged(variant, deployment)
@@ -158,6 +165,8 @@ def _packaged(variant: Variant, deployment: Deployment | None) -> Path:
         wrong = "for the GPU (in Python, mace.load runs models on it)"
     elif variant.dsp:
         wrong = "for the DSP"
+    elif variant.accelerators:
+        wrong = f"for {' and '.join(variant.accelerators)}"
     elif variant != Variant(Abi.HOST):
         wrong = f"for {variant.name}"
     elif custom_folders():

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef MACE_CORE_ENGINE_ENGINE_CONFIG_H_
-#define MACE_CORE_ENGINE_ENGINE_CONFIG_H_
+#ifndef MACE_CORE_GRAPH_ENGINE_CONFIG_H_
+#define MACE_CORE_GRAPH_ENGINE_CONFIG_H_
 
 #include "mace/core/base/visibility.h"
 #include "mace/core/graph/engine_options.h"
@@ -17,4 +17,4 @@ class MACE_HIDDEN MaceEngineConfig::Impl {
 
 }  // namespace mace
 
-#endif  // MACE_CORE_ENGINE_ENGINE_CONFIG_H_
+#endif  // MACE_CORE_GRAPH_ENGINE_CONFIG_H_

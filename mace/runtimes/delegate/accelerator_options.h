@@ -1,0 +1,25 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the application asks of accelerators, by MaceEngineConfig.
+
+#ifndef MACE_RUNTIMES_DELEGATE_ACCELERATOR_OPTIONS_H_
+#define MACE_RUNTIMES_DELEGATE_ACCELERATOR_OPTIONS_H_
+
+#include <string>
+
+#include "mace/public/mace.h"
+#include "mace/public/mace_delegate.h"
+
+namespace mace {
+
+struct AcceleratorOptions {
+  DelegateOptions delegate;
+  AcceleratorCachePolicy cache_policy = ACCELERATOR_CACHE_NONE;
+  std::string binary_file;
+  std::string storage_file;
+};
+
+}  // namespace mace
+
+#endif  // MACE_RUNTIMES_DELEGATE_ACCELERATOR_OPTIONS_H_
