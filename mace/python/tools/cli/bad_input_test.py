@@ -194,7 +194,7 @@ def _unwritable_output(case: _Case) -> None:
 
 
 def _unsupported_runtime(case: _Case) -> None:
-    case.model["runtime"] = "apu"
+    case.model["runtime"] = "hta"
 
 
 def _unsupported_platform(case: _Case) -> None:
@@ -243,7 +243,7 @@ def _unsupported_platform(case: _Case) -> None:
             ["NoSuchOperator0", "NoSuchOperator1", "odd_0", "odd_1"],
         ),
         (_unwritable_output, ["build", "cannot write"]),
-        (_unsupported_runtime, ["runtime", "no APU runtime"]),
+        (_unsupported_runtime, ["runtime", "no HTA runtime"]),
         (_unsupported_platform, ["platform", "megengine", "MgeConvert"]),
     ],
 )

@@ -91,8 +91,8 @@ def test_a_plain_file_is_told_nothing(
         ("change_concat_ranges: 1", "model", "is for quantize: 1"),
         ("docker_image_tag: ssd", "model", "compared with OpenCV"),
         ("dockerfile_path: Dockerfile", "model", "needs no container"),
-        ("accelerator_api: neuron", "model", "runtime hta or apu"),
-        ("apu_version_with_no_device: 4", "model", "is for runtime"),
+        ("accelerator_api: neuron", "model", "has one interface"),
+        ("apu_version_with_no_device: 4", "model", "compiles the model where"),
         ("dsp_mode: 1", "model", "the DSP runs MACE's own code"),
         ("nnlib_graph_mode: 3", "model", "the DSP runs MACE's own code"),
         ("micro: {backend: cmsis}", "model", "microcontroller form"),
@@ -188,14 +188,14 @@ def test_everything_is_refused_at_once(caplog: pytest.LogCaptureFixture) -> None
             enable_micro=True,
         ),
         platform="megengine",
-        runtime="apu",
+        runtime="hta",
         model="quantize: 1\n    quantize_schema: mace_apu_16bit_per_tensor\n"
         "    graph_optimize_options: [fold_constant, fuse]",
     )
     for part in (
         "net.platform: megengine is not in this release; accepted: onnx, tensorflow, "
         "tflite, caffe, keras or pytorch",
-        "models.net.runtime: the library has no APU runtime",
+        "models.net.runtime: the library has no HTA runtime",
         "models.net.quantize_schema: mace_apu_16bit_per_tensor is not in this release",
         "'fold_constant' (did you mean fold_constants?), 'fuse'",
         "--enable_micro",

@@ -49,7 +49,6 @@ def test_what_this_release_does_not_have_is_not_described_as_working() -> None:
     for key in (
         "cl_mem_type",
         "limit_opencl_kernel_time",
-        "accelerator_api",
         "micro",
     ):
         assert rows[key].startswith("no effect: ")

@@ -136,7 +136,7 @@ def test_a_file_is_accepted_or_refused_with_a_sentence(name: str) -> None:
         **_FILES[name],
     }
     text = _FILE.format(**values)
-    refused = name.split()[-1] in ("hta", "htp", "apu", "megengine")
+    refused = name.split()[-1] in ("hta", "megengine")
     for command in (Command.CONVERT, Command.RUN):
         problem = _problem(text, command)
         assert bool(problem) == refused, problem

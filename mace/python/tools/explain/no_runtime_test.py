@@ -28,8 +28,7 @@ def _lacks(device: Runtime) -> str:
     return no_runtime(device).partition(";")[0]
 
 
-# The library runs HTP by the name HTA.
-@pytest.mark.parametrize("device", [r for r in _ABSENT if r is not Runtime.HTP])
+@pytest.mark.parametrize("device", _ABSENT)
 def test_the_library_says_it(project: Project, mace_run: Path, device: Runtime) -> None:
     project.convert(project.deployment())
     model = project.build_dir / "lib" / "model" / "m"

@@ -8,13 +8,15 @@ import dataclasses
 import json
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from mace.python.tools.config.vocabulary import DataFormat, Runtime
-from mace.python.tools.devices import HostDevice
+from mace.python.tools.devices import CommandResult, HostDevice
 from mace.python.tools.run.invocation import (
     PROGRAM,
     Array,
@@ -242,3 +244,70 @@ def test_nothing_is_left_but_program_and_model(
     work = Path(device.work_dir)
     files = sorted(str(p.relative_to(work)) for p in work.rglob("*") if p.is_file())
     assert files == ["mace_run", "tiny/model.data", "tiny/model.pb"]
+
+
+class _AcceleratedDevice(HostDevice):
+    """Notes the flags, and leaves what an accelerator would have stored."""
+
+    flags: Sequence[str] = ()
+    pushed = b""
+
+    def run(self, command: Sequence[str], **how: Any) -> CommandResult:
+        self.flags = command
+        for flag in command:
+            name, _, path = flag.partition("=")
+            if name == "--accelerator_storage_file":
+                (Path(self.work_dir) / path).write_bytes(b"compiled")
+            if name == "--accelerator_binary_file":
+                self.pushed = (Path(self.work_dir) / path).read_bytes()
+        return super().run(command, **how)
+
+
+@pytest.fixture
+def accelerated(mace_run: Path, tmp_path: Path) -> _AcceleratedDevice:
+    host = _AcceleratedDevice(tmp_path / "device")
+    host.probe()
+    host.push(mace_run, PROGRAM)
+    return host
+
+
+def test_an_accelerator_that_is_not_there_leaves_all_to_the_cpu(
+    device: HostDevice, tmp_path: Path
+) -> None:
+    request = dataclasses.replace(
+        _request(tmp_path, WEIGHTS), runtimes={"": Runtime.APU}
+    )
+    answer = run_on_device(device, request, RunOptions())
+    assert answer.failure == ""
+    np.testing.assert_allclose(answer.outputs["y"], run_dense(WEIGHTS, X), rtol=1e-4)
+    # Once for the check of the weights, once for the run: one engine each.
+    (line,) = {line for line in answer.text.splitlines() if "left out" in line}
+    assert "APU is left out: the library has no APU runtime; it has: CPU" in line
+
+
+def test_the_compiled_model_is_fetched_and_brought_back(
+    accelerated: _AcceleratedDevice, tmp_path: Path
+) -> None:
+    request = dataclasses.replace(
+        _request(tmp_path, WEIGHTS), runtimes={"": Runtime.APU}
+    )
+    file = tmp_path / "stored.bin"
+    options = RunOptions(
+        accelerator_cache_policy=1, accelerator_storage_file=file, apu_boost_hint=40
+    )
+    run_on_device(accelerated, request, options)
+    assert file.read_bytes() == b"compiled"
+    assert "--runtime=apu+cpu" in accelerated.flags
+    assert "--accelerator_cache_policy=1" in accelerated.flags
+    assert "--apu_boost_hint=40" in accelerated.flags
+    assert "--apu_preference_hint=1" in accelerated.flags
+    options = RunOptions(accelerator_cache_policy=2, accelerator_binary_file=file)
+    run_on_device(accelerated, request, options)
+    assert accelerated.pushed == b"compiled"
+
+
+def test_a_run_on_the_cpu_has_no_flags_of_accelerators(
+    accelerated: _AcceleratedDevice, tmp_path: Path
+) -> None:
+    run_on_device(accelerated, _request(tmp_path, WEIGHTS), RunOptions())
+    assert not [f for f in accelerated.flags if "accelerator" in f or "apu" in f]
