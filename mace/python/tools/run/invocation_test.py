@@ -8,9 +8,8 @@ import dataclasses
 import json
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -252,7 +251,13 @@ class _AcceleratedDevice(HostDevice):
     flags: Sequence[str] = ()
     pushed = b""
 
-    def run(self, command: Sequence[str], **how: Any) -> CommandResult:
+    def run(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        time_limit_s: float | None = None,
+        watch_memory_s: int = 0,
+    ) -> CommandResult:
         self.flags = command
         for flag in command:
             name, _, path = flag.partition("=")
@@ -260,7 +265,7 @@ class _AcceleratedDevice(HostDevice):
                 (Path(self.work_dir) / path).write_bytes(b"compiled")
             if name == "--accelerator_binary_file":
                 self.pushed = (Path(self.work_dir) / path).read_bytes()
-        return super().run(command, **how)
+        return super().run(command, env, time_limit_s, watch_memory_s)
 
 
 @pytest.fixture

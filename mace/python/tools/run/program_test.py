@@ -225,3 +225,20 @@ def test_a_failed_build_shows_its_last_words(tools: Path, tmp_path: Path) -> Non
     with pytest.raises(BuildError, match="error: oops"):
         find_program(Abi.HOST, RunOptions(build_dir=tmp_path / "build"))
     assert not (tmp_path / "build").exists()
+
+
+def test_a_program_for_accelerators_can_load_their_libraries(
+    tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _bazel(tools)
+    monkeypatch.delenv("ANDROID_NDK_HOME", raising=False)
+    options = RunOptions(build_dir=tmp_path)
+    program = find_program(Abi.HOST, options, accelerators=("apu", "htp"))
+    assert program == tmp_path / "bin" / "host-apu-htp" / "mace_run"
+    words = (tools / "log").read_text().split()
+    assert {"--define=delegates=true", "--define=apu=true", "--define=htp=true"} < set(
+        words
+    )
+    assert "--config=static" not in words
+    with pytest.raises(UnsupportedError, match="cannot load the vendor's library"):
+        find_program(Abi.ARM64_V8A, options, accelerators=("apu",))
