@@ -104,7 +104,7 @@ std::vector<OpResult> RunOnDsp(const OpCase &op_case) {
 class EveryCase final : public ::testing::Environment {
  public:
   void SetUp() override {
-    auto transport = OpenHexagonTransport();
+    auto transport = OpenHexagonTransport(HexagonOptions());
     ASSERT_TRUE(transport.ok()) << transport.status().information();
     transport_ = transport.value();
     op_test::RunCasesBy(RunOnDsp, true);

@@ -136,9 +136,9 @@ class Runtime(str, enum.Enum):
         The file is the same for all devices that compute what it says, and leave the
         rest to the CPU. The DSP needs a quantized model.
         """
-        return self in (
-            *(Runtime.CPU, Runtime.GPU, Runtime.CPU_GPU, Runtime.DSP),
-        ) or (self.is_delegate and self.in_release)
+        return self in (*(Runtime.CPU, Runtime.GPU, Runtime.CPU_GPU, Runtime.DSP),) or (
+            self.is_delegate and self.in_release
+        )
 
     @property
     def is_delegate(self) -> bool:

@@ -154,9 +154,7 @@ def run_models(
             gpu = _with_gpu(abi, runtimes)
             others = _with_accelerators(abi, runtimes)
             try:
-                programs[abi] = find_program(
-                    abi, options, deployment, gpu, dsp, others
-                )
+                programs[abi] = find_program(abi, options, deployment, gpu, dsp, others)
             except (BuildError, MissingToolError) as error:
                 if abi is not Abi.HOST:
                     raise
