@@ -23,7 +23,7 @@ class HexagonEngineTest : public ::testing::Test {
  protected:
   // The emulator is started once.
   static void SetUpTestSuite() {
-    auto transport = OpenHexagonTransport();
+    auto transport = OpenHexagonTransport(HexagonOptions());
     ASSERT_TRUE(transport.ok()) << transport.status().information();
     transport_ = transport.value();
   }

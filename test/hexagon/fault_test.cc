@@ -171,11 +171,12 @@ TEST(HexagonFaultTest, NothingToStart) {
   }
   {
     const Setting none("MACE_HEXAGON_SKEL", "");
-    EXPECT_MENTIONS(OpenHexagonTransport().status(), "mace_hexagon_skel, is");
+    EXPECT_MENTIONS(OpenHexagonTransport(HexagonOptions()).status(),
+                    "mace_hexagon_skel, is");
   }
   {
     const Setting wrong("MACE_HEXAGON_TIMEOUT", "soon");
-    EXPECT_MENTIONS(OpenHexagonTransport().status(),
+    EXPECT_MENTIONS(OpenHexagonTransport(HexagonOptions()).status(),
                     "MACE_HEXAGON_TIMEOUT is 'soon'");
   }
 }

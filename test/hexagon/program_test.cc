@@ -31,7 +31,7 @@ constexpr int kChannels = 8;
 class HexagonProgramTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto transport = OpenHexagonTransport();
+    auto transport = OpenHexagonTransport(HexagonOptions());
     ASSERT_TRUE(transport.ok()) << transport.status().information();
     transport_ = transport.value();
     for (std::unique_ptr<HexagonMemory> &memory : memories_) {
