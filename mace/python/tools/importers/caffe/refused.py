@@ -6,7 +6,6 @@ from __future__ import annotations
 
 _CUT = "cut the model before it with output_tensors"
 _COUNT = "the number of results depends on the data"
-_VARIES = "forks of Caffe define it differently"
 _TRAINING = "a loss or a measure, which Caffe computes in training"
 _UNTIL_LOSS = "name the tensor that it reads in output_tensors"
 _STATE = "recurrent layers are not supported"
@@ -29,8 +28,6 @@ _LOSSES = [
 
 REFUSED = {
     "Filter": (_COUNT, _CUT),
-    "ROIAlign": (_VARIES, _CUT),
-    "PSROIAlign": (_VARIES, _CUT),
     "Python": (
         "the layer is a Python program",
         f'{_CUT}; a ProposalLayer can be written as a layer of type "Proposal" with '

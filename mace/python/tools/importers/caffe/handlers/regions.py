@@ -172,37 +172,54 @@ def _roi_pooling(layer: Layer) -> None:
 @HANDLERS.register("PSROIPooling")
 def _psroi_pooling(layer: Layer) -> None:
     param = layer.proto.psroi_pooling_param
-    channels = layer.shape(layer.bottom())[1]
-    if param.group_size <= 0 or channels != param.output_dim * param.group_size**2:
-        raise UnsupportedNodeError(
-            f"{channels} channels for output_dim {param.output_dim} and group_size "
-            f"{param.group_size}"
-        )
+    check_groups(layer, param)
     size = (param.group_size, param.group_size)
     _pool(layer, size, param.spatial_scale, "POSITION_SENSITIVE")
 
 
 def _pool(layer: Layer, size: tuple[int, int], scale: float, mode: str) -> None:
+    corners, images = regions_of(layer)
+    layer.emit(
+        "RoiPool",
+        [layer.bottom(), corners, images],
+        **NCHW,
+        **pooled(size),
+        scale=scale,
+        mode=mode,
+    )
+
+
+def pooled(size: tuple[int, int]) -> dict[str, int]:
+    """The attributes for a height and a width."""
+    if not 0 < min(size) <= max(size) <= _LARGEST_POOL:
+        raise UnsupportedNodeError(f"pools {size[0]} x {size[1]}")
+    return {"height": size[0], "width": size[1]}
+
+
+def check_groups(layer: Layer, param: Any) -> None:
+    """Raises unless the channels are those of `output_dim` and `group_size`."""
+    channels = layer.shape(layer.bottom())[1]
+    if (
+        min(param.group_size, param.output_dim) <= 0
+        or channels != param.output_dim * param.group_size**2
+    ):
+        raise UnsupportedNodeError(
+            f"{channels} channels for output_dim {param.output_dim} and group_size "
+            f"{param.group_size}"
+        )
+
+
+def regions_of(layer: Layer) -> tuple[Value, Value]:
+    """Corners, [R, 4], and images, int32 [R], of the second bottom."""
     regions = layer.bottom(1)
     dims = layer.static_shape(regions)
     if len(dims) < 2 or math.prod(dims[1:]) != 5 or len(layer.bottoms) > 2:
         raise UnsupportedNodeError(
             f"regions of shape {list(dims)}; image and corners, [R, 5], are needed"
         )
-    if not 0 < min(size) <= max(size) <= _LARGEST_POOL:
-        raise UnsupportedNodeError(f"pools {size[0]} x {size[1]}")
     if len(dims) > 2:
         regions = layer.make("Reshape", [regions], shape=[dims[0], 5])
     images = layer.make(
         "Cast", [part(layer, regions, 1, 0, 1, shrink=True)], to="INT32"
     )
-    corners = part(layer, regions, 1, 1, 5)
-    layer.emit(
-        "RoiPool",
-        [layer.bottom(), corners, images],
-        **NCHW,
-        height=size[0],
-        width=size[1],
-        scale=scale,
-        mode=mode,
-    )
+    return part(layer, regions, 1, 1, 5), images
