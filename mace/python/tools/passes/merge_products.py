@@ -10,6 +10,8 @@ the leading dimensions may be between the two.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from mace.python.tools.ir import Constant, Graph, Op, Value
@@ -23,6 +25,9 @@ from mace.python.tools.passes.match import (
     only_reader,
     producer,
 )
+
+# Numbers of a matrix that are in float64 at one time.
+_PART = 1 << 20
 
 
 class MergeProducts(Pass):
@@ -99,9 +104,11 @@ def _reshaped(graph: Graph, reshape: Op, source: Value, channels: int) -> Value 
 
 def _merged(first: Constant, second: Constant) -> Constant:
     def multiply(weights: Array) -> Array:
-        left = weights.reshape(_matrix_shape(second)).astype(np.float64)
-        right = first.numpy().reshape(_matrix_shape(first)).astype(np.float64)
-        return np.asarray(left @ right, second.dtype.numpy).reshape(shape)
+        left = weights.reshape(_matrix_shape(second))
+        right = first.numpy().reshape(_matrix_shape(first))
+        return (
+            _product(left, right).astype(second.dtype.numpy, copy=False).reshape(shape)
+        )
 
     shape = (*second.shape[:-1], first.shape[-1])
     return second.map(multiply, shape)
@@ -112,8 +119,25 @@ def _bias(first: Op, second: Op, weights: Constant) -> Array | None:
     before, after = first.get_input(2), second.get_input(2)
     if before is None:
         return None
-    matrix = weights.numpy().reshape(_matrix_shape(weights)).astype(np.float64)
-    added = matrix @ before.numpy().astype(np.float64)
+    matrix = weights.numpy().reshape(_matrix_shape(weights))
+    added = _product(matrix, before.numpy().reshape(-1, 1), np.float64)[:, 0]
     if after is not None:
         added = added + after.numpy()
     return np.asarray(added, np.float32)
+
+
+def _product(left: Array, right: Array, dtype: type = np.float32) -> Array:
+    """A product that is computed in float64, of which little is in memory at once."""
+    result = np.empty((left.shape[0], right.shape[1]), dtype)
+    for columns in _parts(right.shape[1], right.shape[0]):
+        part = right[:, columns].astype(np.float64)
+        for rows in _parts(*left.shape):
+            result[rows, columns] = left[rows].astype(np.float64) @ part
+    return result
+
+
+def _parts(count: int, size: int) -> Iterator[slice]:
+    """Parts of so many rows or columns of that size."""
+    step = max(1, _PART // max(size, 1))
+    for begin in range(0, count, step):
+        yield slice(begin, begin + step)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.ir import DataType, GraphBuilder, Value
+from mace.python.tools.passes import merge_products
 from mace.python.tools.passes.testing import random, rewrite, types
 
 
@@ -52,6 +53,11 @@ def test_wide_middle_is_merged(
     assert len(graph.ops) == 1
     assert graph.ops[0].input(1).shape in ((12, 8), (12, 1, 1, 8))
     assert (graph.ops[0].get_input(2) is not None) == (first_bias or second_bias)
+
+
+def test_parts_of_a_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merge_products, "_PART", 10)
+    test_wide_middle_is_merged((2, 6, 8), True, True)
 
 
 def test_a_reshape_between_stays() -> None:
