@@ -14,7 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "mace/core/engine/engine_config.h"
+#include "mace/core/graph/engine_config.h"
 #include "mace/kernels/hexagon/program/instructions.h"
 #include "mace/runtimes/hexagon/fastrpc_transport.h"
 #include "mace/runtimes/hexagon/testing/fastrpc_stand_in.h"
