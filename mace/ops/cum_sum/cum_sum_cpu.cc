@@ -9,6 +9,14 @@
 #include "mace/ops/cpu_op/half_block.h"
 #include "mace/ops/cum_sum/cum_sum_schema.h"
 
+// A loop whose steps do not depend on one another. 32-bit ARM has no vectors
+// that round as its floats do, and clang fails where it cannot follow.
+#if defined(__arm__)
+#define MACE_INDEPENDENT_LOOP
+#else
+#define MACE_INDEPENDENT_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#endif
+
 namespace mace {
 namespace {
 
@@ -54,7 +62,7 @@ void SumStep(bool exclusive, const T *x, T *y, T *sums, int64_t count) {
 // Adds one element to each of `count` sums: y is x or overlaps neither.
 template <typename T>
 void AddStep(const T *before, const T *x, T *y, int64_t count) {
-#pragma clang loop vectorize(assume_safety)
+  MACE_INDEPENDENT_LOOP
   for (int64_t i = 0; i < count; ++i) y[i] = before[i] + x[i];
 }
 

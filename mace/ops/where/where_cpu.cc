@@ -9,6 +9,14 @@
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/where/where_schema.h"
 
+// A loop whose steps do not depend on one another. 32-bit ARM has no vectors
+// that round as its floats do, and clang fails where it cannot follow.
+#if defined(__arm__)
+#define MACE_INDEPENDENT_LOOP
+#else
+#define MACE_INDEPENDENT_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#endif
+
 namespace mace {
 namespace {
 
@@ -33,7 +41,7 @@ void Choose(const uint8_t *condition,
   const uint8_t first_condition = *condition;
   const uint32_t first_a = *a;
   const uint32_t first_b = *b;
-#pragma clang loop vectorize(assume_safety)
+  MACE_INDEPENDENT_LOOP
   for (int64_t i = 0; i < count; ++i) {
     const uint8_t chosen = kCondition ? condition[i] : first_condition;
     const uint32_t own_a = kA ? a[i] : first_a;
