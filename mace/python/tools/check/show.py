@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.importers.journal import MadeOperator, NodeEntry, Outcome
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.shapes import format_shape
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 # Raised when a member changes its meaning.
 _VERSION = 1
+# Devices that do not compute in floats.
+_INTEGERS_ONLY = frozenset({"HEXAGON"})
 _HEADING = ("#", "operator", "node", "becomes", "output", "MMAC", "KB", "devices")
 _TO_RIGHT = ("#", "MMAC", "KB")
 _INDENT = "      "
@@ -133,8 +136,12 @@ def _devices(made: Sequence[MadeOperator]) -> list[str]:
     return [
         device
         for device in (known[made[0].type] if made else ())
-        if all(device in known[op.type] for op in made)
+        if all(device in known[op.type] and _takes(device, op.types) for op in made)
     ]
+
+
+def _takes(device: str, types: Sequence[DataType]) -> bool:
+    return device not in _INTEGERS_ONLY or DataType.FLOAT32 not in types
 
 
 def _total(figures: Sequence[int | None]) -> int | None:

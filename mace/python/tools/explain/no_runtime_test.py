@@ -55,5 +55,5 @@ def test_the_build_script_says_it(device: Runtime) -> None:
 
 def test_the_build_script_names_what_it_does_not_know() -> None:
     script = _ROOT / "tools" / "build-standalone-lib.sh"
-    assert "unknown device 'npu'" in _stderr("bash", script, "-runtimes", "npu")
+    assert "unknown device 'tpu'" in _stderr("bash", script, "-runtimes", "tpu")
     assert "needs a value" in _stderr("bash", script, "-runtimes", "", "-check")

@@ -126,6 +126,11 @@ def test_fused_matmul(attributes: dict[str, Any], tmp_path: Path) -> None:
     _check(tmp_path, "com.microsoft.FusedMatMul", {"a": a, "b": b}, **attributes)
 
 
+def test_transpose_matmul(tmp_path: Path) -> None:
+    inputs = {"a": normal(2, 4, 5), "b": normal(2, 4, 6)}
+    _check(tmp_path, "com.microsoft.TransposeMatMul", inputs, transA=1, alpha=0.5)
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_fused_matmul_of_batches_behind(turned: bool, tmp_path: Path) -> None:
     """The axes of the batch come second; those of the matrices may be turned."""
