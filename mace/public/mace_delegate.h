@@ -148,16 +148,18 @@ class Delegate {
   // Estimated time of the one operator of `segment`; 0: no estimate. An engine
   // leaves operators to the CPU if that takes less time than the delegate with
   // its copies.
-  virtual double EstimateNanos(const DelegateSegment &segment) { return 0; }
+  virtual double EstimateNanos(const DelegateSegment & /*segment*/) {
+    return 0;
+  }
   // Likewise of a copy to or from the delegate.
-  virtual double CopyNanos(int64_t bytes) { return 0; }
+  virtual double CopyNanos(int64_t /*bytes*/) { return 0; }
   virtual MaceStatus Compile(const DelegateSegment &segment,
                              std::unique_ptr<DelegateNetwork> *network) = 0;
   // Makes the network from bytes that Store gave. A failure is not one of the
   // delegate: the engine then compiles the segment.
-  virtual MaceStatus Restore(const DelegateSegment &segment,
-                             const std::vector<unsigned char> &bytes,
-                             std::unique_ptr<DelegateNetwork> *network) {
+  virtual MaceStatus Restore(const DelegateSegment & /*segment*/,
+                             const std::vector<unsigned char> & /*bytes*/,
+                             std::unique_ptr<DelegateNetwork> * /*network*/) {
     return MaceStatus(MaceStatus::MACE_UNSUPPORTED);
   }
 };
