@@ -3,7 +3,7 @@
 
 #include "test/case_models/case_model.h"
 
-#include <cstring>
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <utility>
@@ -142,8 +142,8 @@ CaseModel::CaseModel(const OpCase &op_case,
     if (op_case.inputs[i].kind != CaseInput::Kind::kComputed) continue;
     const Value &value = op_case.inputs[i].value;
     MaceTensor tensor = Room(DimsOf(value.shape), value.bytes.size());
-    std::memcpy(tensor.raw_data().get(), value.bytes.data(),
-                value.bytes.size());
+    std::copy(value.bytes.begin(), value.bytes.end(),
+              static_cast<uint8_t *>(tensor.raw_data().get()));
     inputs_["input" + std::to_string(i)] = tensor;
   }
   for (size_t i = 0; i < wanted.outputs.size(); ++i) {
@@ -175,8 +175,8 @@ OpResult RunModel(const OpCase &op_case,
     MaceTensor tensor = model.outputs().at("output" + std::to_string(i));
     Value value = wanted.outputs[i];
     value.shape = Shape(tensor.shape().data(), tensor.shape().size());
-    std::memcpy(value.bytes.data(), tensor.raw_data().get(),
-                value.bytes.size());
+    std::copy_n(static_cast<const uint8_t *>(tensor.raw_data().get()),
+                value.bytes.size(), value.bytes.begin());
     result.outputs.push_back(std::move(value));
   }
   const EnginePlacement all = model.engine()->GetPlacement();

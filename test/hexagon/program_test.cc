@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -190,7 +191,8 @@ class HexagonProgramTest : public ::testing::Test {
   }
 
   Result<ProgramReply> Run(const std::vector<uint8_t> &program) {
-    std::memcpy(memories_[3]->data(), program.data(), program.size());
+    std::copy(program.begin(), program.end(),
+              static_cast<uint8_t *>(memories_[3]->data()));
     HexagonCall call;
     call.program = {memories_[3].get(), 0, program.size()};
     for (size_t i = 0; i < 3; ++i) {
