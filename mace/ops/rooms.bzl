@@ -223,46 +223,35 @@ def _opencl_room(place, op, deps):
             name = kernel.replace("/", "_").replace(".", "_") + "_embedded",
             src = kernel,
         )
-    mace_cc_library(
-        name = op + "_opencl",
-        srcs = [source] + [kernel.replace(".cl", "_cl.h") for kernel in kernels],
-        hdrs = _room_files(place, op, op + "_opencl.h"),
-        alwayslink = True,
-        features = ["small_code"],
-        includes = _includes(place),
-        deps = deps + [
-            ":%s_schema" % op,
-            ":%s_shapes" % op,
-        ],
+    return _device_library(
+        place,
+        op,
+        "opencl",
+        deps,
+        sources = [kernel.replace(".cl", "_cl.h") for kernel in kernels],
     )
-    return ":%s_opencl" % op
 
-def _hexagon_room(place, op, deps):
-    """The operator on DSPs; returns its label, or None."""
-    source = place.folder + op + "/" + op + "_hexagon.cc"
+def _source_room(place, op, kind, deps):
+    """What <op>_<kind>.cc adds to a room; returns its label, or None."""
+    source = "%s%s/%s_%s.cc" % (place.folder, op, op, kind)
     if not native.glob([source], allow_empty = True):
         return None
-    mace_cc_library(
-        name = op + "_hexagon",
-        srcs = [source],
-        alwayslink = True,
-        features = ["small_code"],
-        includes = _includes(place),
-        deps = deps + [
-            ":%s_schema" % op,
-            ":%s_shapes" % op,
-        ],
-    )
-    return ":%s_hexagon" % op
+    return _device_library(place, op, kind, deps)
 
-def _quantized_room(place, op, deps):
-    """The quantized operator on the CPU; returns its label, or None."""
-    source = place.folder + op + "/" + op + _QUANTIZED
-    if not native.glob([source], allow_empty = True):
-        return None
+def _device_library(place, op, kind, deps, sources = []):
+    """An operator that registers itself; returns its label.
+
+    Args:
+      place: of the folder of its room.
+      op: its name.
+      kind: of its source, <op>_<kind>.cc, and of the header <op>_<kind>.h, if any.
+      deps: what it may include besides.
+      sources: that are generated.
+    """
     mace_cc_library(
-        name = op + "_quantized",
-        srcs = [source],
+        name = "%s_%s" % (op, kind),
+        srcs = ["%s%s/%s_%s.cc" % (place.folder, op, op, kind)] + sources,
+        hdrs = _room_files(place, op, "%s_%s.h" % (op, kind)),
         alwayslink = True,
         features = ["small_code"],
         includes = _includes(place),
@@ -271,7 +260,7 @@ def _quantized_room(place, op, deps):
             ":%s_shapes" % op,
         ],
     )
-    return ":%s_quantized" % op
+    return ":%s_%s" % (op, kind)
 
 def _room(place, op, deps, small):
     """The targets of one room.
@@ -339,7 +328,7 @@ def _room(place, op, deps, small):
             ":%s_shapes" % op,
         ],
     )
-    quantized_room = _quantized_room(place, op, deps.quantized)
+    quantized_room = _source_room(place, op, "quantized", deps.quantized)
     with_parts = [
         ":" + op,
         ":%s_shapes" % op,
@@ -379,7 +368,7 @@ def _room(place, op, deps, small):
             ],
         )
     return struct(
-        hexagon = _hexagon_room(place, op, deps.hexagon),
+        hexagon = _source_room(place, op, "hexagon", deps.hexagon),
         opencl = _opencl_room(place, op, deps.opencl),
         quantized = quantized_room,
     )

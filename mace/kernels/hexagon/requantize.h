@@ -113,6 +113,14 @@ inline Vector Closeness(Vector t0, Vector t1) {
 // Where the closeness is above this one, the result is doubtful.
 constexpr int kCertain = (1 << 15) - 1 - kDoubt;
 
+// Whether any halfword is above `limit`.
+inline bool IsAnyAbove(Vector halfwords, int limit) {
+  const Mask mask = Q6_Q_vcmp_gt_VhVh(halfwords, Q6_Vh_vsplat_R(limit));
+  // The last word is the number of all bits.
+  const Vector counts = Q6_Vw_prefixsum_Q(mask);
+  return Q6_R_vextract_VR(counts, kVectorBytes - 4) != 0;
+}
+
 // Rounded halfwords of two vectors of t, which alternate: t0 first.
 inline Vector Rounded(Vector t0, Vector t1) {
   return Q6_Vh_vround_VwVw_sat(t1, t0);

@@ -25,14 +25,6 @@ struct Results {
   int8_t high;
 };
 
-// Whether any halfword is above `limit`.
-inline bool IsAnyAbove(Vector halfwords, int limit) {
-  const Mask mask = Q6_Q_vcmp_gt_VhVh(halfwords, Q6_Vh_vsplat_R(limit));
-  // The last word is the number of all bits.
-  const Vector counts = Q6_Vw_prefixsum_Q(mask);
-  return Q6_R_vextract_VR(counts, kVectorBytes - 4) != 0;
-}
-
 // What turns halfwords into bytes.
 struct Limits {
   Vector zero;

@@ -71,25 +71,6 @@ class ScaledSums {
   // of a half.
   static constexpr int kDoubt = 3;
 
-  Vector Product(Vector sum) const {
-    const Vector factor = Words(factor_);
-    const Vector s = Q6_Vw_vasl_VwR(sum, left_);
-    return Q6_Vw_vmpyoacc_VwVwVh_s1_sat_shift(Q6_Vw_vmpye_VwVuh(s, factor), s,
-                                              factor);
-  }
-
-  // How close fractions are to a half: 2^15 - 1 at most.
-  static Vector Closeness(Vector first, Vector second) {
-    return Q6_Vh_vabs_Vh_sat(Q6_Vh_vshuffe_VhVh(second, first));
-  }
-
-  static bool IsAnyAbove(Vector halfwords, int limit) {
-    const Mask mask = Q6_Q_vcmp_gt_VhVh(halfwords, Q6_Vh_vsplat_R(limit));
-    // The last word is the number of all bits.
-    const Vector counts = Q6_Vw_prefixsum_Q(mask);
-    return Q6_R_vextract_VR(counts, kVectorBytes - 4) != 0;
-  }
-
   // Halfwords of vectors 0 and 2, which alternate, and of 1 and 3.
   struct Halves {
     Vector even;
@@ -109,14 +90,16 @@ class ScaledSums {
   __attribute__((always_inline)) Halves Find(const SpreadWords &sums) const {
     if (!is_fast_) return Exact(sums);
     Vector t[kWordsOfByte];
-    for (int i = 0; i < kWordsOfByte; ++i) t[i] = Product(sums[i]);
+    const Vector factor = Words(factor_);
+    for (int i = 0; i < kWordsOfByte; ++i) {
+      t[i] = FastProduct(sums[i], factor, left_);
+    }
     const Vector close =
         Q6_Vh_vmax_VhVh(Closeness(t[0], t[2]), Closeness(t[1], t[3]));
     if (__builtin_expect(IsAnyAbove(close, INT16_MAX - kDoubt), 0)) {
       return Exact(sums);
     }
-    return {Q6_Vh_vround_VwVw_sat(t[2], t[0]),
-            Q6_Vh_vround_VwVw_sat(t[3], t[1])};
+    return {Rounded(t[0], t[2]), Rounded(t[1], t[3])};
   }
 
   // pack(even, odd) makes bytes of halfwords, with saturation.

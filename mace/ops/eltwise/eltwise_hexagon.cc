@@ -13,27 +13,6 @@
 namespace mace {
 namespace {
 
-// False if there is none.
-bool FindMode(EltwiseMode mode, hexagon::EltwiseMode *to) {
-  switch (mode) {
-    case EltwiseMode::ADD:
-    case EltwiseMode::SUB:
-      *to = hexagon::EltwiseMode::kSum;
-      return true;
-    case EltwiseMode::MUL:
-      *to = hexagon::EltwiseMode::kProduct;
-      return true;
-    case EltwiseMode::MAX:
-      *to = hexagon::EltwiseMode::kMax;
-      return true;
-    case EltwiseMode::MIN:
-      *to = hexagon::EltwiseMode::kMin;
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Whether the DSP's dimensions of an operand are the output's, or 1.
 MaceStatus CheckOperand(const Shape &operand, const Shape &output) {
   const HexagonDims from = HexagonDims::Of(operand);
@@ -55,7 +34,7 @@ class HexagonEltwiseOp final : public HexagonOp {
   MaceStatus Plan(HexagonPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<EltwiseAttributes>();
     hexagon::EltwiseMode mode;
-    if (!FindMode(attributes.mode, &mode)) {
+    if (!FindQuantizedMode(attributes.mode, &mode)) {
       return Unsupported("it has no mode but ADD, SUB, MUL, MAX and MIN");
     }
     const activation::Params activation = ActivationParams(attributes);

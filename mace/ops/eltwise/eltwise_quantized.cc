@@ -37,27 +37,6 @@ class QuantizedEltwisePlan final : public OpPlan {
   const Params params_;
 };
 
-// False if there is none.
-bool FindMode(EltwiseMode mode, eltwise::QuantizedMode *to) {
-  switch (mode) {
-    case EltwiseMode::ADD:
-    case EltwiseMode::SUB:
-      *to = eltwise::QuantizedMode::kSum;
-      return true;
-    case EltwiseMode::MUL:
-      *to = eltwise::QuantizedMode::kProduct;
-      return true;
-    case EltwiseMode::MAX:
-      *to = eltwise::QuantizedMode::kMax;
-      return true;
-    case EltwiseMode::MIN:
-      *to = eltwise::QuantizedMode::kMin;
-      return true;
-    default:
-      return false;
-  }
-}
-
 float ScaleOf(const Tensor &tensor) { return tensor.quantization->scales[0]; }
 
 class QuantizedEltwiseOp final : public CpuOp {
@@ -66,7 +45,7 @@ class QuantizedEltwiseOp final : public CpuOp {
     const auto &attributes = context->AttributesAs<EltwiseAttributes>();
     mode_ = attributes.mode;
     activation_ = ActivationParams(attributes);
-    if (!FindMode(mode_, &quantized_mode_)) {
+    if (!FindQuantizedMode(mode_, &quantized_mode_)) {
       return NotSupported(
           "quantized, it has no mode but ADD, SUB, MUL, MAX and MIN");
     }
