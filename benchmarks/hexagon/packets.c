@@ -9,7 +9,8 @@
  * The functions of the plugin interface that it needs are declared here
  * (version 1, QEMU 4.2 to 8.2), so that no header of QEMU has to be installed.
  * QEMU translates a packet as one instruction. Prints "packets N one N two N":
- * all, and those with one and with two vrmpy.
+ * all, and those with one and with two vrmpy; and "thread I packets N" for each
+ * thread, the first of which is 0.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,14 +43,21 @@ __attribute__((visibility("default"))) int qemu_plugin_version = 1;
 struct counts {
   uint64_t packets, one, two;
 };
-static struct counts total;
+/* Of each thread, which alone changes them. */
+enum { MOST_THREADS = 64 };
+static struct {
+  struct counts counts;
+  char unshared[64];
+} threads[MOST_THREADS];
 
 static void executed(unsigned int vcpu, void *data) {
   const struct counts *block = data;
-  (void)vcpu;
-  total.packets += block->packets;
-  total.one += block->one;
-  total.two += block->two;
+  struct counts *total;
+  if (vcpu >= MOST_THREADS) abort();
+  total = &threads[vcpu].counts;
+  total->packets += block->packets;
+  total->one += block->one;
+  total->two += block->two;
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
@@ -77,6 +85,15 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
 static void ended(qemu_plugin_id_t id, void *data) {
   (void)id;
   (void)data;
+  struct counts total = {0, 0, 0};
+  for (int i = 0; i < MOST_THREADS; ++i) {
+    const struct counts *of_thread = &threads[i].counts;
+    if (of_thread->packets == 0) continue;
+    fprintf(stderr, "thread %d packets %" PRIu64 "\n", i, of_thread->packets);
+    total.packets += of_thread->packets;
+    total.one += of_thread->one;
+    total.two += of_thread->two;
+  }
   fprintf(stderr, "packets %" PRIu64 " one %" PRIu64 " two %" PRIu64 "\n",
           total.packets, total.one, total.two);
 }

@@ -5,7 +5,8 @@
 Usage: python -m benchmarks.hexagon.packets [--require-goals]
 
 A packet is one step of the processor, unless it waits for memory. Two vrmpy of 128
-multiply-adds fit into one.
+multiply-adds fit into one. With several threads, what the longest one takes counts,
+as each layer ends when all have done their part.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _HERE = Path(__file__).resolve().parent
 _ROOT = _HERE.parents[1]
 _TARGET = "//mace/kernels/hexagon:layers_benchmark"
 _COUNTS = re.compile(r"^packets (\d+) one (\d+) two (\d+)$", re.MULTILINE)
+_THREAD = re.compile(r"^thread (\d+) packets (\d+)$", re.MULTILINE)
+_THREADS = (2, 4)
 _MACS_OF_PACKET = 256
 _MOST_MILLIONS = 4.4
 _LEAST_BUSY = 0.6
@@ -75,16 +78,18 @@ OTHERS = (
 
 @dataclass(frozen=True)
 class Packets:
-    """Executed packets: all, and those with one and with two vrmpy."""
+    """Executed packets: all, and those with one and with two vrmpy; all by thread."""
 
     packets: int
     one: int
     two: int
+    by_thread: dict[int, int]
 
 
-def _run(program: Path, plugin: Path, layer: int, rounds: int) -> Packets:
+def _run(program: Path, plugin: Path, layer: int, rounds: int, threads: int) -> Packets:
+    numbers = map(str, (layer, rounds, threads))
     done = subprocess.run(
-        ["qemu-hexagon", "-plugin", plugin, program, str(layer), str(rounds)],
+        ["qemu-hexagon", "-plugin", plugin, program, *numbers],
         capture_output=True,
         text=True,
         check=False,
@@ -92,16 +97,24 @@ def _run(program: Path, plugin: Path, layer: int, rounds: int) -> Packets:
     found = _COUNTS.search(done.stderr)
     if done.returncode or found is None:
         sys.exit(f"layer {layer}: status {done.returncode}: {done.stderr[-200:]}")
-    return Packets(*map(int, found.groups()))
+    packets, one, two = map(int, found.groups())
+    by_thread = {int(i): int(count) for i, count in _THREAD.findall(done.stderr)}
+    return Packets(packets, one, two, by_thread)
 
 
-def measure(program: Path, plugin: Path, layer: int) -> Packets:
+def measure(program: Path, plugin: Path, layer: int, threads: int = 1) -> Packets:
     """What one round of a layer takes."""
-    without, with_one = (_run(program, plugin, layer, rounds) for rounds in (0, 1))
+    without, with_one = (
+        _run(program, plugin, layer, rounds, threads) for rounds in (0, 1)
+    )
     return Packets(
         with_one.packets - without.packets,
         with_one.one - without.one,
         with_one.two - without.two,
+        {
+            thread: count - without.by_thread.get(thread, 0)
+            for thread, count in with_one.by_thread.items()
+        },
     )
 
 
@@ -136,6 +149,14 @@ def main() -> None:
         found = [
             measure(program, plugin, index) for index in range(len(LAYERS + OTHERS))
         ]
+        longest = {
+            threads: sum(
+                _TIMES.get(index, 1)
+                * max(measure(program, plugin, index, threads).by_thread.values())
+                for index in range(len(LAYERS))
+            )
+            for threads in _THREADS
+        }
     table = Table("layer", "Mmacs", "packets", "of the least", "with vrmpy")
     for index, ((name, millions), layer) in enumerate(
         zip(LAYERS + OTHERS, found, strict=True)
@@ -151,6 +172,11 @@ def main() -> None:
         )
     Console().print(table)
     millions, busy = print_total(found[: len(LAYERS)])
+    for threads, packets in longest.items():
+        print(
+            f"MobileNet v1 with {threads} threads: {packets / 1e6:.2f} million packets "
+            f"of the longest one, {millions * 1e6 / packets:.2f} times fewer"
+        )
     if arguments.require_goals and (millions > _MOST_MILLIONS or busy < _LEAST_BUSY):
         sys.exit("a goal is not met")
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -28,10 +29,14 @@ using hexagon::TensorPlace;
 constexpr size_t kAreaBytes = 1 << 14;
 constexpr int kSide = 6;
 constexpr int kChannels = 8;
+// In memory that stands for VTCM.
+constexpr uint32_t kFastBytes = 4096;
+constexpr uint32_t kFastInArena = kAreaBytes - kFastBytes;
 
 class HexagonProgramTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    setenv("MACE_HEXAGON_VTCM", "4", 1);
     auto transport = OpenHexagonTransport(HexagonOptions());
     ASSERT_TRUE(transport.ok()) << transport.status().information();
     transport_ = transport.value();
@@ -85,7 +90,8 @@ class HexagonProgramTest : public ::testing::Test {
   void Write() {
     program_.clear();
     Append(hexagon::ProgramHeader{hexagon::kProgramMagic,
-                                  hexagon::kProgramVersion, 0, 2, 4});
+                                  hexagon::kProgramVersion, 0, 2, 4, kFastBytes,
+                                  kFastInArena});
     Append(Place(0, 1));
     Append(Place(4096, 0));
     Instruction(hexagon::EnterParameters{0, 0, 1});
@@ -95,7 +101,8 @@ class HexagonProgramTest : public ::testing::Test {
         1,
         {3, 3, 1, 1, 1, 1, 1, 1},
         512,
-        {0, 128, 256, hexagon::kNone, 8, 1, -128, 127}});
+        {0, 128, 256, hexagon::kNone, 8, 1, -128, 127},
+        128});
     Instruction(hexagon::LeaveParameters{1, 4096, 0});
     const auto bytes = static_cast<uint32_t>(program_.size());
     std::memcpy(program_.data() + 8, &bytes, sizeof(bytes));
@@ -241,11 +248,35 @@ TEST_F(HexagonProgramTest, SaysWhatIsWrong) {
             ProgramStatus::kWrongTensor);
   EXPECT_EQ(StatusOf(With(kFirst, 1u << 20)), ProgramStatus::kNoInstruction);
   EXPECT_EQ(StatusOf(With(kFirst + 8, 2)), ProgramStatus::kWrongParameters);
+  EXPECT_EQ(StatusOf(With(24, kFastInArena + 1)), ProgramStatus::kWrongMemory);
+  EXPECT_EQ(StatusOf(With(20, kFastBytes + 1)), ProgramStatus::kWrongMemory);
+  // Copies of weights that do not fit.
+  EXPECT_EQ(StatusOf(With(20, kFastBytes / 2)),
+            ProgramStatus::kWrongParameters);
   HexagonCall none;
   auto reply = transport_->Run(none);
   ASSERT_TRUE(reply.ok());
   EXPECT_EQ(static_cast<ProgramStatus>(reply.value().status),
             ProgramStatus::kWrongMemory);
+}
+
+// More than there is: it is in the arena.
+TEST_F(HexagonProgramTest, WithoutVtcm) {
+  transport_.reset();
+  setenv("MACE_HEXAGON_VTCM", "1", 1);
+  auto transport = OpenHexagonTransport(HexagonOptions());
+  ASSERT_TRUE(transport.ok());
+  EXPECT_EQ(transport.value()->fast_bytes(), 1024u);
+  transport_ = transport.value();
+  for (std::unique_ptr<HexagonMemory> &memory : memories_) {
+    std::unique_ptr<HexagonMemory> before = std::move(memory);
+    auto made = transport_->Allocate(kAreaBytes);
+    ASSERT_TRUE(made.ok());
+    memory = std::move(made.value());
+    std::memcpy(memory->data(), before->data(), kAreaBytes);
+  }
+  EXPECT_EQ(StatusOf(program_), ProgramStatus::kDone);
+  EXPECT_EQ(memories_[2]->data()[4096], 3 + 5);
 }
 
 TEST_F(HexagonProgramTest, TruncatedAnywhere) {

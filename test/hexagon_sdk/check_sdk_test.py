@@ -74,6 +74,22 @@ void *rpcmem_alloc(int heapid, uint32_t flags, int size);
 void rpcmem_free(void *po);
 int rpcmem_to_fd(void *po);
 """,
+    "rtos/qurt/computev66/include/qurt/qurt_thread.h": """
+typedef unsigned int qurt_thread_t;
+typedef struct _qurt_thread_attr {
+  char name[16];
+  unsigned char tcb_partition, stid;
+  unsigned short priority;
+  unsigned char asid, bus_priority;
+  unsigned short timetest_id;
+  unsigned int stack_size;
+  void *stack_addr;
+  unsigned short detach_state;
+} qurt_thread_attr_t;
+int qurt_thread_create(qurt_thread_t *thread_id, qurt_thread_attr_t *attr,
+                       void (*entrypoint)(void *), void *arg);
+int qurt_thread_join(unsigned int tid, int *status);
+""",
     "incs/HAP_power.h": """
 #include <AEEStdDef.h>
 typedef enum { HAP_POWER_COMPUTE_CLIENT_CLASS = 4 } HAP_power_app_type_payload;
@@ -156,6 +172,12 @@ def test_an_sdk_that_agrees(sdk: Path) -> None:
         ),
         ("remote.h", "CDSP_DOMAIN_ID 3", "CDSP_DOMAIN_ID 4", "kComputeDsp"),
         ("AEEStdErr.h", "0x00E", "0x00F", "kBadParameter"),
+        (
+            "../rtos/qurt/computev66/include/qurt/qurt_thread.h",
+            "unsigned short priority;",
+            "unsigned int priority;",
+            "priority",
+        ),
     ],
 )
 def test_an_sdk_that_differs(

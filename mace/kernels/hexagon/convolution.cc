@@ -342,7 +342,7 @@ void ConvolvePart(const Convolution &c,
   // The last block first: its stores may overwrite what lies behind a pixel.
   const auto *weights = reinterpret_cast<const Vector *>(c.weights);
   const int last = (c.groups - 1) / kBlockGroups * kBlockGroups;
-  for (int group = last; group >= 0; group -= kBlockGroups) {
+  for (int group = last; group >= c.first_group; group -= kBlockGroups) {
     const int rest = c.groups - group;
     const int groups = rest < kBlockGroups ? rest : kBlockGroups;
     const Block block = {&c, group, weights + WeightVectors(c.window, group),

@@ -21,6 +21,11 @@ struct Convolution {
   // By blocks of 128 channels, the last one with fewer groups; see PackWeights.
   const uint8_t *weights;
   Results results;
+  // Of the channels, only those from this group on are computed: a multiple of
+  // kBlockGroups. Everything else is that of all channels. Other threads may
+  // compute the groups before it at the same time if pixels of the result are
+  // a multiple of a block's bytes, or there is one pixel.
+  int first_group = 0;
 };
 
 // Computes `pixels` results. `image` is the window of the first, a multiple of

@@ -1,16 +1,17 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Usage: layers_benchmark LAYER ROUNDS
+// Usage: layers_benchmark LAYER ROUNDS THREADS
 //
 // Computes a layer of MobileNet v1 of 224 x 224 pixels, or of another network,
-// so often. The emulator counts the packets (benchmarks/hexagon); the
-// difference of two runs is what a round takes.
+// so often, as an instruction of a program, with so many threads. The emulator
+// counts the packets (benchmarks/hexagon); the difference of two runs is what a
+// round takes.
 
-#include "mace/kernels/hexagon/convolution.h"
-#include "mace/kernels/hexagon/depthwise.h"
+#include "mace/kernels/hexagon/executor/context.h"
+#include "mace/kernels/hexagon/executor/workers.h"
+#include "mace/kernels/hexagon/packing.h"
 #include "mace/kernels/hexagon/platform/emulated.h"
-#include "mace/kernels/hexagon/requantize.h"
 
 namespace mace::hexagon {
 namespace {
@@ -83,8 +84,14 @@ uint32_t Next() {
   return static_cast<uint32_t>(state >> 33);
 }
 
+// In the constants, which begin with the weights.
+uint32_t OffsetOf(const int32_t *constants) {
+  return static_cast<uint32_t>(reinterpret_cast<const uint8_t *>(constants) -
+                               g_buffers.weights);
+}
+
 // False if the sums do not fit: a fault of this file.
-bool Fill(const Layer &layer, Results *results) {
+bool Fill(const Layer &layer, ResultParameters *results) {
   Buffers &b = g_buffers;
   const int products =
       layer.filter * layer.filter * (layer.depthwise ? 1 : layer.channels);
@@ -105,39 +112,63 @@ bool Fill(const Layer &layer, Results *results) {
     if (!SplitMultiplier(m, &b.mantissa[c], &b.shift[c])) return false;
     if (!FastFactor(m, most, left, &b.factor[c])) return false;
   }
-  *results = {b.bias, b.mantissa, b.shift, b.factor, left, true, 0, -128, 127};
+  *results = {OffsetOf(b.bias),
+              OffsetOf(b.mantissa),
+              OffsetOf(b.shift),
+              OffsetOf(b.factor),
+              left,
+              1,
+              -128,
+              127};
   return true;
 }
 
 int Steps(int bytes) { return (bytes + kStepBytes - 1) / kStepBytes; }
 
-void Run(const Layer &layer, const Results &results) {
-  Buffers &b = g_buffers;
+TensorPlace Square(Area area, int side, int channels, int row_bytes) {
+  TensorPlace place = {};
+  place.area = static_cast<uint32_t>(area);
+  place.element_bytes = 1;
+  place.batch = 1;
+  place.height = place.width = side;
+  place.channels = place.pixel_bytes = channels;
+  place.row_bytes = row_bytes;
+  place.image_bytes = side * row_bytes;
+  return place;
+}
+
+// False if the instruction is refused: a fault of this file.
+bool Run(const Layer &layer,
+         const ResultParameters &results,
+         const ProgramCall &call) {
   const int side = (layer.side - 1) * layer.stride + layer.filter;
-  const int row = Steps(side * layer.channels) * kStepBytes;
-  const int groups = (layer.outputs + kVectorWords - 1) / kVectorWords;
-  const int step = layer.stride * layer.channels;
-  if (!layer.depthwise) {
-    const Window window = {layer.filter, row,
-                           Steps(layer.filter * layer.channels)};
-    const Convolution convolution = {window,        step,      groups,
-                                     layer.outputs, b.weights, results};
-    // Between rows lies what the next convolution reads as padding.
-    const Rows rows = {layer.side, layer.side, layer.stride * row,
-                       (layer.side + kPadding) * layer.outputs};
-    ConvolveRows(convolution, rows, b.image, b.result);
-    return;
-  }
-  const Depthwise depthwise = {
-      layer.filter,  layer.filter,
-      row,           layer.channels,
-      step,          groups,
-      layer.outputs, reinterpret_cast<int8_t *>(b.weights),
-      results};
-  for (int y = 0; y < layer.side; ++y) {
-    DepthwiseRow(depthwise, b.image + y * layer.stride * row, layer.side,
-                 b.result + y * layer.side * layer.outputs);
-  }
+  // Between rows of the result lies what the next convolution reads as padding.
+  const TensorPlace tensors[] = {
+      Square(Area::kArena, side, layer.channels,
+             Steps(side * layer.channels) * kStepBytes),
+      Square(Area::kBorder, layer.side, layer.outputs,
+             (layer.side + kPadding) * layer.outputs)};
+  const Context context(call, tensors, 2, false);
+  const WindowParameters window = {
+      layer.filter, layer.filter, layer.stride, layer.stride, 1, 1, 0, 0};
+  return layer.depthwise
+             ? ConvolveDepthwise(context, {0, 1, window, 0, results})
+             : Convolve(context, {0, 1, window, 0, results});
+}
+
+ProgramCall MakeCall(uint32_t threads) {
+  Buffers &b = g_buffers;
+  ProgramCall call;
+  call.areas[static_cast<uint32_t>(Area::kArena)] = {
+      reinterpret_cast<uint8_t *>(b.image), sizeof(b.image)};
+  call.areas[static_cast<uint32_t>(Area::kBorder)] = {
+      reinterpret_cast<uint8_t *>(b.result), sizeof(b.result)};
+  call.areas[static_cast<uint32_t>(Area::kConstants)] = {
+      b.weights,
+      static_cast<uint32_t>(sizeof(b) - sizeof(b.image) - sizeof(b.result))};
+  call.threads = StartWorkers(threads);
+  if (call.threads > 1) call.divide = DivideWork;
+  return call;
 }
 
 int Number(const char *text) {
@@ -152,11 +183,16 @@ int Number(const char *text) {
 
 int main(int count, char **arguments) {
   using namespace mace::hexagon;  // NOLINT(google-build-using-namespace)
-  if (count != 3) return 2;
+  if (count != 4) return 2;
   const int layer = Number(arguments[1]);
   if (layer >= kLayerCount) return 3;
-  Results results;
+  ResultParameters results;
   if (!Fill(kLayers[layer], &results)) return 4;
-  for (int i = 0; i < Number(arguments[2]); ++i) Run(kLayers[layer], results);
+  const int threads = Number(arguments[3]);
+  const ProgramCall call = MakeCall(static_cast<uint32_t>(threads));
+  if (call.threads != threads) return 5;
+  for (int i = 0; i < Number(arguments[2]); ++i) {
+    if (!Run(kLayers[layer], results, call)) return 6;
+  }
   return 0;
 }

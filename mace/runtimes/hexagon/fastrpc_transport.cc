@@ -79,9 +79,11 @@ Result<std::shared_ptr<HexagonTransport>> FastRpcTransport::Open(
   std::shared_ptr<FastRpcTransport> transport(new FastRpcTransport());
   transport->api_ = std::make_shared<const FastRpcApi>(std::move(api));
   transport->power_ = options;
+  MACE_ASSIGN_OR_RETURN(transport->settings_, HexagonSettings::Read());
   MACE_RETURN_IF_ERROR(transport->CheckVectors());
   MACE_RETURN_IF_ERROR(transport->ChooseProcess(options.unsigned_pd));
   MACE_RETURN_IF_ERROR(transport->Connect());
+  transport->fast_bytes_ = transport->AskForVtcm();
   return std::shared_ptr<HexagonTransport>(std::move(transport));
 }
 
@@ -175,6 +177,18 @@ void FastRpcTransport::SendPower() {
   }
 }
 
+size_t FastRpcTransport::AskForVtcm() {
+  hexagon::Description description = {};
+  FastRpcArgument argument = BufferOf(&description, sizeof(description));
+  const int failed =
+      api_->invoke(handle_, FastRpcCall(hexagon::kDescribe, 0, 1), &argument);
+  // Another release is refused when it runs a program.
+  if (failed != 0 || description.version != hexagon::kProgramVersion) return 0;
+  VLOG(1) << Name() << " has " << description.fast_bytes << " bytes of VTCM";
+  if (!settings_.has_fast_bytes) return description.fast_bytes;
+  return std::min(description.fast_bytes, settings_.fast_bytes);
+}
+
 void FastRpcTransport::SetPower(const HexagonOptions &options) {
   if (!options.has_power) return;
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -213,7 +227,7 @@ Result<ProgramReply> FastRpcTransport::Run(const HexagonCall &call) {
   const auto area = [&call](hexagon::Area which) {
     return BufferOf(call.areas[static_cast<uint32_t>(which)]);
   };
-  RunRequest request = {hexagon::kProgramVersion};
+  RunRequest request = {hexagon::kProgramVersion, settings_.threads};
   RunReply reply = {};
   FastRpcArgument arguments[hexagon::kRunInputs + hexagon::kRunOutputs] = {
       BufferOf(&request, sizeof(request)), BufferOf(call.program),

@@ -14,6 +14,7 @@
 #include "mace/core/graph/engine_options.h"
 #include "mace/kernels/hexagon/fastrpc/interface.h"
 #include "mace/runtimes/hexagon/fastrpc_api.h"
+#include "mace/runtimes/hexagon/hexagon_settings.h"
 #include "mace/runtimes/hexagon/transport.h"
 
 namespace mace {
@@ -28,6 +29,7 @@ class FastRpcTransport final : public HexagonTransport {
 
   std::string Name() const override;
   void SetPower(const HexagonOptions &options) override;
+  size_t fast_bytes() const override { return fast_bytes_; }
   Result<std::unique_ptr<HexagonMemory>> Allocate(size_t bytes) override;
   Result<hexagon::ProgramReply> Run(const HexagonCall &call) override;
 
@@ -41,6 +43,8 @@ class FastRpcTransport final : public HexagonTransport {
   MaceStatus Connect();
   void Disconnect();
   void SendPower();
+  // How much VTCM the DSP has; 0 if it does not say.
+  size_t AskForVtcm();
 
   std::mutex mutex_;
   // Memory may outlive the transport.
@@ -49,6 +53,8 @@ class FastRpcTransport final : public HexagonTransport {
   bool is_open_ = false;
   uint64_t handle_ = 0;
   HexagonOptions power_;
+  HexagonSettings settings_;
+  size_t fast_bytes_ = 0;
 };
 
 }  // namespace mace

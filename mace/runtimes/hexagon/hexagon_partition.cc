@@ -12,6 +12,7 @@
 #include "mace/core/graph/node_cost.h"
 #include "mace/core/memory/border.h"
 #include "mace/core/model/op.h"
+#include "mace/runtimes/hexagon/hexagon_vtcm.h"
 
 namespace mace {
 namespace {
@@ -103,6 +104,8 @@ size_t HexagonPartition::OperatorCount() const {
 }
 
 MaceStatus PreparedHexagon::Prepare() {
+  HexagonTransport *transport = partition_->transport();
+  MACE_RETURN_IF_ERROR(PlaceInVtcm(&plan_, transport->fast_bytes()));
   MACE_ASSIGN_OR_RETURN(arena_bytes_, PlaceTensors(&plan_));
   std::vector<std::vector<uint8_t>> encoded;
   size_t end = 0;
@@ -115,7 +118,6 @@ MaceStatus PreparedHexagon::Prepare() {
   }
   counters_offset_ = end;
   counters_bytes_ = most * sizeof(CounterRecord);
-  HexagonTransport *transport = partition_->transport();
   MACE_ASSIGN_OR_RETURN(memory_, transport->Allocate(end + counters_bytes_));
   for (size_t segment = 0; segment < encoded.size(); ++segment) {
     std::memcpy(memory_->data() + programs_[segment].offset,
@@ -306,6 +308,7 @@ std::vector<OperatorNote> PreparedHexagon::Explain() const {
         if (instruction.node != node) continue;
         if (!note.kernel.empty()) note.kernel += " + ";
         note.kernel += InstructionName(instruction.opcode);
+        if (CopiesWeights(instruction)) note.remark = "its weights in VTCM";
       }
       if (note.kernel.empty()) note.remark = "without an instruction";
       for (int id : entry.outputs) {

@@ -574,7 +574,8 @@ Result<size_t> PlaceTensors(HexagonPlan *plan) {
     placed[i]->place.offset =
         static_cast<uint32_t>(memory.offsets[i] + placed[i]->before);
   }
-  return memory.arena_bytes;
+  plan->fast_offset = Aligned(memory.arena_bytes);
+  return plan->fast_offset + plan->fast_bytes;
 }
 
 std::vector<uint8_t> EncodeProgram(const HexagonPlan &plan, size_t segment) {
@@ -584,9 +585,13 @@ std::vector<uint8_t> EncodeProgram(const HexagonPlan &plan, size_t segment) {
     bytes.insert(bytes.end(), begin, begin + size);
   };
   hexagon::ProgramHeader header = {
-      hexagon::kProgramMagic, hexagon::kProgramVersion, 0,
+      hexagon::kProgramMagic,
+      hexagon::kProgramVersion,
+      0,
       static_cast<uint32_t>(plan.tensors.size()),
-      static_cast<uint32_t>(plan.segments[segment].size())};
+      static_cast<uint32_t>(plan.segments[segment].size()),
+      static_cast<uint32_t>(plan.fast_bytes),
+      static_cast<uint32_t>(plan.fast_offset)};
   append(&header, sizeof(header));
   for (const HexagonTensor &tensor : plan.tensors) {
     append(&tensor.place, sizeof(tensor.place));

@@ -79,6 +79,9 @@ struct HexagonPlan {
   std::vector<std::vector<HexagonInstruction>> segments;
   std::vector<HexagonBorder> borders;
   size_t border_bytes = 0;
+  // Of the area kFast (hexagon_vtcm.h), and where the arena has room for it.
+  size_t fast_bytes = 0;
+  size_t fast_offset = 0;
   std::vector<HexagonReport> reports;  // per node of the graph
 
   const HexagonBorder *FindBorder(int tensor) const;
@@ -97,7 +100,8 @@ MaceStatus TryHexagonNode(const Graph &graph,
                           const GraphShapes *shapes);
 
 // Gives each tensor its offset, of which tensors of the arena share memory if
-// their lives do not overlap. The result is the size of the arena.
+// their lives do not overlap. The result is the size of the arena, with what
+// stands there for VTCM.
 Result<size_t> PlaceTensors(HexagonPlan *plan);
 
 // The program of a segment.

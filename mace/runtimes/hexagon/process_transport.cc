@@ -147,11 +147,13 @@ Result<std::shared_ptr<HexagonTransport>> ProcessTransport::Open() {
   }
   MACE_ASSIGN_OR_RETURN(transport->skel_, FindSkel("mace_hexagon_skel"));
   MACE_ASSIGN_OR_RETURN(transport->millis_, ReadTimeout());
+  MACE_ASSIGN_OR_RETURN(transport->settings_, HexagonSettings::Read());
   MACE_ASSIGN_OR_RETURN(transport->file_, SharedFile::Create(kFileBytes));
   if (transport->file_->Allocate(kMailboxBytes) == nullptr) {
     return OutOfResources("no memory for the DSP");
   }
   MACE_RETURN_IF_ERROR(transport->Start());
+  transport->fast_bytes_ = transport->mailbox()->fast_bytes;
   return std::shared_ptr<HexagonTransport>(std::move(transport));
 }
 
@@ -237,6 +239,8 @@ MaceStatus ProcessTransport::Start() {
   box->magic = hexagon::kProgramMagic;
   box->version = hexagon::kProgramVersion;
   box->file_bytes = static_cast<uint32_t>(file_->bytes());
+  box->threads = settings_.threads;
+  box->fast_bytes = settings_.fast_bytes;
   std::string path = kPathInChild;
   char *const arguments[] = {emulator_.data(), skel_.data(), path.data(),
                              nullptr};

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "mace/kernels/hexagon/program/mailbox.h"
+#include "mace/runtimes/hexagon/hexagon_settings.h"
 #include "mace/runtimes/hexagon/shared_file.h"
 #include "mace/runtimes/hexagon/transport.h"
 
@@ -28,6 +29,7 @@ class ProcessTransport final : public HexagonTransport {
 
   std::string Name() const override { return "the emulator " + emulator_; }
   bool is_emulated() const override { return true; }
+  size_t fast_bytes() const override { return fast_bytes_; }
   Result<std::unique_ptr<HexagonMemory>> Allocate(size_t bytes) override;
   Result<hexagon::ProgramReply> Run(const HexagonCall &call) override;
 
@@ -47,6 +49,8 @@ class ProcessTransport final : public HexagonTransport {
   std::string emulator_;  // a path
   std::string skel_;
   int64_t millis_ = 0;  // that a call may take
+  HexagonSettings settings_;
+  size_t fast_bytes_ = 0;
   std::shared_ptr<SharedFile> file_;
   pid_t process_ = -1;
 };

@@ -59,6 +59,8 @@ class HexagonTransport {
   // Whether times say nothing of a DSP's. All operators that can run there are
   // then placed there.
   virtual bool is_emulated() const { return false; }
+  // How much VTCM programs may use. A program that gets none computes the same.
+  virtual size_t fast_bytes() const { return 0; }
   // At least one byte. OUT_OF_RESOURCES if there is not enough memory.
   virtual Result<std::unique_ptr<HexagonMemory>> Allocate(size_t bytes) = 0;
   // Runs a program, and waits until it is done. The DSP has what the host wrote

@@ -188,17 +188,25 @@ bool Leave(const Context &context, const LeaveParameters &p) {
 bool FillPadding(const Context &context, const FillPaddingParameters &p) {
   const TensorPlace *t = context.Bytes(p.output);
   if (t == nullptr) return false;
-  context.ForEach(t->batch, [&](int64_t begin, int64_t end) {
-    for (int64_t n = begin; n < end; ++n) {
-      // From the end of a row to the beginning of the next one at once.
-      int8_t *from = context.Pixel(*t, n, -t->pad_top, -t->pad_left);
-      for (int64_t y = 0; y < t->height; ++y) {
-        Fill(from, context.Pixel(*t, n, y, 0), t->zero);
-        from = context.Pixel(*t, n, y, t->width);
-      }
+  // From the end of a row to the beginning of the next one at once; in front of
+  // the first row and behind the last one, whole rows.
+  const int64_t gaps = int64_t{t->height} + 1;
+  context.ForEach(t->batch * gaps, [&](int64_t begin, int64_t end) {
+    int64_t n = begin / gaps;
+    int64_t y = begin % gaps;
+    for (int64_t i = begin; i < end; ++i) {
+      int8_t *from = y == 0 ? context.Pixel(*t, n, -t->pad_top, -t->pad_left)
+                            : context.Pixel(*t, n, y - 1, t->width);
       const int64_t last = int64_t{t->height} + t->pad_bottom - 1;
-      Fill(from, context.Pixel(*t, n, last, int64_t{t->width} + t->pad_right),
-           t->zero);
+      int8_t *to =
+          y < t->height
+              ? context.Pixel(*t, n, y, 0)
+              : context.Pixel(*t, n, last, int64_t{t->width} + t->pad_right);
+      Fill(from, to, t->zero);
+      if (++y == gaps) {
+        y = 0;
+        ++n;
+      }
     }
   });
   return true;

@@ -21,8 +21,12 @@ namespace mace::hexagon {
 
 class Context {
  public:
-  Context(const ProgramCall &call, const TensorPlace *tensors, uint32_t count)
-      : call_(call), tensors_(tensors), count_(count) {}
+  // `has_fast`: the area kFast is VTCM.
+  Context(const ProgramCall &call,
+          const TensorPlace *tensors,
+          uint32_t count,
+          bool has_fast)
+      : call_(call), tensors_(tensors), count_(count), has_fast_(has_fast) {}
 
   // Null if there is no such tensor, or it has elements of another size.
   const TensorPlace *Bytes(uint32_t index) const { return OfSize(index, 1); }
@@ -52,6 +56,15 @@ class Context {
   uint8_t *Border(uint32_t offset, int64_t bytes) const {
     return At(Area::kBorder, offset, bytes, 1);
   }
+
+  // Constants of vectors, or their copy in the area kFast if that is VTCM;
+  // null if they would not be inside of it. `fast` is an offset there.
+  const uint8_t *InFast(const uint8_t *constants,
+                        uint32_t fast,
+                        int64_t vectors) const;
+
+  // How many parts ForEach makes at most.
+  int threads() const { return call_.divide == nullptr ? 1 : call_.threads; }
 
   // Calls function(begin, end) for parts of 0 to count, which threads compute
   // at the same time where there are some. Parts are rows, mostly; they begin
@@ -88,6 +101,7 @@ class Context {
   const ProgramCall &call_;
   const TensorPlace *tensors_;
   uint32_t count_;
+  bool has_fast_;
 };
 
 // Whether two tensors have the same batch, height and width.

@@ -4,6 +4,7 @@
 #include "mace/kernels/hexagon/executor/executor.h"
 
 #include "mace/kernels/hexagon/executor/context.h"
+#include "mace/kernels/hexagon/hvx.h"
 #include "mace/kernels/hexagon/platform/memory.h"
 
 namespace mace::hexagon {
@@ -56,7 +57,8 @@ bool HasSizes(const TensorPlace &t) {
 
 // Whether all of a tensor, with its padding, is within its area.
 bool IsInside(const TensorPlace &t, const ProgramCall &call) {
-  if (t.area >= static_cast<uint32_t>(Area::kCounters) || !HasSizes(t)) {
+  if (t.area >= kAreas || t.area == static_cast<uint32_t>(Area::kCounters) ||
+      !HasSizes(t)) {
     return false;
   }
   if (t.batch == 0 || t.height == 0 || t.width == 0 || t.channels == 0) {
@@ -128,7 +130,49 @@ ProgramReply RunAll(const ProgramCall &call,
                instructions);
 }
 
+// The part of the arena for a program that gets no VTCM; without an address if
+// it is not inside.
+Memory FastOfArena(const ProgramHeader &header, const Memory &arena) {
+  if (header.fast_offset % kVectorBytes != 0 ||
+      header.fast_offset > arena.bytes ||
+      header.fast_bytes > arena.bytes - header.fast_offset) {
+    return {};
+  }
+  return {arena.data + header.fast_offset, header.fast_bytes};
+}
+
+// Of a program whose header is right.
+ProgramReply RunTensors(const ProgramCall &call,
+                        const ProgramHeader &header,
+                        bool has_fast) {
+  const auto *tensors =
+      reinterpret_cast<const TensorPlace *>(call.program.data + sizeof(header));
+  for (uint32_t i = 0; i < header.tensors; ++i) {
+    if (!IsInside(tensors[i], call)) {
+      return Reply(ProgramStatus::kWrongTensor, i);
+    }
+  }
+  const Context context(call, tensors, header.tensors, has_fast);
+  return RunAll(call, context, header.instructions,
+                static_cast<uint32_t>(sizeof(header) +
+                                      header.tensors * sizeof(TensorPlace)),
+                header.bytes);
+}
+
 }  // namespace
+
+const uint8_t *Context::InFast(const uint8_t *constants,
+                               uint32_t fast,
+                               int64_t vectors) const {
+  uint8_t *copy = At(Area::kFast, fast, vectors, kVectorBytes);
+  if (copy == nullptr || !has_fast_) return copy == nullptr ? copy : constants;
+  const auto *from = reinterpret_cast<const Vector *>(constants);
+  auto *to = reinterpret_cast<Vector *>(copy);
+  ForEach(vectors, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = from[i];
+  });
+  return copy;
+}
 
 ProgramReply RunProgram(const ProgramCall &call) {
   if (call.program.data == nullptr || !IsAligned(call.program.data)) {
@@ -151,18 +195,22 @@ ProgramReply RunProgram(const ProgramCall &call) {
       header.tensors > (header.bytes - sizeof(header)) / sizeof(TensorPlace)) {
     return Reply(ProgramStatus::kWrongProgram);
   }
-  const auto *tensors =
-      reinterpret_cast<const TensorPlace *>(call.program.data + sizeof(header));
-  for (uint32_t i = 0; i < header.tensors; ++i) {
-    if (!IsInside(tensors[i], call)) {
-      return Reply(ProgramStatus::kWrongTensor, i);
-    }
+  ProgramCall used = call;
+  Memory &fast = used.areas[static_cast<uint32_t>(Area::kFast)];
+  fast = {};
+  if (header.fast_bytes == 0) return RunTensors(used, header, false);
+  const Memory in_arena =
+      FastOfArena(header, call.areas[static_cast<uint32_t>(Area::kArena)]);
+  if (in_arena.data == nullptr) {
+    return Reply(ProgramStatus::kWrongMemory,
+                 static_cast<uint32_t>(Area::kFast));
   }
-  const Context context(call, tensors, header.tensors);
-  return RunAll(call, context, header.instructions,
-                static_cast<uint32_t>(sizeof(header) +
-                                      header.tensors * sizeof(TensorPlace)),
-                header.bytes);
+  if (call.take_fast != nullptr) fast = call.take_fast(header.fast_bytes);
+  const bool has_fast = fast.data != nullptr;
+  if (!has_fast) fast = in_arena;
+  const ProgramReply reply = RunTensors(used, header, has_fast);
+  if (has_fast) call.return_fast(fast);
+  return reply;
 }
 
 }  // namespace mace::hexagon

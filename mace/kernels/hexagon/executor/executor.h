@@ -32,6 +32,12 @@ struct ProgramCall {
                  int64_t unit,
                  WorkPart part,
                  const void *work) = nullptr;
+  // How many parts that makes at most.
+  int threads = 1;
+  // Gives so many bytes of VTCM, which belong to the call until they are given
+  // back; without an address if there is no VTCM. Null: there never is.
+  Memory (*take_fast)(uint32_t bytes) = nullptr;
+  void (*return_fast)(const Memory &memory) = nullptr;
 };
 
 ProgramReply RunProgram(const ProgramCall &call);

@@ -87,6 +87,66 @@ struct Part {
   int8_t *result;
 };
 
+constexpr int64_t kTile = 8;  // pixels
+
+// Whether all pixels are one row.
+bool IsOneLine(const WindowParameters &w,
+               const TensorPlace &in,
+               const TensorPlace &out) {
+  return IsOnePixel(w) && SamePixels(in, out) && IsOneRow(in) && IsOneRow(out);
+}
+
+// Calls function(Part) for rows of the result, from `begin` to `end`.
+template <typename Function>
+void ForRows(const Context &context,
+             const WindowParameters &w,
+             const TensorPlace &in,
+             const TensorPlace &out,
+             int64_t begin,
+             int64_t end,
+             const Function &function) {
+  while (begin < end) {
+    const int64_t n = begin / out.height;
+    const int64_t y = begin % out.height;
+    const int64_t rest = out.height - y;  // of this image
+    const int64_t rows = end - begin < rest ? end - begin : rest;
+    function(Part{
+        {static_cast<int>(rows), out.width, w.stride_y * in.row_bytes,
+         out.row_bytes},
+        context.Pixel(in, n, y * w.stride_y - w.pad_top, -int64_t{w.pad_left}),
+        context.Pixel(out, n, y, 0)});
+    begin += rows;
+  }
+}
+
+// Likewise of all pixels, which are one row (IsOneLine), some of them.
+template <typename Function>
+void ForPixels(const Context &context,
+               const TensorPlace &in,
+               const TensorPlace &out,
+               int64_t begin,
+               int64_t end,
+               const Function &function) {
+  function(Part{{1, static_cast<int>(end - begin), 0, 0},
+                context.Pixel(in, 0, 0, begin),
+                context.Pixel(out, 0, 0, begin)});
+}
+
+// All rows at once, by the calling thread.
+template <typename Function>
+void ForAllRows(const Context &context,
+                const WindowParameters &w,
+                const TensorPlace &in,
+                const TensorPlace &out,
+                const Function &function) {
+  const int64_t rows = int64_t{out.batch} * out.height;
+  if (IsOneLine(w, in, out)) {
+    ForPixels(context, in, out, 0, rows * out.width, function);
+  } else {
+    ForRows(context, w, in, out, 0, rows, function);
+  }
+}
+
 // Calls function(Part) for all rows of the result, which are one if the filter
 // has one tap and no row ends with padding.
 template <typename Function>
@@ -95,34 +155,43 @@ void ForParts(const Context &context,
               const TensorPlace &in,
               const TensorPlace &out,
               const Function &function) {
-  if (IsOnePixel(w) && SamePixels(in, out) && IsOneRow(in) && IsOneRow(out)) {
-    constexpr int64_t kTile = 8;  // pixels
+  if (IsOneLine(w, in, out)) {
     const int64_t pixels = int64_t{in.batch} * in.height * in.width;
     context.ForEach(
         pixels,
         [&](int64_t begin, int64_t end) {
-          function(Part{{1, static_cast<int>(end - begin), 0, 0},
-                        context.Pixel(in, 0, 0, begin),
-                        context.Pixel(out, 0, 0, begin)});
+          ForPixels(context, in, out, begin, end, function);
         },
         kTile);
     return;
   }
-  context.ForEach(
-      int64_t{out.batch} * out.height, [&](int64_t begin, int64_t end) {
-        while (begin < end) {
-          const int64_t n = begin / out.height;
-          const int64_t y = begin % out.height;
-          const int64_t rest = out.height - y;  // of this image
-          const int64_t rows = end - begin < rest ? end - begin : rest;
-          function(Part{{static_cast<int>(rows), out.width,
-                         w.stride_y * in.row_bytes, out.row_bytes},
-                        context.Pixel(in, n, y * w.stride_y - w.pad_top,
-                                      -int64_t{w.pad_left}),
-                        context.Pixel(out, n, y, 0)});
-          begin += rows;
-        }
-      });
+  context.ForEach(int64_t{out.batch} * out.height,
+                  [&](int64_t begin, int64_t end) {
+                    ForRows(context, w, in, out, begin, end, function);
+                  });
+}
+
+// The share of `units` of the thread that has most.
+float LongestShare(int64_t units, int64_t threads) {
+  const int64_t most = (units + threads - 1) / threads;
+  return static_cast<float>(most) / static_cast<float>(units);
+}
+
+// Whether threads have less to do if each has some of the channels, and not
+// some of the rows.
+bool DividesChannels(const Context &context,
+                     const WindowParameters &w,
+                     const TensorPlace &in,
+                     const TensorPlace &out) {
+  const int threads = context.threads();
+  if (threads == 1) return false;
+  const int64_t rows = int64_t{out.batch} * out.height;
+  const bool is_line = IsOneLine(w, in, out);
+  const bool is_pixel = is_line && rows * out.width == 1;
+  if (out.pixel_bytes % kBlockChannels != 0 && !is_pixel) return false;
+  const int64_t units = is_line ? (rows * out.width + kTile - 1) / kTile : rows;
+  const int64_t blocks = (GroupsOf(out) + kBlockGroups - 1) / kBlockGroups;
+  return LongestShare(blocks, threads) < LongestShare(units, threads);
 }
 
 }  // namespace
@@ -156,6 +225,25 @@ bool Convolve(const Context &context, const ConvolveParameters &p) {
   if (c.weights == nullptr ||
       !ReadResults(context, p.results, *out, &c.results)) {
     return false;
+  }
+  if (p.fast != kNone) {
+    c.weights = context.InFast(
+        c.weights, p.fast, WeightVectors(c.window, static_cast<int>(groups)));
+    if (c.weights == nullptr) return false;
+  }
+  if (DividesChannels(context, w, *in, *out)) {
+    context.ForEach(
+        groups,
+        [&](int64_t begin, int64_t end) {
+          Convolution part = c;
+          part.first_group = static_cast<int>(begin);
+          part.groups = static_cast<int>(end);
+          ForAllRows(context, w, *in, *out, [&part](const Part &rows) {
+            ConvolveRows(part, rows.rows, rows.image, rows.result);
+          });
+        },
+        kBlockGroups);
+    return true;
   }
   ForParts(context, w, *in, *out, [&c](const Part &part) {
     ConvolveRows(c, part.rows, part.image, part.result);

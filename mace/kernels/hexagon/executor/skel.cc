@@ -5,11 +5,13 @@
 //
 // The DSP's part in the emulator. FILE begins with a mailbox; it runs the
 // programs that come by it, until the process that started it has ended. With
-// "parts", instructions compute what threads would have, one after the other.
+// "parts", one thread computes the parts of three, one after the other.
 
 #include "mace/kernels/hexagon/executor/executor.h"
+#include "mace/kernels/hexagon/executor/workers.h"
 #include "mace/kernels/hexagon/packing.h"
 #include "mace/kernels/hexagon/platform/emulated.h"
+#include "mace/kernels/hexagon/platform/memory.h"
 #include "mace/kernels/hexagon/program/mailbox.h"
 
 namespace mace::hexagon {
@@ -26,12 +28,12 @@ enum ExitStatus {
 // The emulator's number of packets.
 uint64_t Packets() { return emulated::PacketCount(); }
 
-// Three parts, the last one first.
+// The last one first.
+constexpr int kParts = 3;
 void DivideBackwards(int64_t count,
                      int64_t unit,
                      WorkPart part,
                      const void *work) {
-  constexpr int64_t kParts = 3;
   const int64_t units = (count + unit - 1) / unit;
   for (int64_t i = kParts; i-- > 0;) {
     const int64_t begin = units * i / kParts * unit;
@@ -40,6 +42,19 @@ void DivideBackwards(int64_t count,
     if (begin < end) part(work, begin, end);
   }
 }
+
+// What stands for VTCM.
+Memory fast;
+
+// Has nothing of the last call.
+Memory TakeFast(uint32_t bytes) {
+  if (bytes > fast.bytes) return {};
+  constexpr int kOther = 0xa5;
+  memset(fast.data, kOther, bytes);
+  return {fast.data, bytes};
+}
+
+void ReturnFast(const Memory & /*memory*/) {}
 
 // What a range of the file is; without an address if it is not in the file.
 Memory Find(uint8_t *file, uint32_t file_bytes, const FileRange &range) {
@@ -57,7 +72,15 @@ void Answer(uint8_t *file, uint32_t file_bytes, bool parts, Mailbox *box) {
     call.areas[i] = Find(file, file_bytes, box->areas[i]);
   }
   call.counter = Packets;
-  if (parts) call.divide = DivideBackwards;
+  call.take_fast = TakeFast;
+  call.return_fast = ReturnFast;
+  if (parts) {
+    call.divide = DivideBackwards;
+    call.threads = kParts;
+  } else {
+    call.threads = StartWorkers(box->threads);
+    if (call.threads > 1) call.divide = DivideWork;
+  }
   box->result = RunProgram(call);
 }
 
@@ -75,6 +98,11 @@ int Serve(const char *path, bool parts) {
   if (all == nullptr) return kNoMemory;
   box = reinterpret_cast<Mailbox *>(all);
   box->skel_version = kProgramVersion;
+  if (box->fast_bytes != 0) {
+    fast.data = static_cast<uint8_t *>(emulated::MapOwn(box->fast_bytes));
+    fast.bytes = fast.data == nullptr ? 0 : box->fast_bytes;
+    box->fast_bytes = fast.bytes;
+  }
   uint32_t done = 0;
   for (;;) {
     __atomic_store_n(&box->reply, done + 1, __ATOMIC_RELEASE);

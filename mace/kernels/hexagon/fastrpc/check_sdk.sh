@@ -14,8 +14,9 @@ if [[ ! -f $sdk/incs/remote.h ]]; then
   exit 2
 fi
 includes=(-I"$root" -isystem "$sdk/incs" -isystem "$sdk/incs/stddef")
-# Where versions of the SDK have rpcmem.h.
-for folder in "$sdk"/ipc/fastrpc/rpcmem/inc "$sdk"/libs/common/rpcmem/inc; do
+# Where versions of the SDK have rpcmem.h and qurt_thread.h.
+for folder in "$sdk"/ipc/fastrpc/rpcmem/inc "$sdk"/libs/common/rpcmem/inc \
+  "$sdk"/rtos/qurt/computev*/include/qurt; do
   [[ -d $folder ]] && includes+=(-isystem "$folder")
 done
 

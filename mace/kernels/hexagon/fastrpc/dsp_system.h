@@ -78,6 +78,22 @@ struct alignas(8) HapPowerRequest {
 };
 static_assert(offsetof(HapPowerRequest, bytes) == 8);
 
+// How a thread is made. Names of later systems have more at the end, of which 0
+// is the default.
+struct QurtThreadAttributes {
+  char name[16];
+  uint8_t unused[2];
+  uint16_t priority;  // 0 is the highest
+  uint8_t address_space;
+  uint8_t bus_priority;  // 255: the default
+  uint16_t test_id;      // 0xfffe: the default
+  uint32_t stack_bytes;
+  void *stack;
+  uint32_t reserved[8];
+};
+static_assert(offsetof(QurtThreadAttributes, priority) == 18);
+static_assert(offsetof(QurtThreadAttributes, stack) == 28);
+
 }  // namespace mace::hexagon
 
 extern "C" {
@@ -88,10 +104,36 @@ int HAP_power_set(void *context, mace::hexagon::HapPowerRequest *request);
 // Cycles of the processor's clock.
 uint64_t HAP_perf_get_pcycles();
 
+// VTCM. HAP_request_VTCM gives so many bytes, as one page or not, or null;
+// HAP_query_total_VTCM says how much the DSP has. 0: it succeeded. DSPs without
+// VTCM lack them.
+__attribute__((weak)) void *HAP_request_VTCM(uint32_t bytes, uint32_t one_page);
+__attribute__((weak)) int HAP_release_VTCM(void *memory);
+__attribute__((weak)) int HAP_query_total_VTCM(uint32_t *page_bytes,
+                                               uint32_t *pages);
+
 // Gives the calling thread vectors of 128 bytes (mode 1), on DSPs where threads
 // do not get them when they use them first. Others may lack both functions.
 __attribute__((weak)) int qurt_hvx_lock(uint32_t mode);
 __attribute__((weak)) int qurt_hvx_unlock();
+
+// What the DSP has for vectors: in bits 8 to 15, how many threads can use those
+// of 128 bytes at the same time.
+__attribute__((weak)) int qurt_hvx_get_units();
+
+// Threads. If one of these functions is missing, there is one thread.
+__attribute__((weak)) int qurt_thread_create(
+    uint32_t *thread,
+    mace::hexagon::QurtThreadAttributes *attributes,
+    void (*function)(void *),
+    void *argument);
+__attribute__((weak)) int qurt_thread_join(uint32_t thread, int *status);
+__attribute__((weak)) void qurt_thread_exit(int status);
+__attribute__((weak)) uint32_t qurt_thread_get_id();
+__attribute__((weak)) int qurt_thread_get_priority(uint32_t thread);
+// Waits while *word is `value`.
+__attribute__((weak)) int qurt_futex_wait(void *word, int value);
+__attribute__((weak)) int qurt_futex_wake(void *word, int threads);
 
 }  // extern "C"
 

@@ -42,6 +42,19 @@ struct EmulatedMailbox {
     uint32_t bytes;
   } arguments[kMostArguments];
 
+  // Threads: so many may live at the same time, so many live now, and so many
+  // were started.
+  uint32_t most_threads;
+  uint32_t threads;
+  uint32_t started_threads;
+
+  // VTCM: what the DSP has, what it says that it has, and how often a part of
+  // it was taken and not given back, or taken at all.
+  uint32_t fast_bytes;
+  uint32_t described_fast_bytes;
+  uint32_t fast_taken;
+  uint32_t fast_requests;
+
   uint32_t power_requests;
   PowerRecord power[kMostPowerRequests];
 };

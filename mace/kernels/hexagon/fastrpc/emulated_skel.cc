@@ -15,6 +15,13 @@ namespace {
 
 EmulatedMailbox *mailbox;
 
+constexpr int kContexts = 4;
+constexpr uint32_t kMostFastBytes = 1 << 20;
+
+// Of a thread; its number is the index + 1.
+constexpr uint32_t kMostThreads = 16;
+uint32_t alive[kMostThreads];
+
 enum ExitStatus { kWrongArguments = 2, kNoFile = 3 };
 
 int Serve(const char *path) {
@@ -63,8 +70,88 @@ int HAP_power_set(void *context, mace::hexagon::HapPowerRequest *request) {
   return 0;
 }
 
+int HAP_query_total_VTCM(uint32_t *page_bytes, uint32_t *pages) {
+  constexpr uint32_t kPage = 4096;
+  *page_bytes = kPage;
+  *pages = mace::hexagon::mailbox->described_fast_bytes / kPage;
+  return 0;
+}
+
+void *HAP_request_VTCM(uint32_t bytes, uint32_t one_page) {
+  using namespace mace::hexagon;  // NOLINT: for the whole function
+  alignas(128) static uint8_t memory[kMostFastBytes];
+  ++mailbox->fast_requests;
+  if (bytes > mailbox->fast_bytes || bytes > kMostFastBytes ||
+      mailbox->fast_taken != 0 || one_page != 0) {
+    return nullptr;
+  }
+  ++mailbox->fast_taken;
+  return memory;
+}
+
+int HAP_release_VTCM(void *memory) {
+  if (memory == nullptr) return -1;
+  --mace::hexagon::mailbox->fast_taken;
+  return 0;
+}
+
 uint64_t HAP_perf_get_pcycles() {
   return mace::hexagon::emulated::PacketCount();
+}
+
+int qurt_hvx_get_units() { return mace::hexagon::kContexts << 8; }
+
+int qurt_thread_create(uint32_t *thread,
+                       mace::hexagon::QurtThreadAttributes *attributes,
+                       void (*function)(void *),
+                       void *argument) {
+  using namespace mace::hexagon;  // NOLINT: for the whole function
+  if (mailbox->threads >= mailbox->most_threads || attributes->name[0] == 0 ||
+      attributes->priority != 100) {
+    return -1;
+  }
+  uint32_t index = 0;
+  while (index < kMostThreads && alive[index] != 0) ++index;
+  if (index == kMostThreads) return -1;
+  alive[index] = 1;
+  auto *stack = static_cast<uint8_t *>(attributes->stack);
+  if (emulated::Clone(stack + attributes->stack_bytes, function, argument,
+                      &alive[index]) < 0) {
+    alive[index] = 0;
+    return -1;
+  }
+  *thread = index + 1;
+  ++mailbox->threads;
+  ++mailbox->started_threads;
+  return 0;
+}
+
+int qurt_thread_join(uint32_t thread, int *status) {
+  using namespace mace::hexagon;  // NOLINT: for the whole function
+  uint32_t *word = &alive[thread - 1];
+  while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != 0) {
+    emulated::WaitForChange(word, 1);
+  }
+  --mailbox->threads;
+  *status = 0;
+  return 0;
+}
+
+void qurt_thread_exit(int) { mace::hexagon::emulated::ExitThread(); }
+
+uint32_t qurt_thread_get_id() { return 0; }
+
+int qurt_thread_get_priority(uint32_t) { return 100; }
+
+int qurt_futex_wait(void *word, int value) {
+  mace::hexagon::emulated::WaitForChange(static_cast<uint32_t *>(word),
+                                         static_cast<uint32_t>(value));
+  return 0;
+}
+
+int qurt_futex_wake(void *word, int) {
+  mace::hexagon::emulated::Wake(static_cast<uint32_t *>(word));
+  return 0;
 }
 
 }  // extern "C"

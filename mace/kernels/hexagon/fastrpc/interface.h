@@ -27,6 +27,8 @@ enum FastRpcMethod : uint32_t {
   // in: RunRequest, the program, the constants, the border; out: RunReply, the
   // arena, the border, the counters. The border is the same memory twice.
   kRun = 3,
+  // out: Description.
+  kDescribe = 4,
 };
 
 constexpr uint32_t kRunInputs = 4;
@@ -51,9 +53,16 @@ struct PowerRequest {
   uint32_t latency_us;  // to wake up; 0: no wish
 };
 
+// What a DSP has.
+struct Description {
+  uint32_t version;     // kProgramVersion of the DSP's library
+  uint32_t fast_bytes;  // of VTCM; another process may use them
+};
+
 // The buffer of an area that the program does not use is empty.
 struct RunRequest {
   uint32_t version;  // kProgramVersion
+  uint32_t threads;  // 0: as many as there are vector contexts
 };
 
 struct RunReply {

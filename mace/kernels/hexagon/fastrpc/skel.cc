@@ -3,17 +3,17 @@
 //
 // The DSP's part on a phone: a library that FastRPC loads into a process of the
 // DSP, and calls by one function. It keeps nothing from one call to the next
-// but its wishes for power.
+// but its wishes for power, and its threads.
 
 #include "mace/kernels/hexagon/executor/executor.h"
+#include "mace/kernels/hexagon/executor/workers.h"
 #include "mace/kernels/hexagon/fastrpc/dsp_system.h"
 #include "mace/kernels/hexagon/fastrpc/interface.h"
 #include "mace/kernels/hexagon/platform/memory.h"
+#include "mace/kernels/hexagon/platform/threads.h"
 
 namespace mace::hexagon {
 namespace {
-
-constexpr uint32_t kVectorsOf128Bytes = 1;
 
 // The context of all requests for power: an address of this library.
 char power_client;
@@ -50,6 +50,31 @@ uint32_t SetVectors(bool on) {
 
 uint64_t Cycles() { return HAP_perf_get_pcycles(); }
 
+bool HasFast() {
+  return HAP_request_VTCM != nullptr && HAP_release_VTCM != nullptr;
+}
+
+Memory TakeFast(uint32_t bytes) {
+  auto *data = static_cast<uint8_t *>(HAP_request_VTCM(bytes, 0));
+  if (data == nullptr) return {};
+  return {data, bytes};
+}
+
+void ReturnFast(const Memory &memory) { HAP_release_VTCM(memory.data); }
+
+uint32_t Describe(const RemoteArgument &output) {
+  Description description = {kProgramVersion, 0};
+  uint32_t page = 0;
+  uint32_t pages = 0;
+  if (HasFast() && HAP_query_total_VTCM != nullptr &&
+      HAP_query_total_VTCM(&page, &pages) == 0) {
+    description.fast_bytes = page * pages;
+  }
+  if (output.buffer.bytes < sizeof(description)) return kBadParameter;
+  memcpy(output.buffer.data, &description, sizeof(description));
+  return kSuccess;
+}
+
 Memory MemoryOf(const RemoteArgument &argument) {
   if (argument.buffer.bytes == 0) return {};
   return {static_cast<uint8_t *>(argument.buffer.data), argument.buffer.bytes};
@@ -76,16 +101,25 @@ uint32_t Run(const RemoteArgument *inputs, const RemoteArgument *outputs) {
     call.areas[static_cast<uint32_t>(Area::kBorder)] = border;
     call.areas[static_cast<uint32_t>(Area::kCounters)] = MemoryOf(outputs[3]);
     call.counter = Cycles;
+    if (HasFast()) {
+      call.take_fast = TakeFast;
+      call.return_fast = ReturnFast;
+    }
     // The same memory, unless FastRPC had to copy it.
     const Memory given = MemoryOf(inputs[3]);
     if (given.bytes != border.bytes) return kBadParameter;
     if (given.data != border.data) {
       memcpy(border.data, given.data, given.bytes);
     }
-    const bool locks = qurt_hvx_lock != nullptr && qurt_hvx_unlock != nullptr;
-    const bool is_locked = locks && qurt_hvx_lock(kVectorsOf128Bytes) == 0;
+    const bool has_workers = TakeWorkers();
+    if (has_workers) {
+      call.threads = StartWorkers(request.threads);
+      if (call.threads > 1) call.divide = DivideWork;
+    }
+    const bool is_locked = LockVectors();
     reply.result = RunProgram(call);
-    if (is_locked) qurt_hvx_unlock();
+    if (is_locked) UnlockVectors();
+    if (has_workers) ReturnWorkers();
   } else {
     reply.result.status = static_cast<uint32_t>(ProgramStatus::kWrongVersion);
   }
@@ -108,6 +142,11 @@ uint32_t Invoke(uint32_t call, RemoteArgument *arguments) {
     case kClose:
       if (!Has(call, 0, 0, 0)) return kBadParameter;
       SetPower({});
+      // The library may be unloaded now.
+      if (TakeWorkers()) {
+        StopWorkers();
+        ReturnWorkers();
+      }
       return SetVectors(false);
     case kSetPower: {
       PowerRequest request;
@@ -120,6 +159,9 @@ uint32_t Invoke(uint32_t call, RemoteArgument *arguments) {
     case kRun:
       if (!Has(call, kRunInputs, kRunOutputs, 0)) return kBadParameter;
       return Run(arguments, arguments + kRunInputs);
+    case kDescribe:
+      if (!Has(call, 0, 1, 0)) return kBadParameter;
+      return Describe(arguments[0]);
     default:
       return kUnsupported;
   }

@@ -3,6 +3,16 @@
 
 #include "mace/kernels/hexagon/platform/emulated.h"
 
+extern "C" {
+
+// start.S
+long mace_hexagon_clone(long flags,
+                        void *stack_end,
+                        void (*function)(void *),
+                        void *argument,
+                        uint32_t *alive);
+}
+
 namespace mace::hexagon::emulated {
 namespace {
 
@@ -10,18 +20,27 @@ namespace {
 enum Call : long {
   kOpenAt = 56,
   kWrite = 64,
+  kExit = 93,
   kExitGroup = 94,
   kFutex = 98,
   kGetParent = 173,
   kMap = 222,
+  kProtect = 226,
 };
 constexpr long kHere = -100;  // AT_FDCWD
 constexpr long kReadWrite = 2;
 constexpr long kMapReadWrite = 3;
 constexpr long kMapShared = 1;
+constexpr long kMapOwn = 0x22;  // without a file
+constexpr long kNoAccess = 0;
+constexpr long kPage = 1 << 16;  // of qemu-hexagon
 constexpr long kFutexWait = 0;
 constexpr long kFutexWake = 1;
 constexpr long kAll = 0x7fffffff;
+// What makes a thread: memory, folders, files, signals, process and semaphores
+// are the same, and the kernel clears a word at its end.
+constexpr long kCloneThread =
+    0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x40000 | 0x200000;
 
 long CallKernel(Call number,
                 long a = 0,
@@ -46,6 +65,11 @@ long CallKernel(Call number,
 
 long Address(const void *pointer) { return reinterpret_cast<long>(pointer); }
 
+void *Mapped(long address) {
+  const bool failed = static_cast<unsigned long>(address) > -4096UL;
+  return failed ? nullptr : reinterpret_cast<void *>(address);
+}
+
 }  // namespace
 
 long Write(int file, const void *data, size_t size) {
@@ -57,10 +81,22 @@ long Open(const char *path) {
 }
 
 void *MapShared(int file, size_t size) {
-  const long address = CallKernel(kMap, 0, static_cast<long>(size),
-                                  kMapReadWrite, kMapShared, file, 0);
-  const bool failed = static_cast<unsigned long>(address) > -4096UL;
-  return failed ? nullptr : reinterpret_cast<void *>(address);
+  return Mapped(CallKernel(kMap, 0, static_cast<long>(size), kMapReadWrite,
+                           kMapShared, file, 0));
+}
+
+void *MapOwn(size_t size) {
+  return Mapped(CallKernel(kMap, 0, static_cast<long>(size), kMapReadWrite,
+                           kMapOwn, -1, 0));
+}
+
+void *MapStack(size_t size) {
+  auto *first = static_cast<char *>(MapOwn(size + kPage));
+  if (first == nullptr ||
+      CallKernel(kProtect, Address(first), kPage, kNoAccess) != 0) {
+    return nullptr;
+  }
+  return first + kPage;
 }
 
 long WaitForChange(const uint32_t *word, uint32_t value) {
@@ -76,6 +112,17 @@ long Parent() { return CallKernel(kGetParent); }
 
 long Wake(const uint32_t *word) {
   return CallKernel(kFutex, Address(word), kFutexWake, kAll);
+}
+
+long Clone(void *stack_end,
+           void (*function)(void *),
+           void *argument,
+           uint32_t *alive) {
+  return mace_hexagon_clone(kCloneThread, stack_end, function, argument, alive);
+}
+
+void ExitThread() {
+  for (;;) CallKernel(kExit, 0);
 }
 
 void Exit(int status) {

@@ -106,6 +106,8 @@ struct ConvolveParameters {
   WindowParameters window;
   uint32_t weights;
   ResultParameters results;
+  // Where VTCM has a copy of the weights while this runs; kNone: nowhere.
+  uint32_t fast = kNone;
 };
 
 // weights: PackDepthwise, with groups for the bytes of a pixel of the output.

@@ -22,6 +22,9 @@ struct Mailbox {
   uint32_t magic;       // kProgramMagic
   uint32_t version;     // kProgramVersion
   uint32_t file_bytes;  // of the mapping
+  uint32_t threads;     // of the DSP; 0: as many as there are vector contexts
+  // That stands for VTCM. The DSP writes 0 if it has not so much memory.
+  uint32_t fast_bytes;
 
   uint32_t skel_version;  // kProgramVersion of the DSP's part
 

@@ -22,7 +22,7 @@
 namespace mace::hexagon {
 
 constexpr uint32_t kProgramMagic = 0x5044534d;  // "MSDP"
-constexpr uint32_t kProgramVersion = 1;
+constexpr uint32_t kProgramVersion = 2;
 
 // Memory that a call names. Each begins at a multiple of 128 bytes.
 enum class Area : uint32_t {
@@ -30,8 +30,12 @@ enum class Area : uint32_t {
   kArena,      // tensors between instructions
   kBorder,     // tensors that the host writes and reads, without padding
   kCounters,   // CounterRecord of each instruction; empty: they are not wanted
+  // Memory that vectors reach sooner than others (VTCM), which the DSP has for
+  // one call: tensors, and copies of weights. Where it gets none, it takes a
+  // part of the arena.
+  kFast,
 };
-constexpr uint32_t kAreas = 4;
+constexpr uint32_t kAreas = 5;
 
 // Of an offset: there is none.
 constexpr uint32_t kNone = 0xffffffffu;
@@ -42,6 +46,9 @@ struct ProgramHeader {
   uint32_t bytes;  // of the program, with this header
   uint32_t tensors;
   uint32_t instructions;
+  // Of the area kFast, and where it is in the arena if there is no VTCM.
+  uint32_t fast_bytes = 0;
+  uint32_t fast_offset = 0;
 };
 
 // A tensor of int8 or int32. Its elements are NHWC: the last dimension of a

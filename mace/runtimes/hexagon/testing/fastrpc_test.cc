@@ -78,10 +78,15 @@ class FastRpcTest : public testing::Test {
     hexagon::EmulatedMailbox *mailbox = phone_->mailbox;
     *phone_ = FastRpcStandIn();
     phone_->mailbox = mailbox;
-    if (mailbox != nullptr) mailbox->power_requests = 0;
+    if (mailbox != nullptr) {
+      mailbox->power_requests = 0;
+      mailbox->started_threads = 0;
+      mailbox->fast_requests = 0;
+    }
   }
 
   MaceStatus Open(const HexagonOptions &options = {}) {
+    transport_.reset();
     Result<std::shared_ptr<HexagonTransport>> result =
         FastRpcTransport::Open(options);
     if (!result.ok()) return result.status();
@@ -289,6 +294,97 @@ TEST_F(FastRpcTest, NoMemoryIsTold) {
   EXPECT_EQ(memory.status().code(), MaceStatus::MACE_OUT_OF_RESOURCES);
   EXPECT_THAT(memory.status().information(), HasSubstr("1000 bytes"));
   EXPECT_FALSE(transport_->Allocate(size_t{3} << 30).ok());
+}
+
+TEST_F(FastRpcTest, ThreadsOfTheDspCompute) {
+  const struct {
+    uint32_t possible;
+    const char *setting;
+    uint32_t started;
+  } cases[] = {
+      // The DSP has 4 vector contexts, one of which is the calling thread's.
+      {8, "", 3}, {8, "1", 0}, {8, "3", 2}, {1, "", 1}, {0, "4", 0},
+  };
+  for (const auto &one : cases) {
+    setenv("MACE_HEXAGON_THREADS", one.setting, 1);
+    ASSERT_EQ(Open(), MaceStatus::MACE_SUCCESS);
+    Prepare();
+    hexagon::EmulatedMailbox *mailbox = phone_->mailbox;
+    mailbox->most_threads = one.possible;
+    mailbox->started_threads = 0;
+    ExpectAnswer(1);
+    ExpectAnswer(99);
+    EXPECT_EQ(mailbox->threads, one.started);
+    // They are started once.
+    EXPECT_EQ(mailbox->started_threads, one.started);
+    transport_.reset();
+    EXPECT_EQ(mailbox->threads, 0U);
+  }
+  unsetenv("MACE_HEXAGON_THREADS");
+  memory_.reset();
+}
+
+TEST_F(FastRpcTest, ProgramsGetVtcmWhereThereIsSome) {
+  constexpr uint32_t kBytes = 8192;
+  // The tensor is there.
+  const auto run = [this] {
+    Prepare();
+    FlipProgram program = MakeProgram();
+    program.header.fast_bytes = kElements + 128;
+    program.header.fast_offset = 1024;
+    program.tensor.area = static_cast<uint32_t>(Area::kFast);
+    std::memcpy(memory_->data(), &program, sizeof(program));
+    ExpectAnswer(5);
+  };
+  ASSERT_EQ(Open(), MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(transport_->fast_bytes(), 0U);
+  hexagon::EmulatedMailbox *mailbox = phone_->mailbox;
+  const auto set = [mailbox](uint32_t described, uint32_t had) {
+    mailbox->described_fast_bytes = described;
+    mailbox->fast_bytes = had;
+    mailbox->fast_requests = 0;
+  };
+  const auto in_arena = [this](int i) {
+    return memory_
+        ->data()[range(Area::kArena).offset + 1024 + static_cast<size_t>(i)];
+  };
+  set(kBytes, kBytes);
+  ASSERT_EQ(Open(), MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(transport_->fast_bytes(), kBytes);
+  run();
+  EXPECT_EQ(mailbox->fast_requests, 1U);
+  EXPECT_EQ(mailbox->fast_taken, 0U);
+  EXPECT_EQ(in_arena(0), 0);
+  // Somebody else has it.
+  set(kBytes, 0);
+  run();
+  EXPECT_EQ(mailbox->fast_requests, 1U);
+  EXPECT_EQ(in_arena(0), 5 ^ 0x80);
+  setenv("MACE_HEXAGON_VTCM", "2", 1);
+  ASSERT_EQ(Open(), MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(transport_->fast_bytes(), 2048U);
+  unsetenv("MACE_HEXAGON_VTCM");
+  set(0, 0);
+}
+
+TEST_F(FastRpcTest, WrongSettingsAreTold) {
+  const struct {
+    const char *name;
+    const char *value;
+    const char *message;
+  } cases[] = {
+      {"MACE_HEXAGON_THREADS", "0", "a number from 1 to 8"},
+      {"MACE_HEXAGON_THREADS", "9", "MACE_HEXAGON_THREADS is '9'"},
+      {"MACE_HEXAGON_VTCM", "256k", "MACE_HEXAGON_VTCM is '256k'"},
+      {"MACE_HEXAGON_VTCM", "-1", "a number from 0 to 65536"},
+  };
+  for (const auto &one : cases) {
+    setenv(one.name, one.value, 1);
+    const MaceStatus status = Open();
+    EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
+    EXPECT_THAT(status.information(), HasSubstr(one.message));
+    unsetenv(one.name);
+  }
 }
 
 TEST(HexagonSettingsTest, WrongPowerIsRefused) {

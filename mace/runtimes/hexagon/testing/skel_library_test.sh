@@ -17,8 +17,19 @@ symbols=$(llvm-readelf-19 --dyn-syms "$library" |
 expected="has GLOBAL mace_hexagon_skel_handle_invoke
 needs GLOBAL HAP_perf_get_pcycles
 needs GLOBAL HAP_power_set
+needs WEAK HAP_query_total_VTCM
+needs WEAK HAP_release_VTCM
+needs WEAK HAP_request_VTCM
+needs WEAK qurt_futex_wait
+needs WEAK qurt_futex_wake
+needs WEAK qurt_hvx_get_units
 needs WEAK qurt_hvx_lock
-needs WEAK qurt_hvx_unlock"
+needs WEAK qurt_hvx_unlock
+needs WEAK qurt_thread_create
+needs WEAK qurt_thread_exit
+needs WEAK qurt_thread_get_id
+needs WEAK qurt_thread_get_priority
+needs WEAK qurt_thread_join"
 [[ $symbols == "$expected" ]] || fail "found: $symbols"
 
 header=$(llvm-readelf-19 -h "$library")
