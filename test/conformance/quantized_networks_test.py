@@ -163,8 +163,15 @@ def test_every_layer(name: str, activations: str, tmp_path: Path) -> None:
         assert close[kind] <= _CLOSE.get(kind, _CLOSE_PRODUCTS) * size, kind
 
 
-@pytest.mark.parametrize("name", ["mobilenet_v1", "squeezenet"])
-def test_on_a_dsp(name: str) -> None:
+# Threads, and kilobytes of VTCM.
+@pytest.mark.parametrize(
+    ("name", "threads", "vtcm"), [("mobilenet_v1", "4", "512"), ("squeezenet", "1", "0")]
+)
+def test_on_a_dsp(
+    monkeypatch: pytest.MonkeyPatch, name: str, threads: str, vtcm: str
+) -> None:
+    monkeypatch.setenv("MACE_HEXAGON_THREADS", threads)
+    monkeypatch.setenv("MACE_HEXAGON_VTCM", vtcm)
     if shutil.which("qemu-hexagon") is None:
         pytest.skip("qemu-hexagon is not installed: tools/setup.sh --for cross")
     network = _network(name, "QUInt8")

@@ -36,7 +36,9 @@ void Begin(void *thread) {
 }  // namespace
 
 bool StartThread(int index, void (*function)(void *), void *argument) {
-  if (!HasThreads()) return false;
+  // A thread that waits for vectors would never get them if the calling thread,
+  // which waits for it, has the last ones.
+  if (!HasThreads() || index + 1 >= VectorContexts()) return false;
   Thread &thread = threads[index];
   thread.function = function;
   thread.argument = argument;

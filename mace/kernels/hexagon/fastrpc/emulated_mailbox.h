@@ -47,6 +47,10 @@ struct EmulatedMailbox {
   uint32_t most_threads;
   uint32_t threads;
   uint32_t started_threads;
+  // Vectors: how many threads may use them, and how many do.
+  uint32_t contexts;
+  uint32_t locks;
+  uint32_t all_locks;  // so many times
 
   // VTCM: what the DSP has, what it says that it has, and how often a part of
   // it was taken and not given back, or taken at all.

@@ -15,7 +15,6 @@ namespace {
 
 EmulatedMailbox *mailbox;
 
-constexpr int kContexts = 4;
 constexpr uint32_t kMostFastBytes = 1 << 20;
 
 // Of a thread; its number is the index + 1.
@@ -99,7 +98,33 @@ uint64_t HAP_perf_get_pcycles() {
   return mace::hexagon::emulated::PacketCount();
 }
 
-int qurt_hvx_get_units() { return mace::hexagon::kContexts << 8; }
+int qurt_hvx_get_units() {
+  return static_cast<int>(mace::hexagon::mailbox->contexts << 8);
+}
+
+int qurt_hvx_lock(uint32_t mode) {
+  using namespace mace::hexagon;  // NOLINT: for the whole function
+  if (mode != 1) return -1;
+  __atomic_add_fetch(&mailbox->all_locks, 1, __ATOMIC_RELAXED);
+  for (;;) {
+    uint32_t locks = __atomic_load_n(&mailbox->locks, __ATOMIC_RELAXED);
+    if (locks < mailbox->contexts || mailbox->contexts == 0) {
+      if (__atomic_compare_exchange_n(&mailbox->locks, &locks, locks + 1, false,
+                                      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        return 0;
+      }
+    } else {
+      emulated::WaitForChange(&mailbox->locks, locks);
+    }
+  }
+}
+
+int qurt_hvx_unlock() {
+  using namespace mace::hexagon;  // NOLINT: for the whole function
+  __atomic_sub_fetch(&mailbox->locks, 1, __ATOMIC_RELEASE);
+  emulated::Wake(&mailbox->locks);
+  return 0;
+}
 
 int qurt_thread_create(uint32_t *thread,
                        mace::hexagon::QurtThreadAttributes *attributes,

@@ -28,7 +28,10 @@ using hexagon::ProgramReply;
 using testing::HasSubstr;
 
 constexpr char kFolder[] = "mace/runtimes/hexagon/testing/";
-constexpr uint32_t kElements = 16;
+// Rows are what threads divide.
+constexpr uint32_t kRows = 8;
+constexpr uint32_t kChannels = 8;
+constexpr uint32_t kElements = kRows * kChannels;
 constexpr uint32_t kOutput = 128;  // in the border
 
 // A program that changes bit 7 of all elements.
@@ -48,9 +51,10 @@ FlipProgram MakeProgram() {
   hexagon::TensorPlace &tensor = program.tensor;
   tensor.area = static_cast<uint32_t>(Area::kArena);
   tensor.element_bytes = 1;
-  tensor.batch = tensor.height = tensor.width = 1;
-  tensor.channels = tensor.pixel_bytes = kElements;
-  tensor.row_bytes = tensor.image_bytes = kElements;
+  tensor.batch = tensor.width = 1;
+  tensor.height = kRows;
+  tensor.channels = tensor.pixel_bytes = tensor.row_bytes = kChannels;
+  tensor.image_bytes = kElements;
   program.enter_header = {
       static_cast<uint32_t>(hexagon::Opcode::kEnter),
       sizeof(hexagon::InstructionHeader) + sizeof(hexagon::EnterParameters)};
@@ -81,6 +85,7 @@ class FastRpcTest : public testing::Test {
     if (mailbox != nullptr) {
       mailbox->power_requests = 0;
       mailbox->started_threads = 0;
+      mailbox->locks = 0;
       mailbox->fast_requests = 0;
     }
   }
@@ -298,25 +303,33 @@ TEST_F(FastRpcTest, NoMemoryIsTold) {
 
 TEST_F(FastRpcTest, ThreadsOfTheDspCompute) {
   const struct {
+    uint32_t contexts;
     uint32_t possible;
     const char *setting;
     uint32_t started;
   } cases[] = {
-      // The DSP has 4 vector contexts, one of which is the calling thread's.
-      {8, "", 3}, {8, "1", 0}, {8, "3", 2}, {1, "", 1}, {0, "4", 0},
+      // One vector context is the calling thread's.
+      {4, 8, "", 3},  {4, 8, "1", 0}, {4, 8, "3", 2}, {4, 1, "", 1},
+      {4, 0, "4", 0}, {2, 8, "8", 1}, {1, 8, "2", 0}, {0, 8, "", 0},
   };
   for (const auto &one : cases) {
     setenv("MACE_HEXAGON_THREADS", one.setting, 1);
     ASSERT_EQ(Open(), MaceStatus::MACE_SUCCESS);
     Prepare();
     hexagon::EmulatedMailbox *mailbox = phone_->mailbox;
+    mailbox->contexts = one.contexts;
     mailbox->most_threads = one.possible;
     mailbox->started_threads = 0;
+    mailbox->all_locks = 0;
     ExpectAnswer(1);
     ExpectAnswer(99);
     EXPECT_EQ(mailbox->threads, one.started);
     // They are started once.
     EXPECT_EQ(mailbox->started_threads, one.started);
+    // Each thread has vectors while it computes: the calling one for a program,
+    // the others for a part of each of its two instructions.
+    EXPECT_EQ(mailbox->all_locks, 2 * (1 + 2 * one.started));
+    EXPECT_EQ(mailbox->locks, 0U);
     transport_.reset();
     EXPECT_EQ(mailbox->threads, 0U);
   }
