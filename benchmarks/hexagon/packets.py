@@ -1,12 +1,14 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Packets that layers of MobileNet v1 and others take on a Hexagon DSP, in qemu.
+"""Packets that layers of MobileNet v1, v2 and others take on a Hexagon DSP, in qemu.
 
-Usage: python -m benchmarks.hexagon.packets [--require-goals]
+    python -m benchmarks.hexagon.packets [--require-goals]
+        [--versions v67 v68 v73] [--emulator PATH] [--peer OBJECT]
 
 A packet is one step of the processor, unless it waits for memory. Two vrmpy of 128
-multiply-adds fit into one. With several threads, what the longest one takes counts,
-as each layer ends when all have done their part.
+multiply-adds fit into one. With several threads, what the longest one takes counts, as
+each layer ends when all have done their part. With an object of XNNPACK's kernels for
+HVX, the packets of its fastest kernel for each layer are beside ours (README.md).
 """
 
 from __future__ import annotations
@@ -16,192 +18,304 @@ import re
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
+from benchmarks.hexagon.layers import MOBILENET_V1, MOBILENET_V2, OTHERS, Layer
+from benchmarks.hexagon.peer import Peer
+from benchmarks.record import ROOT, add_arguments, recorder
+from benchmarks.tables import Table
 from mace.python.tools.bazel_command import bazel_command
 
 _HERE = Path(__file__).resolve().parent
-_ROOT = _HERE.parents[1]
 _TARGET = "//mace/kernels/hexagon:layers_benchmark"
-_COUNTS = re.compile(r"^packets (\d+) one (\d+) two (\d+)$", re.MULTILINE)
-_THREAD = re.compile(r"^thread (\d+) packets (\d+)$", re.MULTILINE)
-_THREADS = (2, 4)
+_ROUND = re.compile(r"^round (\d+)$", re.MULTILINE)
+_BUSY = re.compile(r"^packets \d+ one (\d+) two (\d+)$", re.MULTILINE)
 _MACS_OF_PACKET = 256
+_THREADS = (2, 4)
 _MOST_MILLIONS = 4.4
 _LEAST_BUSY = 0.6
-# Name, and millions of multiply-adds, of the layers of layers_benchmark.cc.
-LAYERS = (
-    ("3x3 by 2, 3 to 32", 10.84),
-    ("depthwise 112, 32", 3.61),
-    ("1x1 112, 32 to 64", 25.69),
-    ("depthwise 112 by 2, 64", 1.81),
-    ("1x1 56, 64 to 128", 25.69),
-    ("depthwise 56, 128", 3.61),
-    ("1x1 56, 128 to 128", 51.38),
-    ("depthwise 56 by 2, 128", 0.90),
-    ("1x1 28, 128 to 256", 25.69),
-    ("depthwise 28, 256", 1.81),
-    ("1x1 28, 256 to 256", 51.38),
-    ("depthwise 28 by 2, 256", 0.45),
-    ("1x1 14, 256 to 512", 25.69),
-    ("depthwise 14, 512", 0.90),
-    ("1x1 14, 512 to 512", 51.38),
-    ("depthwise 14 by 2, 512", 0.23),
-    ("1x1 7, 512 to 1024", 25.69),
-    ("depthwise 7, 1024", 0.45),
-    ("1x1 7, 1024 to 1024", 51.38),
-    ("fully connected, 1024 to 1024", 1.05),
-)
-# How often a layer comes.
-_TIMES = {13: 5, 14: 5}
-# Layers of other networks, which follow those of MobileNet v1.
-OTHERS = (
-    ("3x3 56, 64", 115.61),
-    ("3x3 14, 256", 115.61),
-    ("1x1 112, 16 to 96", 19.27),
-    ("depthwise 56 by 2, 96", 2.71),
-    ("1x1 56, 24 to 144", 10.84),
-    ("depthwise 56, 144", 4.06),
-    ("1x1 56, 144 to 24", 10.84),
-    ("1x1 28, 40 to 240", 7.53),
-    ("depthwise 5x5 28, 240", 4.70),
-    ("depthwise 5x5 28 by 2, 72", 1.41),
-    ("1x1 14, 384 to 96", 7.23),
-    ("1x1 14, 96 to 576", 10.84),
-    ("fully connected, 1280 to 1000", 1.28),
-)
+# The only core that emulators before 9.0 have.
+_USUAL = "v67"
+_EMULATOR = "qemu-hexagon"
+_OF_THREADS = tuple(f"{threads} threads" for threads in _THREADS)
+_VERSIONS = ("v66", "v67", "v68", "v69", "v73")
+_NETWORKS = {
+    "MobileNet v1": MOBILENET_V1,
+    "MobileNet v2": MOBILENET_V2,
+    "others": OTHERS,
+}
+
+
+class Counter:
+    """Runs programs for a DSP, which say how many packets a round takes.
+
+    Args:
+        emulator: the program, a path or a name.
+        version: of the DSP.
+        folder: for a plugin, which counts those that multiply.
+    """
+
+    def __init__(self, emulator: str, version: str, folder: Path) -> None:
+        self._command = [emulator, "-cpu", version]
+        self._plugin: Path | None = None
+        told = subprocess.run(
+            [emulator, "-h"], check=False, capture_output=True, text=True
+        ).stdout
+        # Some are built without plugins.
+        if "-plugin" in told:
+            self._plugin = folder / "packets.so"
+            compiler = ["cc", "-O2", "-shared", "-fPIC"]
+            source = _HERE / "packets.c"
+            subprocess.run([*compiler, "-o", self._plugin, source], check=True)
+
+    def packets(
+        self, program: Path, arguments: list[str], threads: int | None = None
+    ) -> int:
+        """What one round takes: of the calling thread, of which none has more."""
+        more = [] if threads is None else [str(threads)]
+        return int(self._run(_ROUND, [], program, [*arguments, "1", *more])[1])
+
+    def busy(self, program: Path, arguments: list[str]) -> int | None:
+        """How many of these multiply by vrmpy; None if the emulator can't say."""
+        if self._plugin is None:
+            return None
+        plugin = ["-plugin", str(self._plugin)]
+        none, one = (
+            sum(map(int, self._run(_BUSY, plugin, program, [*arguments, n]).groups()))
+            for n in "01"
+        )
+        return one - none
+
+    def _run(
+        self,
+        pattern: re.Pattern[str],
+        options: list[str],
+        program: Path,
+        arguments: list[str],
+    ) -> re.Match[str]:
+        done = subprocess.run(
+            [*self._command, *options, str(program), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        found = pattern.search(done.stderr)
+        if done.returncode or found is None:
+            sys.exit(
+                f"{program.name} {' '.join(arguments)}: status {done.returncode}: "
+                f"{done.stderr[-200:]}"
+            )
+        return found
 
 
 @dataclass(frozen=True)
-class Packets:
-    """Executed packets: all, and those with one and with two vrmpy; all by thread."""
+class Counted:
+    """A layer on a version of the DSP.
 
+    Attributes:
+        network: that has it.
+        busy: packets that multiply; None if the emulator can't count them.
+        peer: packets of the peer's fastest kernel; None without one.
+        tile: of that kernel.
+        longest: packets of the longest thread, of as many as _THREADS says.
+    """
+
+    network: str
+    layer: str
+    macs: int
+    times: int
     packets: int
-    one: int
-    two: int
-    by_thread: dict[int, int]
+    busy: int | None = None
+    peer: int | None = None
+    tile: str = ""
+    longest: tuple[int, ...] = ()
 
 
-def _run(program: Path, plugin: Path, layer: int, rounds: int, threads: int) -> Packets:
-    numbers = map(str, (layer, rounds, threads))
-    done = subprocess.run(
-        ["qemu-hexagon", "-plugin", plugin, program, *numbers],
-        capture_output=True,
-        text=True,
-        check=False,
+def _pixel_bytes(layer: Layer) -> int:
+    # Pixels of up to 4 channels have 4 bytes, where they enter the DSP.
+    unit = 4 if layer.inputs <= 4 else 8
+    return (layer.inputs + unit - 1) // unit * unit
+
+
+def count(
+    counter: Counter, program: Path, peer: Peer | None, network: str, layer: Layer
+) -> Counted:
+    """Counts a layer, with our kernels and with all of the peer's that take it."""
+    kind = "1" if layer.depthwise else "0"
+    arguments = [kind, *layer.numbers(_pixel_bytes(layer))]
+    theirs = [
+        (counter.packets(peer.program(k), layer.numbers(layer.inputs)), k.tile)
+        for k in (peer.kernels if peer else ())
+        if k.takes(layer)
+    ]
+    least, tile = min(theirs, default=(None, ""))
+    return Counted(
+        network,
+        layer.name,
+        layer.macs,
+        layer.times,
+        counter.packets(program, arguments),
+        counter.busy(program, arguments),
+        least,
+        tile,
+        tuple(counter.packets(program, arguments, n) for n in _THREADS)
+        if network == "MobileNet v1"
+        else (),
     )
-    found = _COUNTS.search(done.stderr)
-    if done.returncode or found is None:
-        sys.exit(f"layer {layer}: status {done.returncode}: {done.stderr[-200:]}")
-    packets, one, two = map(int, found.groups())
-    by_thread = {int(i): int(count) for i, count in _THREAD.findall(done.stderr)}
-    return Packets(packets, one, two, by_thread)
 
 
-def measure(program: Path, plugin: Path, layer: int, threads: int = 1) -> Packets:
-    """What one round of a layer takes."""
-    without, with_one = (
-        _run(program, plugin, layer, rounds, threads) for rounds in (0, 1)
+def build(version: str) -> Path:
+    """The program of our kernels."""
+    bazel = bazel_command()
+    config = f"--config=hexagon_{version}"
+    for words in (
+        bazel.words("build", config, _TARGET),
+        # Where the program is.
+        bazel.words("info", config, "bazel-bin"),
+    ):
+        done = subprocess.run(
+            words, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+        )
+    return Path(done.stdout.strip()) / _TARGET[2:].replace(":", "/")
+
+
+def tables(data: Any) -> list[Table]:
+    """What each version takes, and how all together compare."""
+    made = []
+    summary = Table(
+        "totals",
+        "MobileNet v1: millions of packets, and the share of those of 1x1 "
+        "convolutions that multiply; ratio of our packets to the peer's, over all "
+        "layers that it computes, and the worst; millions of packets of the longest "
+        "of several threads",
+        ("version", "packets", "with vrmpy", "ratio", "worst", *_OF_THREADS),
     )
-    return Packets(
-        with_one.packets - without.packets,
-        with_one.one - without.one,
-        with_one.two - without.two,
-        {
-            thread: count - without.by_thread.get(thread, 0)
-            for thread, count in with_one.by_thread.items()
-        },
+    for version, rows in data.items():
+        counted = [Counted(**row) for row in rows]
+        millions, busy = total(counted)
+        ratios = [row.packets / row.peer for row in counted if row.peer]
+        sums = [(row.packets, row.peer) for row in counted if row.peer]
+        mean = sum(p for p, _ in sums) / sum(q for _, q in sums) if sums else None
+        summary.add(
+            version,
+            f"{millions:.2f}",
+            "" if busy is None else f"{busy:.0%}",
+            "" if mean is None else f"{mean:.2f}",
+            f"{max(ratios):.2f}" if ratios else "",
+            *longest(counted),
+        )
+        made.append(_layers(version, counted))
+    return [summary, *made]
+
+
+def longest(counted: Iterable[Counted]) -> list[str]:
+    """Millions of packets that the longest of some threads takes for MobileNet v1."""
+    rows = [row for row in counted if row.longest]
+    return [
+        f"{sum(row.times * row.longest[i] for row in rows) / 1e6:.2f}" if rows else ""
+        for i in range(len(_THREADS))
+    ]
+
+
+def _layers(version: str, counted: Iterable[Counted]) -> Table:
+    table = Table(
+        version,
+        f"{version}: packets of a layer, to the least that its multiply-adds can "
+        "take, share of those with vrmpy; packets of XNNPACK's fastest kernel, its "
+        "tile, and the ratio",
+        ("layer", "packets", "of the least", "vrmpy", "XNNPACK", "tile", "ratio"),
     )
+    network = ""
+    for row in counted:
+        if network not in ("", row.network):
+            table.add()
+        network = row.network
+        table.add(
+            row.layer + (f", {row.times} times" if row.times > 1 else ""),
+            str(row.packets),
+            f"{row.packets * _MACS_OF_PACKET / row.macs:.2f}",
+            "" if row.busy is None else f"{row.busy / row.packets:.0%}",
+            "" if row.peer is None else str(row.peer),
+            row.tile,
+            "" if row.peer is None else f"{row.packets / row.peer:.2f}",
+        )
+    return table
+
+
+def total(counted: Iterable[Counted]) -> tuple[float, float | None]:
+    """Millions of packets that the layers of MobileNet v1 take together, and the share
+    of those of 1x1 convolutions that multiply, if it was counted.
+    """
+    rows = [row for row in counted if row.network == "MobileNet v1"]
+    points = [row for row in rows if row.layer.startswith("1x1")]
+    busy = [row.times * row.busy for row in points if row.busy is not None]
+    share = None
+    if len(busy) == len(points):
+        share = sum(busy) / sum(row.times * row.packets for row in points)
+    return sum(row.times * row.packets for row in rows) / 1e6, share
 
 
 def main() -> None:
-    """Builds what is needed, and prints a table."""
+    """Builds what is needed, counts, and prints tables."""
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").split("\n\n", maxsplit=1)[0]
+    )
+    parser.add_argument(
+        "--versions",
+        nargs="+",
+        choices=_VERSIONS,
+        default=[_USUAL],
+        help=f"of the DSP ({_USUAL}); others need QEMU 9.0 or later",
+    )
+    parser.add_argument(
+        "--emulator",
+        default=_EMULATOR,
+        help=f"the program, for versions other than {_USUAL} ({_EMULATOR})",
+    )
+    parser.add_argument(
+        "--peer",
+        metavar="OBJECT",
+        help="compiled kernels of XNNPACK; {version} in the path is the version",
     )
     parser.add_argument(
         "--require-goals",
         action="store_true",
         help=f"fail if MobileNet v1 takes more than {_MOST_MILLIONS} million packets, "
-        f"or if less than {_LEAST_BUSY:.0%} of those of 1x1 convolutions multiply",
+        f"if less than {_LEAST_BUSY:.0%} of those of 1x1 convolutions multiply, or if "
+        "a layer takes as many as the peer's or more",
     )
-    arguments = parser.parse_args()
-    bazel = bazel_command()
-    for words in (
-        bazel.words("build", "--config=hexagon", _TARGET),
-        # Where the program is.
-        bazel.words("info", "--config=hexagon", "bazel-bin"),
-    ):
-        done = subprocess.run(
-            words, cwd=_ROOT, check=True, stdout=subprocess.PIPE, text=True
-        )
-    program = Path(done.stdout.strip()) / _TARGET[2:].replace(":", "/")
-    with tempfile.TemporaryDirectory() as folder:
-        plugin = Path(folder) / "packets.so"
-        source = _HERE / "packets.c"
-        subprocess.run(
-            ["cc", "-O2", "-shared", "-fPIC", "-o", plugin, source], check=True
-        )
-        found = [
-            measure(program, plugin, index) for index in range(len(LAYERS + OTHERS))
-        ]
-        longest = {
-            threads: sum(
-                _TIMES.get(index, 1)
-                * max(measure(program, plugin, index, threads).by_thread.values())
-                for index in range(len(LAYERS))
+    add_arguments(parser)
+    args = parser.parse_args()
+    output = recorder("benchmarks.hexagon.packets", args)
+    data: dict[str, list[dict[str, Any]]] = {}
+    is_good = True
+    with tempfile.TemporaryDirectory() as name:
+        for version in args.versions:
+            program = build(version)
+            emulator = _EMULATOR if version == _USUAL else args.emulator
+            counter = Counter(emulator, version, Path(name))
+            peer = None
+            if args.peer:
+                path = Path(args.peer.replace("{version}", version))
+                peer = Peer(path, version, Path(name))
+            counted = [
+                count(counter, program, peer, network, layer)
+                for network, layers in _NETWORKS.items()
+                for layer in layers
+            ]
+            data[version] = [asdict(row) for row in counted]
+            millions, busy = total(counted)
+            is_good = is_good and millions <= _MOST_MILLIONS
+            is_good = is_good and (busy is None or busy >= _LEAST_BUSY)
+            is_good = is_good and all(
+                row.packets < row.peer for row in counted if row.peer is not None
             )
-            for threads in _THREADS
-        }
-    table = Table("layer", "Mmacs", "packets", "of the least", "with vrmpy")
-    for index, ((name, millions), layer) in enumerate(
-        zip(LAYERS + OTHERS, found, strict=True)
-    ):
-        times = _TIMES.get(index, 1)
-        table.add_row(
-            f"{name}{f', {times} times' if times > 1 else ''}",
-            f"{millions:.2f}",
-            str(layer.packets),
-            f"{layer.packets * _MACS_OF_PACKET / (millions * 1e6):.2f}",
-            f"{(layer.one + layer.two) / layer.packets:.0%}",
-            end_section=index + 1 == len(LAYERS),
-        )
-    Console().print(table)
-    millions, busy = print_total(found[: len(LAYERS)])
-    for threads, packets in longest.items():
-        print(
-            f"MobileNet v1 with {threads} threads: {packets / 1e6:.2f} million packets "
-            f"of the longest one, {millions * 1e6 / packets:.2f} times fewer"
-        )
-    if arguments.require_goals and (millions > _MOST_MILLIONS or busy < _LEAST_BUSY):
+    output.finish(data)
+    if args.require_goals and not is_good:
         sys.exit("a goal is not met")
-
-
-def print_total(found: list[Packets]) -> tuple[float, float]:
-    """Prints what the layers of MobileNet v1 take together.
-
-    Returns the millions of packets, and the share of those of 1x1 convolutions that
-    multiply.
-    """
-    total = pointwise = busy = 0
-    for index, ((name, _), layer) in enumerate(zip(LAYERS, found, strict=True)):
-        times = _TIMES.get(index, 1)
-        total += times * layer.packets
-        if name.startswith("1x1"):
-            pointwise += times * layer.packets
-            busy += times * (layer.one + layer.two)
-    macs = sum(
-        _TIMES.get(index, 1) * millions for index, (_, millions) in enumerate(LAYERS)
-    )
-    print(
-        f"MobileNet v1: {total / 1e6:.2f} million packets, {macs:.0f} Mmacs; "
-        f"{busy / pointwise:.0%} of the packets of 1x1 convolutions multiply by vrmpy"
-    )
-    return total / 1e6, busy / pointwise
 
 
 if __name__ == "__main__":

@@ -103,8 +103,7 @@ TEST_F(HexagonEngineTest, ReadersOfOneImage) {
 TEST_F(HexagonEngineTest, SegmentsBetweenOperatorsOfTheCpu) {
   NetworkBuilder network(DataType::kUint8);
   network.Conv("x", "a", {16, 3, 3, 3}, {Relu()})
-      .Move("Transpose", "a", "b",
-            {core_test::IntsAttribute("perm", {0, 2, 1, 3})})
+      .Gather("a", "b", 2, {22, 0, 7, 7, 21, 3, 1, 15, 2, 12, 5})
       .Conv("b", "c", {24, 3, 3, 16})
       .Dense("c", "y", {kClasses, 24})
       .Output("y")
@@ -112,7 +111,14 @@ TEST_F(HexagonEngineTest, SegmentsBetweenOperatorsOfTheCpu) {
   MakeOptions options = On({RT_HEXAGON, RT_CPU});
   const MadeEngine made = core_test::Make(network.model(), options);
   ASSERT_OK(made.status);
-  EXPECT_GE(OnDsp(made), 3u) << made.engine->Explain();
+  const std::vector<OperatorPlacement> placed =
+      made.engine->GetPlacement().operators;
+  ASSERT_EQ(placed.size(), 4u);
+  for (const OperatorPlacement &op : placed) {
+    EXPECT_EQ(op.device,
+              op.operator_name == "b" ? DeviceType::CPU : DeviceType::HEXAGON)
+        << op.operator_name;
+  }
   Results results;
   ASSERT_OK(RunOnce(made.engine.get(), 2, &results));
   EXPECT_EQ(results, Wanted(network.model(), 2));

@@ -213,6 +213,10 @@ class HexagonProgramTest : public ::testing::Test {
     return reply.ok() ? static_cast<ProgramStatus>(reply.value().status)
                       : ProgramStatus::kDone;
   }
+  std::vector<uint8_t> Constants() const {
+    const uint8_t *data = memories_[0]->data();
+    return std::vector<uint8_t>(data, data + kAreaBytes);
+  }
   std::vector<uint8_t> With(size_t offset, uint32_t word) const {
     std::vector<uint8_t> changed = program_;
     std::memcpy(changed.data() + offset, &word, sizeof(word));
@@ -279,6 +283,27 @@ TEST_F(HexagonProgramTest, WithoutVtcm) {
   EXPECT_EQ(memories_[2]->data()[4096], 3 + 5);
 }
 
+// Programs of other segments and shapes have the same constants.
+TEST_F(HexagonProgramTest, ConstantsAreNotWritten) {
+  constexpr size_t kTensors = sizeof(hexagon::ProgramHeader);
+  constexpr auto kConstants = static_cast<uint32_t>(Area::kConstants);
+  const std::vector<uint8_t> constants = Constants();
+  for (const size_t tensor : {0, 1}) {
+    const size_t area = kTensors + tensor * sizeof(TensorPlace);
+    EXPECT_EQ(StatusOf(With(area, kConstants)),
+              ProgramStatus::kWrongParameters);
+  }
+  EXPECT_EQ(Constants(), constants);
+  // Others may be read there: the one that leaves.
+  program_.resize(kTensors + 2 * sizeof(TensorPlace));
+  Instruction(hexagon::LeaveParameters{1, 4096, 0});
+  const auto bytes = static_cast<uint32_t>(program_.size());
+  std::memcpy(program_.data() + 8, &bytes, sizeof(bytes));
+  program_[16] = 1;
+  const size_t area = kTensors + sizeof(TensorPlace);
+  EXPECT_EQ(StatusOf(With(area, kConstants)), ProgramStatus::kDone);
+}
+
 TEST_F(HexagonProgramTest, TruncatedAnywhere) {
   for (size_t bytes = 0; bytes < program_.size(); ++bytes) {
     const std::vector<uint8_t> first(
@@ -288,8 +313,9 @@ TEST_F(HexagonProgramTest, TruncatedAnywhere) {
 }
 
 TEST_F(HexagonProgramTest, AnyWordDamaged) {
+  const std::vector<uint8_t> constants = Constants();
   EXPECT_GT(DamageAnyWord(), 500);
-  // Weights may have been written over, but nothing else.
+  EXPECT_EQ(Constants(), constants);
   EXPECT_EQ(StatusOf(program_), ProgramStatus::kDone);
 }
 
@@ -300,7 +326,9 @@ TEST_F(HexagonProgramTest, AnyWordOfOthersDamaged) {
   std::memset(guard.value()->data(), 99, kAreaBytes);
   WriteOthers();
   ASSERT_EQ(StatusOf(program_), ProgramStatus::kDone);
+  const std::vector<uint8_t> constants = Constants();
   EXPECT_GT(DamageAnyWord(), 1000);
+  EXPECT_EQ(Constants(), constants);
   const std::vector<uint8_t> wanted(kAreaBytes, 99);
   EXPECT_EQ(std::memcmp(guard.value()->data(), wanted.data(), kAreaBytes), 0);
 }

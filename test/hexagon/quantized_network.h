@@ -81,6 +81,18 @@ class NetworkBuilder {
                         Dims weights) {
     return Layer("FullyConnected", from, to, std::move(weights), 0, {});
   }
+  // Selects elements along an axis, which the DSP does not do.
+  NetworkBuilder &Gather(const std::string &from,
+                         const std::string &to,
+                         int64_t axis,
+                         const std::vector<int32_t> &indices) {
+    const std::string name = "indices of " + to;
+    model_.Constant(name, {static_cast<int64_t>(indices.size())}, indices);
+    model_.Quantized({Message(to)})
+        .Operator(to, "Gather", {from, name}, {to},
+                  {core_test::IntAttribute("axis", axis)});
+    return *this;
+  }
   // An operator that moves integers.
   NetworkBuilder &Move(const std::string &type,
                        const std::string &from,

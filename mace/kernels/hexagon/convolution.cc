@@ -15,6 +15,27 @@ constexpr int kMostUnitsOfWindow = 16;
 constexpr int kMostUnits = 4096;
 constexpr int kUnitWords = kMostUnits + 2 * kVectorWords;
 
+// The sum of the bytes of a window, in every word.
+Vector SumOfWindow(const int8_t *x, const Window &window) {
+  const Vector ones = Words(kEachByte);
+  const int bytes = window.run_steps * kStepBytes;
+  const int rest = bytes % kVectorBytes;
+  const Mask last = Q6_Q_vsetq_R(rest);
+  Vector sum = Q6_V_vzero();
+  for (int run = 0; run < window.runs; ++run) {
+    int i = 0;
+    for (; i + kVectorBytes <= bytes; i += kVectorBytes) {
+      sum = Q6_Vw_vrmpyacc_VwVbVb(sum, LoadUnaligned(x + i), ones);
+    }
+    if (rest != 0) {
+      sum = Q6_Vw_vrmpyacc_VwVbVb(sum, Q6_V_vand_QV(last, LoadUnaligned(x + i)),
+                                  ones);
+    }
+    x += window.run_stride;
+  }
+  return SumOfWords(sum);
+}
+
 // The sums of the bytes of the windows of 4 pixels, in words 0 to 3.
 Vector SumsOfWindows(const int8_t *const *x, const Window &window) {
   const Vector ones = Words(kEachByte);
@@ -327,6 +348,139 @@ void ConvolveBlock(const Block &block,
   }
 }
 
+// One pixel, of which each weight is read for one product: as a packet has one
+// load, that takes as many packets as there are vectors of weights. All else is
+// done in packets that have room: the bytes of a block are made while the last
+// steps of the next one are multiplied.
+constexpr int kPixelBlocks = 8;  // whose sums are kept, to correct them
+constexpr int kTailSteps = 4;
+
+// Steps of a block of whole groups.
+struct PixelSums {
+  Vector acc[kBlockGroups];
+
+  __attribute__((always_inline)) void Add(int64_t eight,
+                                          const Vector *weights) {
+    for (int g = 0; g < kBlockGroups; ++g) {
+      acc[g] = Q6_Vw_vrmpyacc_VwVubRb(acc[g], weights[g],
+                                      static_cast<int32_t>(eight));
+    }
+    for (int g = 0; g < kBlockGroups; ++g) {
+      acc[g] = Q6_Vw_vrmpyacc_VwVubRb(acc[g], weights[kBlockGroups + g],
+                                      static_cast<int32_t>(eight >> 32));
+    }
+  }
+};
+
+// What is kept of blocks of a pixel.
+struct PixelBlocks {
+  Vector sums[kPixelBlocks][kBlockGroups];
+  Vector close[kPixelBlocks];
+};
+
+// Computes `blocks` blocks, up to kPixelBlocks, from the group `first` on.
+// Returns how close a result of theirs is to a half.
+__attribute__((noinline)) Vector ConvolvePixelBlocks(const Convolution &c,
+                                                     int first,
+                                                     int blocks,
+                                                     const int8_t *image,
+                                                     Vector offset,
+                                                     int8_t *result,
+                                                     PixelBlocks *kept) {
+  constexpr int kStepVectors = 2 * kBlockGroups;
+  const Limits limits = LimitsOf(c.results);
+  const int left = c.results.left;
+  const auto *bias = reinterpret_cast<const Vector *>(c.results.bias) + first;
+  const auto *factor =
+      reinterpret_cast<const Vector *>(c.results.factor) + first;
+  const auto *weights = reinterpret_cast<const Vector *>(c.weights) +
+                        WeightVectors(c.window, first);
+  int rest = c.pixel_bytes - first * kVectorWords;
+  Vector closest = Q6_V_vzero();
+  Vector *sums = kept->sums[0];
+  Vector *close = kept->close;
+  const auto begin = [&](PixelSums *block) {
+    for (int g = 0; g < kBlockGroups; ++g) {
+      block->acc[g] = Q6_Vw_vsub_VwVw(bias[g], offset);
+    }
+    bias += kBlockGroups;
+    const auto *x = reinterpret_cast<const int64_t *>(image);
+#pragma clang loop unroll(disable)
+    for (int step = c.window.run_steps - kTailSteps; step > 0; --step) {
+      block->Add(*x++, weights);
+      weights += kStepVectors;
+    }
+    return x;
+  };
+  const auto end = [&](const int64_t *x, PixelSums *block) {
+    for (int step = 0; step < kTailSteps; ++step) {
+      block->Add(x[step], weights + step * kStepVectors);
+    }
+    weights += kTailSteps * kStepVectors;
+  };
+  const auto finish = [&](const PixelSums &block) {
+    Vector factors[kBlockGroups];
+    for (int g = 0; g < kBlockGroups; ++g) {
+      factors[g] = factor[g];
+      sums[g] = block.acc[g];
+    }
+    factor += kBlockGroups;
+    sums += kBlockGroups;
+    const Quad quad = FastQuad(limits, block.acc, factors, left);
+    *close++ = quad.close;
+    closest = Q6_Vh_vmax_VhVh(closest, quad.close);
+    return quad.bytes;
+  };
+  PixelSums block;
+  end(begin(&block), &block);
+#pragma clang loop unroll(disable)
+  for (; blocks > 1; --blocks) {
+    PixelSums next;
+    const int64_t *x = begin(&next);
+    const Vector bytes = finish(block);
+    end(x, &next);
+    StoreUnaligned(bytes, result);
+    result += kVectorBytes;
+    rest -= kVectorBytes;
+    block = next;
+  }
+  const Vector bytes = finish(block);
+  StoreFirst(bytes, result, rest < kVectorBytes ? rest : kVectorBytes);
+  return closest;
+}
+
+bool IsWholePixel(const Convolution &c, const Rows &rows) {
+  return rows.rows == 1 && rows.pixels == 1 && c.groups % kBlockGroups == 0 &&
+         c.window.runs == 1 && c.window.run_steps >= kTailSteps &&
+         c.results.factor != nullptr;
+}
+
+// If IsWholePixel.
+void ConvolvePixel(const Convolution &c, const int8_t *image, int8_t *result) {
+  const Vector offset =
+      Q6_Vw_vasl_VwR(SumOfWindow(image, c.window), kOffsetBits);
+  PixelBlocks kept;
+  constexpr int kMostGroups = kPixelBlocks * kBlockGroups;
+  for (int first = c.first_group; first < c.groups; first += kMostGroups) {
+    const int groups =
+        c.groups - first < kMostGroups ? c.groups - first : kMostGroups;
+    const int blocks = groups / kBlockGroups;
+    int8_t *to = result + first * kVectorWords;
+    const Vector closest =
+        ConvolvePixelBlocks(c, first, blocks, image, offset, to, &kept);
+    if (__builtin_expect(!IsAnyAbove(closest, kCertain), 1)) continue;
+    for (int i = 0; i < blocks; ++i) {
+      if (!IsAnyAbove(kept.close[i], kCertain)) continue;
+      const int group = first + i * kBlockGroups;
+      const int of_block[] = {group, group + 1, group + 2, group + 3};
+      const int rest = c.pixel_bytes - group * kVectorWords;
+      StoreFirst(ExactQuad(c.results, kept.sums[i], of_block),
+                 to + i * kVectorBytes,
+                 rest < kVectorBytes ? rest : kVectorBytes);
+    }
+  }
+}
+
 // All blocks of rows of at most kMostPixels pixels.
 void ConvolvePart(const Convolution &c,
                   const Rows &rows,
@@ -376,6 +530,7 @@ void ConvolveRows(const Convolution &c,
                   const Rows &rows,
                   const int8_t *image,
                   int8_t *result) {
+  if (IsWholePixel(c, rows)) return ConvolvePixel(c, image, result);
   if (rows.pixels > kMostPixels) {
     for (int row = 0; row < rows.rows; ++row) {
       for (int first = 0; first < rows.pixels; first += kMostPixels) {
@@ -390,7 +545,7 @@ void ConvolveRows(const Convolution &c,
     return;
   }
   int most = 1;  // rows
-  while ((most + 1) * rows.pixels <= kMostPixels) ++most;
+  while (most < rows.rows && (most + 1) * rows.pixels <= kMostPixels) ++most;
   for (int row = 0; row < rows.rows; row += most) {
     Rows part = rows;
     if (part.rows - row < most) {

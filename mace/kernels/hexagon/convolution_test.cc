@@ -12,8 +12,8 @@
 namespace mace::hexagon {
 namespace {
 
-constexpr int kMostChannels = 320;
-constexpr int kMostRunBytes = 256;
+constexpr int kMostChannels = 1152;
+constexpr int kMostFilterBytes = 320 * 3 * 256;
 constexpr int kMostRuns = 3;
 constexpr int kMostPixels = 11;
 constexpr int kRunStride = 4096;
@@ -25,15 +25,14 @@ constexpr int kLeft = 8;
 struct Buffers {
   alignas(kVectorBytes)
       int8_t image[kRunStride * kMostRuns + 40 * kImageBytes + kVectorBytes];
-  int8_t filters[kMostChannels * kMostRuns * kMostRunBytes];
-  alignas(
-      kVectorBytes) uint8_t packed[kMostChannels * kMostRuns * kMostRunBytes];
+  int8_t filters[kMostFilterBytes];
+  alignas(kVectorBytes) uint8_t packed[kMostFilterBytes];
   alignas(kVectorBytes) int32_t bias[kMostChannels];
   alignas(kVectorBytes) int32_t mantissa[kMostChannels];
   alignas(kVectorBytes) int32_t shift[kMostChannels];
   alignas(kVectorBytes) int32_t factor[kMostChannels];
   float scale[kMostChannels];
-  int8_t result[kVectorBytes + 2 * kMostPixels * kMostChannels + kVectorBytes];
+  int8_t result[kVectorBytes + 2 * kMostPixels * 320 + kVectorBytes];
 };
 
 Buffers g_buffers;
@@ -63,7 +62,9 @@ struct Case {
 void Fill(const Case &t) {
   Buffers &b = g_buffers;
   for (int8_t &x : b.image) x = static_cast<int8_t>(Next());
-  for (int8_t &w : b.filters) w = static_cast<int8_t>(Next());
+  for (int i = 0; i < t.channels * t.runs * t.run_bytes; ++i) {
+    b.filters[i] = static_cast<int8_t>(Next());
+  }
   memset(b.result, kUntouched, sizeof(b.result));
   const float base = 1.0f / static_cast<float>(40 * 127 * t.runs);
   for (int c = 0; c < kMostChannels; ++c) {
@@ -163,6 +164,16 @@ constexpr Case kCases[] = {
     {1, 9, 320, 320, 3, 72, 24, true, 100},
     {1, 3, 130, 136, 2, 40, 8, false, 127},
     {1, 2, 16, 16, 1, 144, 144, true, 120},
+    // One pixel, of whole blocks: some of them, more than are kept, the last
+    // one with fewer bytes, short windows, and what another function computes.
+    {1, 1, 256, 256, 1, 256, 256, true, 3},
+    {1, 1, 1152, 1152, 1, 136, 136, true, 0},
+    {1, 1, 1100, 1104, 1, 64, 64, true, 8},
+    {1, 1, 100, 104, 1, 32, 32, true, 127},
+    {1, 1, 128, 128, 1, 24, 24, true, 0},
+    {1, 1, 128, 128, 1, 64, 64, false, 0},
+    {1, 1, 128, 128, 2, 64, 64, true, 0},
+    {1, 1, 160, 160, 1, 64, 64, true, 0},
     // Tiles across rows.
     {3, 7, 128, 128, 1, 64, 64, true, 0},
     {5, 3, 64, 64, 1, 32, 32, true, 8},

@@ -1,17 +1,18 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Usage: layers_benchmark LAYER ROUNDS THREADS
+// Usage: layers_benchmark DEPTHWISE SIDE FILTER STRIDE CHANNELS OUTPUTS ROUNDS
+//            [THREADS]
 //
-// Computes a layer of MobileNet v1 of 224 x 224 pixels, or of another network,
-// so often, as an instruction of a program, with so many threads. The emulator
-// counts the packets (benchmarks/hexagon); the difference of two runs is what a
-// round takes.
+// Computes a layer so often, as an instruction of a program, with one thread or
+// several, and prints the packets that it takes (benchmarks/hexagon): those of
+// the calling thread, which has the largest part. The numbers are those of
+// Layer.
 
+#include "mace/kernels/hexagon/benchmark_program.h"
 #include "mace/kernels/hexagon/executor/context.h"
 #include "mace/kernels/hexagon/executor/workers.h"
 #include "mace/kernels/hexagon/packing.h"
-#include "mace/kernels/hexagon/platform/emulated.h"
 
 namespace mace::hexagon {
 namespace {
@@ -24,44 +25,6 @@ struct Layer {
   int channels;  // of a pixel of the image, in bytes
   int outputs;
 };
-
-constexpr Layer kLayers[] = {
-    {false, 112, 3, 2, 4, 32},
-    {true, 112, 3, 1, 32, 32},
-    {false, 112, 1, 1, 32, 64},
-    {true, 56, 3, 2, 64, 64},
-    {false, 56, 1, 1, 64, 128},
-    {true, 56, 3, 1, 128, 128},
-    {false, 56, 1, 1, 128, 128},
-    {true, 28, 3, 2, 128, 128},
-    {false, 28, 1, 1, 128, 256},
-    {true, 28, 3, 1, 256, 256},
-    {false, 28, 1, 1, 256, 256},
-    {true, 14, 3, 2, 256, 256},
-    {false, 14, 1, 1, 256, 512},
-    {true, 14, 3, 1, 512, 512},
-    {false, 14, 1, 1, 512, 512},
-    {true, 7, 3, 2, 512, 512},
-    {false, 7, 1, 1, 512, 1024},
-    {true, 7, 3, 1, 1024, 1024},
-    {false, 7, 1, 1, 1024, 1024},
-    {false, 1, 1, 1, 1024, 1024},
-    // Of other networks.
-    {false, 56, 3, 1, 64, 64},
-    {false, 14, 3, 1, 256, 256},
-    {false, 112, 1, 1, 16, 96},
-    {true, 56, 3, 2, 96, 96},
-    {false, 56, 1, 1, 24, 144},
-    {true, 56, 3, 1, 144, 144},
-    {false, 56, 1, 1, 144, 24},
-    {false, 28, 1, 1, 40, 240},
-    {true, 28, 5, 1, 240, 240},
-    {true, 28, 5, 2, 72, 72},
-    {false, 14, 1, 1, 384, 96},
-    {false, 14, 1, 1, 96, 576},
-    {false, 1, 1, 1, 1280, 1000},
-};
-constexpr int kLayerCount = sizeof(kLayers) / sizeof(kLayers[0]);
 
 constexpr int kMostChannels = 1280;
 constexpr int kPadding = 2;  // columns
@@ -171,11 +134,18 @@ ProgramCall MakeCall(uint32_t threads) {
   return call;
 }
 
-int Number(const char *text) {
-  int number = 0;
-  for (; *text >= '0' && *text <= '9'; ++text)
-    number = number * 10 + *text - '0';
-  return number;
+bool HasRoom(const Layer &layer) {
+  const int side = (layer.side - 1) * layer.stride + layer.filter;
+  const int row = Steps(side * layer.channels) * kStepBytes;
+  const int groups = (layer.outputs + kVectorWords - 1) / kVectorWords;
+  const int run = Steps(layer.filter * layer.channels) * kStepBytes;
+  const int weights =
+      layer.filter * run * groups * (layer.depthwise ? 4 : kVectorWords);
+  return layer.outputs <= kMostChannels &&
+         side * row + kSlackBytes <= static_cast<int>(sizeof(Buffers::image)) &&
+         layer.side * (layer.side + kPadding) * layer.outputs <=
+             static_cast<int>(sizeof(Buffers::result)) &&
+         weights <= static_cast<int>(sizeof(Buffers::weights));
 }
 
 }  // namespace
@@ -183,16 +153,20 @@ int Number(const char *text) {
 
 int main(int count, char **arguments) {
   using namespace mace::hexagon;  // NOLINT(google-build-using-namespace)
-  if (count != 4) return 2;
-  const int layer = Number(arguments[1]);
-  if (layer >= kLayerCount) return 3;
+  constexpr int kNumbers = 7;
+  if (count != kNumbers + 1 && count != kNumbers + 2) return 2;
+  int n[kNumbers];
+  for (int i = 0; i < kNumbers; ++i) n[i] = Number(arguments[i + 1]);
+  const Layer layer = {n[0] != 0, n[1], n[2], n[3], n[4], n[5]};
+  if (!HasRoom(layer)) return 3;
   ResultParameters results;
-  if (!Fill(kLayers[layer], &results)) return 4;
-  const int threads = Number(arguments[3]);
+  if (!Fill(layer, &results)) return 4;
+  const int threads =
+      count == kNumbers + 1 ? 1 : Number(arguments[kNumbers + 1]);
   const ProgramCall call = MakeCall(static_cast<uint32_t>(threads));
   if (call.threads != threads) return 5;
-  for (int i = 0; i < Number(arguments[2]); ++i) {
-    if (!Run(kLayers[layer], results, call)) return 6;
-  }
+  bool ran = true;
+  RunRounds(n[kNumbers - 1], [&] { ran = Run(layer, results, call) && ran; });
+  if (!ran) return 6;
   return 0;
 }

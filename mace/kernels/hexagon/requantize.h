@@ -90,13 +90,23 @@ inline Vector RoundedProduct(Vector a, const Multipliers &m, bool is_float) {
 // of fraction. Sums are shifted to the left so far that no bit of a multiplier
 // is lost.
 //
-//   t = floor((a * 2^left) * factor / 2^31),   factor = floor(m * 2^(47 -
-//   left))
+//   t = floor(s * factor / 2^31),   s = a * 2^left,
+//                                   factor = floor(f),  f = m * 2^(47 - left)
 //
-// lies between 1.5 below and 0.5 above a * m * 2^16. Where the result is less
-// than 256, floats move the product by half of a unit, and by one more if a has
-// more than 24 bits: the float is between t - 2 and t + 3. So round(float32(a)
-// * m) is t rounded, unless the lower half of t is within 2 of 2^15: doubtful.
+// With p = a * m * 2^16 = s * f / 2^31, the exact product in units of t:
+//
+//   |s| < 2^30 (see FastFactor) and 0 <= f - factor < 1,
+//                                  so |s * factor / 2^31 - p| < 0.5
+//   floor takes less than 1 away,  so p - 1.5 < t < p + 0.5
+//   floats move p by less than 1 where a has more than 24 bits, and by at most
+//   0.5 where the product is rounded, as |p| < 2^24 where the result is less
+//   than 256:                      t - 2 < float < t + 3
+//
+// With h the nearest half, 2^15 and a multiple of 2^16: the float is on the
+// same side of h as t if t <= h - 3 or t >= h + 2. So round(float32(a) * m) is
+// t rounded, unless t is within 2 of h: doubtful. t = h - 2 may be wrong: the
+// bound can't be less. It holds for one multiplier (scaled.h) as for one of
+// each channel.
 constexpr int kDoubt = 2;
 
 // The t of a vector of sums.

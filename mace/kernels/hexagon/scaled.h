@@ -65,12 +65,6 @@ class ScaledSums {
   static constexpr int kFactorPoint = 40;
   static constexpr int kMostLeft = 30;
 
-  // As products with 16 bits of fraction, which lie between 1.5 below and 0.5
-  // above a * m * 2^16; where the result is less than 256, floats move them by
-  // 1.5 at most. Rounded, they are right unless the fraction is within kDoubt
-  // of a half.
-  static constexpr int kDoubt = 3;
-
   // Halfwords of vectors 0 and 2, which alternate, and of 1 and 3.
   struct Halves {
     Vector even;
@@ -96,7 +90,7 @@ class ScaledSums {
     }
     const Vector close =
         Q6_Vh_vmax_VhVh(Closeness(t[0], t[2]), Closeness(t[1], t[3]));
-    if (__builtin_expect(IsAnyAbove(close, INT16_MAX - kDoubt), 0)) {
+    if (__builtin_expect(IsAnyAbove(close, kCertain), 0)) {
       return Exact(sums);
     }
     return {Rounded(t[0], t[2]), Rounded(t[1], t[3])};

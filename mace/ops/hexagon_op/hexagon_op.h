@@ -14,6 +14,7 @@
 #include <functional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "mace/core/base/status.h"
 #include "mace/core/model/op.h"
@@ -90,6 +91,11 @@ class HexagonPlanContext {
   virtual uint32_t Constant(const std::string &name,
                             int64_t bytes,
                             Fill fill) = 0;
+
+  // Numbers that depend on nothing but the operator's constants. They are made
+  // once for a model: `make` is called when they are wanted first.
+  using Make = std::function<std::vector<int64_t>()>;
+  virtual const std::vector<int64_t> &Once(const Make &make) = 0;
 
   // Adds an instruction: the parameters of instructions.h.
   template <typename Parameters>

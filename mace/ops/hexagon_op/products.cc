@@ -77,17 +77,10 @@ float ScaleAt(const Quantization &q, size_t channel) {
   return q.scales[q.per_tensor() ? 0 : channel];
 }
 
-// Sums begin with the bias, and with what the zero point of the input takes
-// off.
-HexagonSums SumsOf(const Filter &filter, const HexagonPlanContext &context) {
-  const HexagonNumbers input = context.InputNumbers(HexagonProduct::kInput);
-  const HexagonNumbers output = context.OutputNumbers();
-  const Quantization &q = *context.input(HexagonProduct::kFilter)->quantization;
-  const Tensor *bias = context.input(HexagonProduct::kBias);
-  const int64_t least = INT8_MIN - input.zero;
-  const int64_t greatest = INT8_MAX - input.zero;
-  HexagonSums sums;
-  sums.most = 0;
+// Of each output: the sum of its weights above 0, and that of those below.
+std::vector<int64_t> SumsOfWeights(const Filter &filter) {
+  std::vector<int64_t> sums;
+  sums.reserve(static_cast<size_t>(2 * filter.outputs));
   for (int64_t n = 0; n < filter.outputs; ++n) {
     int64_t positive = 0;
     int64_t negative = 0;
@@ -97,8 +90,30 @@ HexagonSums SumsOf(const Filter &filter, const HexagonPlanContext &context) {
         (w > 0 ? positive : negative) += w;
       }
     }
-    const auto channel = static_cast<size_t>(n);
-    const int32_t start = bias == nullptr ? 0 : bias->As<int32_t>()[channel];
+    sums.push_back(positive);
+    sums.push_back(negative);
+  }
+  return sums;
+}
+
+// Sums begin with the bias, and with what the zero point of the input takes
+// off.
+HexagonSums SumsOf(const Filter &filter, HexagonPlanContext *context) {
+  const HexagonNumbers input = context->InputNumbers(HexagonProduct::kInput);
+  const HexagonNumbers output = context->OutputNumbers();
+  const Quantization &q =
+      *context->input(HexagonProduct::kFilter)->quantization;
+  const Tensor *bias = context->input(HexagonProduct::kBias);
+  const std::vector<int64_t> &weights =
+      context->Once([&filter] { return SumsOfWeights(filter); });
+  const int64_t least = INT8_MIN - input.zero;
+  const int64_t greatest = INT8_MAX - input.zero;
+  HexagonSums sums;
+  sums.most = 0;
+  for (size_t n = 0; n < static_cast<size_t>(filter.outputs); ++n) {
+    const int64_t positive = weights[2 * n];
+    const int64_t negative = weights[2 * n + 1];
+    const int32_t start = bias == nullptr ? 0 : bias->As<int32_t>()[n];
     const int64_t low = start + positive * least + negative * greatest;
     const int64_t high = start + positive * greatest + negative * least;
     sums.most = std::max({sums.most, -low, high});
@@ -107,7 +122,7 @@ HexagonSums SumsOf(const Filter &filter, const HexagonPlanContext &context) {
     sums.starts.push_back(
         static_cast<int32_t>(static_cast<uint32_t>(start) -
                              static_cast<uint32_t>(input.zero) * all));
-    const float product = input.scale * ScaleAt(q, channel);
+    const float product = input.scale * ScaleAt(q, n);
     sums.multipliers.push_back(product / output.scale);
   }
   return sums;
@@ -227,7 +242,7 @@ MaceStatus PlanProduct(const HexagonProduct &product,
   }
   MACE_ASSIGN_OR_RETURN(
       const hexagon::ResultParameters results,
-      AddResults(SumsOf(filter, *context), product.activation, context));
+      AddResults(SumsOf(filter, context), product.activation, context));
   const uint32_t input = context->Input(HexagonProduct::kInput);
   const uint32_t output = context->Output(0);
   if (product.depthwise) {

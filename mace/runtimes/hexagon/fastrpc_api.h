@@ -46,6 +46,11 @@ struct FastRpcUnsignedModule {
   int enable;
 };
 
+constexpr uint32_t kKillProcess = 6;
+struct FastRpcKill {
+  int domain;
+};
+
 // Of ControlHandle.
 constexpr uint32_t kDspInfo = 2;
 enum FastRpcAttribute : uint32_t {

@@ -7,7 +7,9 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "mace/core/base/logging.h"
 #include "mace/runtimes/hexagon/skel_path.h"
@@ -28,17 +30,47 @@ constexpr char kUsualFolders[] =
 
 constexpr uint32_t kOldestArchitecture = 0x66;
 
+// Calls that have it keep it, too.
+struct RpcBlock {
+  RpcBlock(std::shared_ptr<const FastRpcApi> functions, void *memory)
+      : api(std::move(functions)), data(memory) {}
+  ~RpcBlock() { api->free(data); }
+  RpcBlock(const RpcBlock &) = delete;
+  RpcBlock &operator=(const RpcBlock &) = delete;
+
+  std::shared_ptr<const FastRpcApi> api;
+  void *data;
+};
+
 class RpcMemory final : public HexagonMemory {
  public:
-  RpcMemory(std::shared_ptr<const FastRpcApi> api, void *data, size_t bytes)
-      : HexagonMemory(static_cast<uint8_t *>(data), bytes),
-        api_(std::move(api)) {}
-  ~RpcMemory() override { api_->free(data()); }
-  RpcMemory(const RpcMemory &) = delete;
-  RpcMemory &operator=(const RpcMemory &) = delete;
+  RpcMemory(std::shared_ptr<const RpcBlock> block, size_t bytes)
+      : HexagonMemory(static_cast<uint8_t *>(block->data), bytes),
+        block_(std::move(block)) {}
+  const std::shared_ptr<const RpcBlock> &block() const { return block_; }
 
  private:
-  std::shared_ptr<const FastRpcApi> api_;
+  std::shared_ptr<const RpcBlock> block_;
+};
+
+// What calls of the DSP's function take: all of it lives as long as the call.
+struct OpenCall {
+  std::string uri;
+  uint64_t handle = 0;
+};
+struct PowerCall {
+  hexagon::PowerRequest request;
+  FastRpcArgument argument;
+};
+struct DescribeCall {
+  hexagon::Description description = {};
+  FastRpcArgument argument;
+};
+struct RunCall {
+  RunRequest request;
+  RunReply reply;
+  FastRpcArgument arguments[hexagon::kRunInputs + hexagon::kRunOutputs];
+  std::vector<std::shared_ptr<const RpcBlock>> blocks;
 };
 
 // Tells the DSP's loader where the library is, unless the application did.
@@ -78,6 +110,11 @@ Result<std::shared_ptr<HexagonTransport>> FastRpcTransport::Open(
   MACE_ASSIGN_OR_RETURN(FastRpcApi api, OpenFastRpcApi());
   std::shared_ptr<FastRpcTransport> transport(new FastRpcTransport());
   transport->api_ = std::make_shared<const FastRpcApi>(std::move(api));
+  MACE_ASSIGN_OR_RETURN(const int64_t millis, ReadHexagonTimeout());
+  transport->calls_ = WatchedCalls::Create(millis);
+  if (transport->calls_ == nullptr) {
+    return OutOfResources("no thread for the calls of ", transport->Name());
+  }
   transport->power_ = options;
   MACE_ASSIGN_OR_RETURN(transport->settings_, HexagonSettings::Read());
   MACE_RETURN_IF_ERROR(transport->CheckVectors());
@@ -91,6 +128,27 @@ FastRpcTransport::~FastRpcTransport() { Disconnect(); }
 
 std::string FastRpcTransport::Name() const {
   return MakeString("the DSP (", api_->domain.name, ")");
+}
+
+Result<int> FastRpcTransport::Call(const char *what,
+                                   std::function<int()> call) {
+  if (calls_->is_stuck()) {
+    return RuntimeError(Name(), " has not answered an earlier call yet");
+  }
+  const WatchedCalls::Reply reply = calls_->Run(std::move(call), [this] {
+    FastRpcKill wish = {api_->domain.number};
+    if (api_->control_session != nullptr) {
+      api_->control_session(kKillProcess, &wish, sizeof(wish));
+    }
+  });
+  if (reply.outcome == WatchedCalls::Outcome::kReturned) return reply.result;
+  is_lost_ = true;
+  const double seconds = static_cast<double>(calls_->millis()) / 1000;
+  return RuntimeError(Name(), " took more than ", seconds, " s ", what,
+                      reply.outcome == WatchedCalls::Outcome::kLate
+                          ? ", and its process was ended; "
+                          : ", and this system does not end its process; ",
+                      kHexagonTimeout, " sets a longer time in seconds");
 }
 
 uint32_t FastRpcTransport::Ask(FastRpcAttribute attribute) const {
@@ -139,22 +197,34 @@ MaceStatus FastRpcTransport::ChooseProcess(bool must_be_unsigned) {
 }
 
 MaceStatus FastRpcTransport::Connect() {
-  const std::string uri =
-      MakeString(MACE_HEXAGON_URI, "&_dom=", api_->domain.name);
-  const int failed = api_->open(uri.c_str(), &handle_);
+  if (is_lost_) Disconnect();
+  const auto open = std::make_shared<OpenCall>();
+  open->uri = MakeString(MACE_HEXAGON_URI, "&_dom=", api_->domain.name);
+  MACE_ASSIGN_OR_RETURN(const int failed, Call("to start", [api = api_, open] {
+                          return api->open(open->uri.c_str(), &open->handle);
+                        }));
   if (failed != 0) {
     return RuntimeError(Name(), " does not start, in a process for ",
                         is_unsigned_ ? "unsigned" : "signed",
                         " code: ", FastRpcErrorText(failed));
   }
+  handle_ = open->handle;
   is_open_ = true;
+  is_lost_ = false;
   SendPower();
   return MaceStatus();
 }
 
 void FastRpcTransport::Disconnect() {
-  if (is_open_) api_->close(handle_);
-  is_open_ = false;
+  if (calls_ == nullptr || calls_->is_stuck()) return;
+  if (is_open_) {
+    is_open_ = false;
+    // Whatever it says, the next call opens another one.
+    static_cast<void>(Call("to end", [api = api_, handle = handle_] {
+      return api->close(handle);
+    }));
+  }
+  is_lost_ = false;
 }
 
 void FastRpcTransport::SendPower() {
@@ -163,27 +233,39 @@ void FastRpcTransport::SendPower() {
   constexpr int kCorners = 8;
   const int corner =
       power_.corner == HEXAGON_NN_CORNER_RELEASE ? 0 : kCorners - power_.corner;
-  hexagon::PowerRequest request = {hexagon::kProgramVersion,
-                                   static_cast<uint32_t>(corner),
-                                   static_cast<uint32_t>(power_.may_lower),
-                                   static_cast<uint32_t>(power_.latency_us)};
-  FastRpcArgument argument = BufferOf(&request, sizeof(request));
-  const int failed =
-      api_->invoke(handle_, FastRpcCall(hexagon::kSetPower, 1, 0), &argument);
+  const auto power = std::make_shared<PowerCall>();
+  power->request = {hexagon::kProgramVersion, static_cast<uint32_t>(corner),
+                    static_cast<uint32_t>(power_.may_lower),
+                    static_cast<uint32_t>(power_.latency_us)};
+  power->argument = BufferOf(&power->request, sizeof(power->request));
+  const Result<int> failed =
+      Call("to set its clock", [api = api_, handle = handle_, power] {
+        return api->invoke(handle, FastRpcCall(hexagon::kSetPower, 1, 0),
+                           &power->argument);
+      });
   // Results are the same without.
-  if (failed != 0) {
+  if (!failed.ok() || failed.value() != 0) {
     LOG(WARNING) << Name() << " does not grant the power that SetHexagonPower "
-                 << "asks for: " << FastRpcErrorText(failed);
+                 << "asks for: "
+                 << (failed.ok() ? FastRpcErrorText(failed.value())
+                                 : failed.status().information());
   }
 }
 
 size_t FastRpcTransport::AskForVtcm() {
-  hexagon::Description description = {};
-  FastRpcArgument argument = BufferOf(&description, sizeof(description));
-  const int failed =
-      api_->invoke(handle_, FastRpcCall(hexagon::kDescribe, 0, 1), &argument);
+  const auto asked = std::make_shared<DescribeCall>();
+  asked->argument = BufferOf(&asked->description, sizeof(asked->description));
+  const Result<int> failed =
+      Call("to say what it has", [api = api_, handle = handle_, asked] {
+        return api->invoke(handle, FastRpcCall(hexagon::kDescribe, 0, 1),
+                           &asked->argument);
+      });
+  const hexagon::Description &description = asked->description;
   // Another release is refused when it runs a program.
-  if (failed != 0 || description.version != hexagon::kProgramVersion) return 0;
+  if (!failed.ok() || failed.value() != 0 ||
+      description.version != hexagon::kProgramVersion) {
+    return 0;
+  }
   VLOG(1) << Name() << " has " << description.fast_bytes << " bytes of VTCM";
   if (!settings_.has_fast_bytes) return description.fast_bytes;
   return std::min(description.fast_bytes, settings_.fast_bytes);
@@ -193,7 +275,7 @@ void FastRpcTransport::SetPower(const HexagonOptions &options) {
   if (!options.has_power) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   power_ = options;
-  if (is_open_) SendPower();
+  if (is_open_ && !is_lost_) SendPower();
 }
 
 Result<std::unique_ptr<HexagonMemory>> FastRpcTransport::Allocate(
@@ -205,8 +287,8 @@ Result<std::unique_ptr<HexagonMemory>> FastRpcTransport::Allocate(
   if (data == nullptr) {
     return OutOfResources("no memory for ", Name(), ": ", bytes, " bytes");
   }
-  std::unique_ptr<HexagonMemory> memory =
-      std::make_unique<RpcMemory>(api_, data, bytes);
+  std::unique_ptr<HexagonMemory> memory = std::make_unique<RpcMemory>(
+      std::make_shared<const RpcBlock>(api_, data), bytes);
   if (api_->to_file(data) < 0) {
     // It would be copied in each call.
     return OutOfResources("no shared memory for ", Name(), ": ", bytes,
@@ -223,27 +305,45 @@ Result<ProgramReply> FastRpcTransport::Run(const HexagonCall &call) {
     is_valid = is_valid && Contains(range);
   }
   if (!is_valid) return RuntimeError("the memory is not that of this DSP");
-  if (!is_open_) MACE_RETURN_IF_ERROR(Connect());
+  if (!is_open_ || is_lost_) MACE_RETURN_IF_ERROR(Connect());
+  const auto run = std::make_shared<RunCall>();
+  const auto keep = [&run](const HexagonRange &range) {
+    if (range.memory == nullptr) return;
+    run->blocks.push_back(
+        static_cast<const RpcMemory *>(range.memory)->block());
+  };
+  keep(call.program);
+  for (const HexagonRange &range : call.areas) keep(range);
   const auto area = [&call](hexagon::Area which) {
     return BufferOf(call.areas[static_cast<uint32_t>(which)]);
   };
-  RunRequest request = {hexagon::kProgramVersion, settings_.threads};
-  RunReply reply = {};
-  FastRpcArgument arguments[hexagon::kRunInputs + hexagon::kRunOutputs] = {
-      BufferOf(&request, sizeof(request)), BufferOf(call.program),
-      area(hexagon::Area::kConstants),     area(hexagon::Area::kBorder),
-      BufferOf(&reply, sizeof(reply)),     area(hexagon::Area::kArena),
-      area(hexagon::Area::kBorder),        area(hexagon::Area::kCounters),
+  run->request = {hexagon::kProgramVersion, settings_.threads};
+  run->reply = {};
+  const FastRpcArgument arguments[] = {
+      BufferOf(&run->request, sizeof(run->request)),
+      BufferOf(call.program),
+      area(hexagon::Area::kConstants),
+      area(hexagon::Area::kBorder),
+      BufferOf(&run->reply, sizeof(run->reply)),
+      area(hexagon::Area::kArena),
+      area(hexagon::Area::kBorder),
+      area(hexagon::Area::kCounters),
   };
-  const int failed = api_->invoke(
-      handle_,
-      FastRpcCall(hexagon::kRun, hexagon::kRunInputs, hexagon::kRunOutputs),
-      arguments);
+  static_assert(sizeof(arguments) == sizeof(run->arguments));
+  std::copy(std::begin(arguments), std::end(arguments), run->arguments);
+  MACE_ASSIGN_OR_RETURN(
+      const int failed, Call("running", [api = api_, handle = handle_, run] {
+        return api->invoke(handle,
+                           FastRpcCall(hexagon::kRun, hexagon::kRunInputs,
+                                       hexagon::kRunOutputs),
+                           run->arguments);
+      }));
   if (failed != 0) {
     // Whatever happened, the next call starts with a new process.
     Disconnect();
     return RuntimeError(Name(), " did not answer: ", FastRpcErrorText(failed));
   }
+  const RunReply &reply = run->reply;
   if (reply.version != hexagon::kProgramVersion) {
     return RuntimeError(kSkel,
                         " on this device is of another release: it runs "

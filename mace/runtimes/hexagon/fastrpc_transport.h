@@ -7,6 +7,7 @@
 #define MACE_RUNTIMES_HEXAGON_FASTRPC_TRANSPORT_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,6 +17,7 @@
 #include "mace/runtimes/hexagon/fastrpc_api.h"
 #include "mace/runtimes/hexagon/hexagon_settings.h"
 #include "mace/runtimes/hexagon/transport.h"
+#include "mace/runtimes/hexagon/watched_calls.h"
 
 namespace mace {
 
@@ -35,12 +37,18 @@ class FastRpcTransport final : public HexagonTransport {
 
  private:
   FastRpcTransport() = default;
+  // Calls of FastRPC have no limit of time. These are given up after one: the
+  // DSP's process is then killed, or, where the system cannot do that, the call
+  // is left alone, and others are refused until it returns. `call` owns what it
+  // uses. The result is that of the call; `what` names it for messages.
+  Result<int> Call(const char *what, std::function<int()> call);
   // Of the DSP; 0 if it does not say.
   uint32_t Ask(FastRpcAttribute attribute) const;
   MaceStatus CheckVectors() const;
   // Asks for a process for unsigned code.
   MaceStatus ChooseProcess(bool must_be_unsigned);
   MaceStatus Connect();
+  // Unless a call is stuck: closing would wait for it.
   void Disconnect();
   void SendPower();
   // How much VTCM the DSP has; 0 if it does not say.
@@ -49,8 +57,10 @@ class FastRpcTransport final : public HexagonTransport {
   std::mutex mutex_;
   // Memory may outlive the transport.
   std::shared_ptr<const FastRpcApi> api_;
+  std::unique_ptr<WatchedCalls> calls_;
   bool is_unsigned_ = false;
   bool is_open_ = false;
+  bool is_lost_ = false;  // it is to be closed before anything else
   uint64_t handle_ = 0;
   HexagonOptions power_;
   HexagonSettings settings_;

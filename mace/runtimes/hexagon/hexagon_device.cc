@@ -53,7 +53,7 @@ MaceStatus HexagonDevice::Start(
 Support HexagonDevice::Supports(const Graph &graph,
                                 size_t node,
                                 const GraphShapes *shapes) const {
-  const MaceStatus status = TryHexagonNode(graph, node, shapes);
+  const MaceStatus status = TryHexagonNode(graph, node, shapes, once_);
   if (!IsOk(status)) return Support::No(StatusMessage(status));
   if (shapes == nullptr || transport_->is_emulated()) return Support::Yes(0);
   const NodeCost cost = EstimateCost(graph, node, *shapes);
@@ -69,7 +69,7 @@ double HexagonDevice::CopyNanos(int64_t bytes) const {
 Result<std::unique_ptr<Partition>> HexagonDevice::Compile(const Graph &graph,
                                                           PartitionSpec spec) {
   return std::unique_ptr<Partition>(std::make_unique<HexagonPartition>(
-      graph, std::move(spec), transport_, pool_.get()));
+      graph, std::move(spec), transport_, once_, pool_.get()));
 }
 
 namespace {

@@ -15,6 +15,7 @@
 #include "mace/core/base/thread_pool.h"
 #include "mace/core/graph/device.h"
 #include "mace/core/graph/engine_options.h"
+#include "mace/runtimes/hexagon/hexagon_plan.h"
 #include "mace/runtimes/hexagon/transport.h"
 
 namespace mace {
@@ -41,6 +42,8 @@ class HexagonDevice final : public Device {
 
   HexagonOptions options_;
   std::shared_ptr<HexagonTransport> transport_;
+  // Of the engine's model, which is that of all its graphs.
+  std::shared_ptr<HexagonOnce> once_ = std::make_shared<HexagonOnce>();
   std::unique_ptr<ThreadPool> pool_;  // of the calling thread alone
 };
 

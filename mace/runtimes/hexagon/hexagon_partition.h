@@ -26,11 +26,13 @@ class HexagonPartition final : public Partition {
   HexagonPartition(const Graph &graph,
                    PartitionSpec spec,
                    std::shared_ptr<HexagonTransport> transport,
+                   std::shared_ptr<HexagonOnce> once,
                    ThreadPool *pool)
       : graph_(graph),
         spec_(std::move(spec)),
         transport_(std::move(transport)),
-        pool_(pool) {}
+        pool_(pool),
+        entries_(std::move(once)) {}
 
   Result<std::unique_ptr<PreparedPartition>> Prepare(
       const GraphShapes &shapes) override;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "mace/core/base/data_type.h"
 #include "mace/core/memory/memory_plan.h"
@@ -224,6 +225,13 @@ class NodeContext final : public HexagonPlanContext {
     return planner_->constants()->Add(static_cast<int>(index_), name,
                                       static_cast<size_t>(bytes),
                                       std::move(fill));
+  }
+
+  const std::vector<int64_t> &Once(const Make &make) override {
+    const auto [found, added] =
+        planner_->constants()->once()->try_emplace(node_.def);
+    if (added) found->second = make();
+    return found->second;
   }
 
  private:
@@ -538,11 +546,12 @@ Result<HexagonPlan> MakeHexagonPlan(const Graph &graph,
 
 MaceStatus TryHexagonNode(const Graph &graph,
                           size_t node,
-                          const GraphShapes *shapes) {
+                          const GraphShapes *shapes,
+                          std::shared_ptr<HexagonOnce> once) {
   if (shapes == nullptr) {
     return MakeOp(*graph.nodes()[node].def).status();
   }
-  HexagonConstants constants;
+  HexagonConstants constants(std::move(once));
   HexagonPlan plan;
   plan.segments.emplace_back();
   Planner planner(graph, *shapes, &constants, &plan);

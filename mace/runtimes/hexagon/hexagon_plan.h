@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,9 @@ struct HexagonInstruction {
   int node = -1;  // of the graph
 };
 
+// What HexagonPlanContext::Once gives the operators of a model.
+using HexagonOnce = std::map<const OperatorDef *, std::vector<int64_t>>;
+
 // Constants that the operators of a partition need, by node and name. What was
 // added stays where it is.
 class HexagonConstants {
@@ -48,6 +52,8 @@ class HexagonConstants {
     size_t bytes = 0;
     HexagonPlanContext::Fill fill;  // null once it is filled
   };
+  explicit HexagonConstants(std::shared_ptr<HexagonOnce> once)
+      : once_(std::move(once)) {}
   uint32_t Add(int node,
                const std::string &name,
                size_t bytes,
@@ -58,10 +64,12 @@ class HexagonConstants {
     return entries_;
   }
   bool has_new() const { return has_new_; }
+  HexagonOnce *once() const { return once_.get(); }
   // Makes the new ones in the memory of all.
   void Fill(uint8_t *memory);
 
  private:
+  std::shared_ptr<HexagonOnce> once_;
   std::map<std::pair<int, std::string>, Entry> entries_;
   size_t end_ = 0;
   bool has_new_ = false;
@@ -97,7 +105,8 @@ Result<HexagonPlan> MakeHexagonPlan(const Graph &graph,
 // null where the model leaves them open.
 MaceStatus TryHexagonNode(const Graph &graph,
                           size_t node,
-                          const GraphShapes *shapes);
+                          const GraphShapes *shapes,
+                          std::shared_ptr<HexagonOnce> once);
 
 // Gives each tensor its offset, of which tensors of the arena share memory if
 // their lives do not overlap. The result is the size of the arena, with what

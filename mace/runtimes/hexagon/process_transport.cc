@@ -21,6 +21,7 @@
 
 #include "mace/core/base/logging.h"
 #include "mace/runtimes/hexagon/skel_path.h"
+#include "mace/runtimes/hexagon/watched_calls.h"
 
 namespace mace {
 namespace {
@@ -32,8 +33,6 @@ using hexagon::ProgramReply;
 using Clock = std::chrono::steady_clock;
 
 constexpr char kEmulator[] = "MACE_HEXAGON_EMULATOR";
-constexpr char kTimeout[] = "MACE_HEXAGON_TIMEOUT";
-constexpr int64_t kDefaultSeconds = 120;
 // How soon the end of the emulator is noticed.
 constexpr int64_t kPollNanos = 10 * 1000 * 1000;
 // Of the address space: the emulated one has 4 GB.
@@ -82,19 +81,6 @@ std::string FindProgram(const std::string &name) {
     begin = end + 1;
   }
   return std::string();
-}
-
-Result<int64_t> ReadTimeout() {
-  const char *set = std::getenv(kTimeout);
-  if (set == nullptr || *set == 0) return kDefaultSeconds * 1000;
-  char *end = nullptr;
-  const double seconds = std::strtod(set, &end);
-  constexpr double kMost = 1e6;
-  if (*end != 0 || !(seconds > 0) || seconds > kMost) {
-    return InvalidArgs(kTimeout, " is '", set,
-                       "'; it takes seconds, more than 0 and up to ", kMost);
-  }
-  return static_cast<int64_t>(seconds * 1000) + 1;
 }
 
 // Between fork and exec: only system calls.
@@ -146,7 +132,7 @@ Result<std::shared_ptr<HexagonTransport>> ProcessTransport::Open() {
                         kEmulator, " to the path of qemu-hexagon");
   }
   MACE_ASSIGN_OR_RETURN(transport->skel_, FindSkel("mace_hexagon_skel"));
-  MACE_ASSIGN_OR_RETURN(transport->millis_, ReadTimeout());
+  MACE_ASSIGN_OR_RETURN(transport->millis_, ReadHexagonTimeout());
   MACE_ASSIGN_OR_RETURN(transport->settings_, HexagonSettings::Read());
   MACE_ASSIGN_OR_RETURN(transport->file_, SharedFile::Create(kFileBytes));
   if (transport->file_->Allocate(kMailboxBytes) == nullptr) {
@@ -228,7 +214,7 @@ MaceStatus ProcessTransport::WaitFor(uint32_t reply, const char *what) {
     if (Clock::now() < deadline) continue;
     Stop();
     return RuntimeError(Name(), " took more than ", millis_ / 1000, " s ", what,
-                        " '", skel_, "' and was ended; ", kTimeout,
+                        " '", skel_, "' and was ended; ", kHexagonTimeout,
                         " sets a longer time in seconds");
   }
 }

@@ -10,6 +10,30 @@
 namespace mace::hexagon {
 namespace {
 
+// The tensors that an instruction writes; kNone: there is no such one.
+template <typename Parameters>
+auto OutputOf(const Parameters &p, int /*preferred*/) -> decltype(p.output) {
+  return p.output;
+}
+template <typename Parameters>
+uint32_t OutputOf(const Parameters & /*p*/, long /*otherwise*/) {
+  return kNone;
+}
+template <typename Parameters>
+auto ScratchOf(const Parameters &p, int /*preferred*/) -> decltype(p.packed) {
+  return p.packed;
+}
+template <typename Parameters>
+uint32_t ScratchOf(const Parameters & /*p*/, long /*otherwise*/) {
+  return kNone;
+}
+
+// Other programs count on constants.
+bool IsConstant(const Context &context, uint32_t index) {
+  const TensorPlace *t = context.Tensor(index);
+  return t != nullptr && t->area == static_cast<uint32_t>(Area::kConstants);
+}
+
 // What an instruction's parameters take, copied so that the host can't change
 // them while they are used.
 template <typename Parameters>
@@ -20,6 +44,10 @@ bool Run(bool (*function)(const Context &, const Parameters &),
   if (size != sizeof(Parameters)) return false;
   Parameters parameters;
   memcpy(&parameters, bytes, sizeof(parameters));
+  if (IsConstant(context, OutputOf(parameters, 0)) ||
+      IsConstant(context, ScratchOf(parameters, 0))) {
+    return false;
+  }
   return function(context, parameters);
 }
 

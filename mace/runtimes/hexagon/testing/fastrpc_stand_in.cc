@@ -14,7 +14,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <map>
+
+#include "mace/kernels/hexagon/fastrpc/interface.h"
 
 // The part of FastRPC's declarations that this library has, by its
 // documentation. They are not those of fastrpc_api.h, which are tested.
@@ -50,6 +53,7 @@ constexpr size_t kScratchBytes = size_t{1} << 20;
 constexpr size_t kPage = 4096;
 constexpr int kBadParameter = 0x0e;
 constexpr int kEnded = 39;
+constexpr int kUnsupported = 0x14;
 constexpr uint64_t kHandle = 0x1234567890;
 
 FastRpcStandIn state;
@@ -152,6 +156,29 @@ int CallDsp(uint64_t handle, uint32_t sc, remote_arg *pra) {
   return box->result;
 }
 
+// A call that the DSP does not answer.
+int Hang() {
+  const timespec soon = {0, 1000 * 1000};
+  while (__atomic_load_n(&state.let_go, __ATOMIC_ACQUIRE) == 0) {
+    nanosleep(&soon, nullptr);
+  }
+  __atomic_store_n(&state.let_go, 0, __ATOMIC_RELEASE);
+  return kEnded;
+}
+
+// Programs, which cannot reach the state, say by a variable which call fails.
+void ReadEnvironment() {
+  const char *failing = getenv("MACE_TEST_FAILING_CALL");
+  if (failing != nullptr && state.failing_call == 0) {
+    state.failing_call = atoi(failing);
+    state.call_error = 104;
+  }
+  const char *hanging = getenv("MACE_TEST_HANGING_CALL");
+  if (hanging != nullptr && state.hanging_call == 0) {
+    state.hanging_call = atoi(hanging);
+  }
+}
+
 }  // namespace
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -168,11 +195,13 @@ EXPORT void *rpcmem_alloc(int heapid, uint32_t flags, int size) {
   // Memory that somebody else has used.
   memset(found, 0xa5, bytes);
   allocations[found] = bytes;
+  ++state.allocated;
   return found;
 }
 
 EXPORT void rpcmem_free(void *po) {
   if (allocations.erase(static_cast<uint8_t *>(po)) != 1) abort();
+  ++state.freed;
   if (allocations.empty()) used = kEmulatedMailboxBytes + kScratchBytes;
 }
 
@@ -204,6 +233,16 @@ EXPORT int remote_handle_control(uint32_t req, void *data_, uint32_t bytes) {
 EXPORT int remote_session_control(uint32_t req, void *data_, uint32_t bytes) {
   const auto *wish =
       static_cast<const remote_rpc_control_unsigned_module *>(data_);
+  if (req == 6) {
+    if (bytes != sizeof(int) || *static_cast<int *>(data_) != 3) {
+      return kBadParameter;
+    }
+    if (!state.can_kill) return kUnsupported;
+    ++state.killed;
+    EndProcess();
+    __atomic_store_n(&state.let_go, 1, __ATOMIC_RELEASE);
+    return 0;
+  }
   if (req != 2 || bytes != sizeof(*wish) || wish->domain != 3) {
     return kBadParameter;
   }
@@ -214,6 +253,7 @@ EXPORT int remote_session_control(uint32_t req, void *data_, uint32_t bytes) {
 
 EXPORT int remote_handle64_open(const char *name, uint64_t *ph) {
   snprintf(state.uri, sizeof(state.uri), "%s", name);
+  if (state.hangs_at_start) return Hang();
   if (state.open_error != 0) return state.open_error;
   // test-sig not found.
   if (!state.is_unsigned && !state.has_signature) {
@@ -236,23 +276,24 @@ EXPORT int remote_handle64_open(const char *name, uint64_t *ph) {
 
 EXPORT int remote_handle64_invoke(uint64_t h, uint32_t sc, remote_arg *pra) {
   if (h != kHandle) return kBadParameter;
-  // Of programs, which cannot reach the state.
-  const char *failing = getenv("MACE_TEST_FAILING_CALL");
-  if (failing != nullptr && state.failing_call == 0) {
-    state.failing_call = atoi(failing);
-    state.call_error = 104;
+  if (sc >> 24 == mace::hexagon::kDescribe) {
+    // Neither a program nor a wish for power.
+    const int copied = state.copied_buffers;
+    const int result = IsAlive() ? CallDsp(dsp_handle, sc, pra) : kEnded;
+    state.copied_buffers = copied;
+    return result;
   }
-  // Of programs, and wishes for power.
-  constexpr uint32_t kDescribe = 4;
-  const bool counts = ((sc >> 24) & 0x1f) != kDescribe;
-  if (counts && ++state.calls == state.failing_call) {
+  ReadEnvironment();
+  if (++state.calls == state.failing_call) {
     EndProcess();
     return state.call_error;
   }
-  const int copied = state.copied_buffers;
-  const int result = IsAlive() ? CallDsp(dsp_handle, sc, pra) : kEnded;
-  if (!counts) state.copied_buffers = copied;
-  return result;
+  if (state.calls == state.hanging_call) return Hang();
+  if (sc >> 24 == mace::hexagon::kRun) {
+    state.constants = static_cast<uint8_t *>(pra[2].buf.pv);
+    state.constant_bytes = pra[2].buf.nLen;
+  }
+  return IsAlive() ? CallDsp(dsp_handle, sc, pra) : kEnded;
 }
 
 EXPORT int remote_handle64_close(uint64_t h) {

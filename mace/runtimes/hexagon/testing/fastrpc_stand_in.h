@@ -8,6 +8,7 @@
 #ifndef MACE_RUNTIMES_HEXAGON_TESTING_FASTRPC_STAND_IN_H_
 #define MACE_RUNTIMES_HEXAGON_TESTING_FASTRPC_STAND_IN_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "mace/kernels/hexagon/fastrpc/emulated_mailbox.h"
@@ -25,13 +26,25 @@ struct FastRpcStandIn {
   int failing_call = 0;
   int call_error = 0;
   bool has_memory = true;
+  // The call that does not return, counted from 1 (0: none), until the DSP's
+  // process is killed, or a test sets let_go, which is read by another thread.
+  int hanging_call = 0;
+  bool hangs_at_start = false;
+  bool can_kill = true;
+  int let_go = 0;
 
   // What happened.
   bool is_unsigned = false;
   int opened = 0;
   int closed = 0;
+  int killed = 0;
+  int freed = 0;  // of memory
   int calls = 0;
   int copied_buffers = 0;  // that were not memory of rpcmem_alloc
+  int allocated = 0;       // of rpcmem_alloc
+  // Of the last call that ran a program.
+  uint8_t *constants = nullptr;
+  size_t constant_bytes = 0;
   char uri[256] = {};
   mace::hexagon::EmulatedMailbox *mailbox = nullptr;
 };

@@ -6,10 +6,12 @@
 
 #include <dlfcn.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -290,6 +292,97 @@ INSTANTIATE_TEST_SUITE_P(Errors,
                          testing::Values(104,
                                          39,
                                          static_cast<int>(0x8000040d)));
+
+// Calls of FastRPC have no limit of time.
+class FastRpcHangTest : public FastRpcTest {
+ protected:
+  void SetUp() override {
+    FastRpcTest::SetUp();
+    // The emulator starts within it.
+    setenv("MACE_HEXAGON_TIMEOUT", "0.4", 1);
+  }
+  void TearDown() override { unsetenv("MACE_HEXAGON_TIMEOUT"); }
+
+  void LetGo() { __atomic_store_n(&phone_->let_go, 1, __ATOMIC_RELEASE); }
+  std::string Failure() {
+    const Result<ProgramReply> reply = transport_->Run(call_);
+    return reply.ok() ? std::string() : reply.status().information();
+  }
+  // Whether a call ran after some tries.
+  bool RunsAgain() {
+    for (int i = 0; i < 1000; ++i) {
+      if (Failure().empty()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return false;
+  }
+};
+
+TEST_F(FastRpcHangTest, TheProcessIsKilled) {
+  ASSERT_EQ(Open(), MaceStatus::MACE_SUCCESS);
+  Prepare();
+  ExpectAnswer(7);
+  phone_->hanging_call = 2;
+  EXPECT_THAT(Failure(),
+              HasSubstr("the DSP (cdsp) took more than 0.401 s running, and "
+                        "its process was ended; MACE_HEXAGON_TIMEOUT sets"));
+  EXPECT_EQ(phone_->killed, 1);
+  // The memory is still there. The handle of the process that ended is closed
+  // before another one is opened.
+  ExpectAnswer(9);
+  EXPECT_EQ(phone_->opened, 2);
+  EXPECT_EQ(phone_->closed, 1);
+}
+
+TEST_F(FastRpcHangTest, ASystemThatDoesNotKillIt) {
+  ASSERT_EQ(Open(), MaceStatus::MACE_SUCCESS);
+  Prepare();
+  phone_->can_kill = false;
+  phone_->hanging_call = 1;
+  EXPECT_THAT(Failure(), HasSubstr("this system does not end its process"));
+  // Others do not wait.
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THAT(Failure(), HasSubstr("has not answered an earlier call yet"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start,
+            std::chrono::milliseconds(200));
+  EXPECT_EQ(phone_->calls, 1);
+  LetGo();
+  EXPECT_TRUE(RunsAgain());
+  ExpectAnswer(9);
+  EXPECT_EQ(phone_->closed, 1);
+}
+
+TEST_F(FastRpcHangTest, MemoryLivesAsLongAsTheCall) {
+  ASSERT_EQ(Open(), MaceStatus::MACE_SUCCESS);
+  Prepare();
+  phone_->can_kill = false;
+  phone_->hanging_call = 1;
+  EXPECT_NE(Failure(), "");
+  transport_.reset();
+  memory_.reset();
+  EXPECT_EQ(phone_->freed, 0);
+  EXPECT_EQ(phone_->closed, 0);
+  LetGo();
+  for (int i = 0; i < 1000 && phone_->freed == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  EXPECT_EQ(phone_->freed, 1);
+}
+
+TEST_F(FastRpcHangTest, AStartThatHangs) {
+  phone_->hangs_at_start = true;
+  const MaceStatus status = Open();
+  EXPECT_EQ(status.code(), MaceStatus::MACE_RUNTIME_ERROR);
+  EXPECT_THAT(status.information(), HasSubstr("took more than 0.401 s to "
+                                              "start"));
+  phone_->hangs_at_start = false;
+  EXPECT_EQ(Open(), MaceStatus::MACE_SUCCESS);
+}
+
+TEST_F(FastRpcHangTest, AWrongTimeIsRefused) {
+  setenv("MACE_HEXAGON_TIMEOUT", "-3", 1);
+  EXPECT_THAT(Open().information(), HasSubstr("MACE_HEXAGON_TIMEOUT is '-3'"));
+}
 
 TEST_F(FastRpcTest, NoMemoryIsTold) {
   ASSERT_EQ(Open(), MaceStatus::MACE_SUCCESS);

@@ -1,0 +1,77 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is counted, and how tables show it; nothing is emulated."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pytest
+
+from benchmarks.hexagon.layers import MOBILENET_V1, MOBILENET_V2, OTHERS, Layer
+from benchmarks.hexagon.packets import Counted, tables, total
+from benchmarks.hexagon.peer import Kernel
+
+
+def test_the_layers_are_those_of_mobilenet() -> None:
+    # Of the paper: 569 million multiply-adds.
+    macs = sum(layer.times * layer.macs for layer in MOBILENET_V1)
+    assert macs == pytest.approx(569e6, rel=0.01)
+    assert sum(layer.times for layer in MOBILENET_V1) == 1 + 2 * 13 + 1
+    names = [layer.name for layer in (*MOBILENET_V1, *MOBILENET_V2, *OTHERS)]
+    assert len(set(names)) == len(names)
+    assert "3x3 112 by 2, 3 to 32" in names
+    assert "depthwise 3x3 56, 128" in names
+    assert "fully connected, 1280 to 1000" in names
+
+
+@pytest.mark.parametrize(
+    ("layer", "taken"),
+    [
+        (Layer(56, 1, 1, 64, 128), {"gemm 1", "gemm 4"}),
+        (Layer(1, 1, 1, 64, 128), {"gemm 1"}),
+        (Layer(56, 3, 1, 64, 128), {"igemm 4"}),
+        (Layer(56, 3, 1, 64, 64, depthwise=True), set()),
+    ],
+)
+def test_kernels_that_take_a_layer(layer: Layer, taken: set[str]) -> None:
+    kernels = [
+        Kernel("gemm 1", True, 1, 32),
+        Kernel("gemm 4", True, 4, 32),
+        Kernel("igemm 4", False, 4, 32),
+    ]
+    assert {kernel.name for kernel in kernels if kernel.takes(layer)} == taken
+
+
+def test_tables_have_ratios_where_there_is_a_peer() -> None:
+    rows = [
+        Counted(
+            "MobileNet v1",
+            "1x1 2, 8 to 8",
+            25600,
+            5,
+            200,
+            150,
+            400,
+            "4x32",
+            (110_000, 60_000),
+        ),
+        Counted("MobileNet v1", "depthwise 3x3 2, 8", 25600, 1, 1000, 0),
+        Counted("others", "3x3 2, 8 to 8", 51200, 1, 300, None, 400, "4x32"),
+    ]
+    millions, busy = total(rows)
+    assert millions == pytest.approx(0.002)
+    assert busy == pytest.approx(0.75)
+    totals, layers = tables({"v67": [asdict(row) for row in rows]})
+    assert totals.rows == [("v67", "0.00", "75%", "0.62", "0.75", "0.55", "0.30")]
+    assert layers.rows[0] == (
+        "1x1 2, 8 to 8, 5 times",
+        "200",
+        "2.00",
+        "75%",
+        "400",
+        "4x32",
+        "0.50",
+    )
+    assert layers.rows[1][4:] == ("", "", "")
+    assert layers.rows[3][3] == ""
