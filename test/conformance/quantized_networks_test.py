@@ -165,7 +165,8 @@ def test_every_layer(name: str, activations: str, tmp_path: Path) -> None:
 
 # Threads, and kilobytes of VTCM.
 @pytest.mark.parametrize(
-    ("name", "threads", "vtcm"), [("mobilenet_v1", "4", "512"), ("squeezenet", "1", "0")]
+    ("name", "threads", "vtcm"),
+    [("mobilenet_v1", "4", "512"), ("squeezenet", "1", "0")],
 )
 def test_on_a_dsp(
     monkeypatch: pytest.MonkeyPatch, name: str, threads: str, vtcm: str
