@@ -138,12 +138,15 @@ def count(
     """Counts a layer, with our kernels and with all of the peer's that take it."""
     kind = "1" if layer.depthwise else "0"
     arguments = [kind, *layer.numbers(_pixel_bytes(layer))]
-    theirs = [
-        (counter.packets(peer.program(k), layer.numbers(layer.inputs)), k.tile)
-        for k in (peer.kernels if peer else ())
-        if k.takes(layer)
-    ]
-    least, tile = min(theirs, default=(None, ""))
+    theirs: list[tuple[int, str]] = []
+    if peer is not None:
+        numbers = layer.numbers(layer.inputs)
+        theirs = [
+            (counter.packets(peer.program(kernel), numbers), kernel.tile)
+            for kernel in peer.kernels
+            if kernel.takes(layer)
+        ]
+    least, tile = min(theirs) if theirs else (None, "")
     return Counted(
         network,
         layer.name,
