@@ -40,7 +40,6 @@ _LEAST_BUSY = 0.6
 # The only core that emulators before 9.0 have.
 _USUAL = "v67"
 _EMULATOR = "qemu-hexagon"
-_OF_THREADS = tuple(f"{threads} threads" for threads in _THREADS)
 _VERSIONS = ("v66", "v67", "v68", "v69", "v73")
 _NETWORKS = {
     "MobileNet v1": MOBILENET_V1,
@@ -146,12 +145,15 @@ def count(
     """Counts a layer, with our kernels and with all of the peer's that take it."""
     kind = "1" if layer.depthwise else "0"
     arguments = [kind, *layer.numbers(_pixel_bytes(layer))]
-    theirs = [
-        (counter.packets(peer.program(k), layer.numbers(layer.inputs)), k.tile)
-        for k in (peer.kernels if peer else ())
-        if k.takes(layer)
-    ]
-    least, tile = min(theirs, default=(None, ""))
+    theirs: list[tuple[int, str]] = []
+    if peer is not None:
+        numbers = layer.numbers(layer.inputs)
+        theirs = [
+            (counter.packets(peer.program(kernel), numbers), kernel.tile)
+            for kernel in peer.kernels
+            if kernel.takes(layer)
+        ]
+    least, tile = min(theirs) if theirs else (None, "")
     return Counted(
         network,
         layer.name,
@@ -189,9 +191,8 @@ def tables(data: Any) -> list[Table]:
         "totals",
         "MobileNet v1: millions of packets, and the share of those of 1x1 "
         "convolutions that multiply; ratio of our packets to the peer's, over all "
-        "layers that it computes, and the worst; millions of packets of the longest "
-        "of several threads",
-        ("version", "packets", "with vrmpy", "ratio", "worst", *_OF_THREADS),
+        "layers that it computes, and the worst",
+        ("version", "packets", "with vrmpy", "ratio", "worst"),
     )
     for version, rows in data.items():
         counted = [Counted(**row) for row in rows]
@@ -205,19 +206,27 @@ def tables(data: Any) -> list[Table]:
             "" if busy is None else f"{busy:.0%}",
             "" if mean is None else f"{mean:.2f}",
             f"{max(ratios):.2f}" if ratios else "",
-            *longest(counted),
         )
         made.append(_layers(version, counted))
-    return [summary, *made]
+    return [summary, *made, *_threads(data)]
 
 
-def longest(counted: Iterable[Counted]) -> list[str]:
-    """Millions of packets that the longest of some threads takes for MobileNet v1."""
-    rows = [row for row in counted if row.longest]
-    return [
-        f"{sum(row.times * row.longest[i] for row in rows) / 1e6:.2f}" if rows else ""
-        for i in range(len(_THREADS))
-    ]
+def _threads(data: Any) -> list[Table]:
+    """A table if several threads were counted."""
+    table = Table(
+        "threads",
+        "MobileNet v1: millions of packets of the longest of so many threads",
+        ("version", *(f"{threads} threads" for threads in _THREADS)),
+    )
+    for version, rows in data.items():
+        counted = [row for row in (Counted(**row) for row in rows) if row.longest]
+        if counted:
+            sums = (
+                sum(row.times * row.longest[i] for row in counted)
+                for i in range(len(_THREADS))
+            )
+            table.add(version, *(f"{packets / 1e6:.2f}" for packets in sums))
+    return [table] if table.rows else []
 
 
 def _layers(version: str, counted: Iterable[Counted]) -> Table:
@@ -281,11 +290,14 @@ def main() -> None:
         help="compiled kernels of XNNPACK; {version} in the path is the version",
     )
     parser.add_argument(
+        "--peer-version", metavar="NAME", help="of XNNPACK, for the record"
+    )
+    parser.add_argument(
         "--require-goals",
         action="store_true",
         help=f"fail if MobileNet v1 takes more than {_MOST_MILLIONS} million packets, "
         f"if less than {_LEAST_BUSY:.0%} of those of 1x1 convolutions multiply, or if "
-        "a layer takes as many as the peer's or more",
+        "a layer of MobileNet v1 or v2 takes as many as the peer's or more",
     )
     add_arguments(parser)
     args = parser.parse_args()
@@ -311,9 +323,11 @@ def main() -> None:
             is_good = is_good and millions <= _MOST_MILLIONS
             is_good = is_good and (busy is None or busy >= _LEAST_BUSY)
             is_good = is_good and all(
-                row.packets < row.peer for row in counted if row.peer is not None
+                row.packets < row.peer
+                for row in counted
+                if row.peer is not None and row.network != "others"
             )
-    output.finish(data)
+    output.finish(data, {"XNNPACK": args.peer_version} if args.peer_version else None)
     if args.require_goals and not is_good:
         sys.exit("a goal is not met")
 

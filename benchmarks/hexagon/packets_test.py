@@ -62,8 +62,9 @@ def test_tables_have_ratios_where_there_is_a_peer() -> None:
     millions, busy = total(rows)
     assert millions == pytest.approx(0.002)
     assert busy == pytest.approx(0.75)
-    totals, layers = tables({"v67": [asdict(row) for row in rows]})
-    assert totals.rows == [("v67", "0.00", "75%", "0.62", "0.75", "0.55", "0.30")]
+    totals, layers, threads = tables({"v67": [asdict(row) for row in rows]})
+    assert totals.rows == [("v67", "0.00", "75%", "0.62", "0.75")]
+    assert threads.rows == [("v67", "0.55", "0.30")]
     assert layers.rows[0] == (
         "1x1 2, 8 to 8, 5 times",
         "200",

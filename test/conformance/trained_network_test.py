@@ -11,6 +11,8 @@ never trained on.
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +30,14 @@ from mace.python.tools.passes.manager import PassManager
 from mace.python.tools.quantize.insert import QuantizeOptions
 from mace.python.tools.quantize.quantizer import Quantizer
 from mace.python.tools.quantize.range_file import read_ranges
+from mace.python.tools.report.placement import placement_of
 from mace.python.tools.validate.metrics import compute_metrics
-from test.conformance.native import native
+from test.conformance.native import dsp, native
 from test.conformance.networks_test import _imported, _on_gpu
 from test.conformance.onnx.reference import run_onnxruntime
 
+# Images of which a DSP is emulated.
+_ON_DSP = 40
 DIGITS = Path(__file__).resolve().parents[2] / "mace/examples/digits"
 
 
@@ -55,44 +60,70 @@ def test_digits_on_the_gpu(data_type: str, similarity: float) -> None:
     assert correct == _accuracy()["correct"]
 
 
-def test_digits_trained_for_integers() -> None:
-    _, _, images, _ = load()
+def _trained_for_integers(count: int) -> Graph:
     graph = import_model(
         ImportRequest(
             "digits_qat",
             DIGITS / "digits_qat.pb",
-            (InputSpec("image", (len(images), 8, 8, 1)),),
+            (InputSpec("image", (count, 8, 8, 1)),),
             (OutputSpec("probability", DataFormat.NONE),),
         )
     )
     PassManager().run(graph)
-    # Integers are the same on every processor.
-    assert _correct_in_integers(graph) == _accuracy()["qat"]["correct"]
+    return graph
 
 
-def test_digits_quantized_after_training() -> None:
-    _, _, images, _ = load()
+def _quantized_after_training(count: int) -> Graph:
     graph = import_onnx_model(
         ImportRequest(
             "digits_ptq",
             DIGITS / "digits.onnx",
-            (InputSpec("image", (len(images), 8, 8, 1)),),
+            (InputSpec("image", (count, 8, 8, 1)),),
             (OutputSpec("probability", DataFormat.NONE),),
         )
     )
     ranges = read_ranges(DIGITS / "digits_ranges.txt")
     quantize = Quantizer("digits_ptq", ranges, "digits_ranges.txt", QuantizeOptions())
     PassManager(quantize=quantize).run(graph)
-    assert _correct_in_integers(graph) >= _accuracy()["correct"] - 1
+    return graph
 
 
-def _correct_in_integers(graph: Graph) -> int:
+def test_digits_trained_for_integers() -> None:
+    # Integers are the same on every processor.
+    correct = _correct_in_integers(_trained_for_integers)
+    assert correct == _accuracy()["qat"]["correct"]
+
+
+def test_digits_quantized_after_training() -> None:
+    correct = _correct_in_integers(_quantized_after_training)
+    assert correct >= _accuracy()["correct"] - 1
+
+
+@pytest.mark.parametrize("make", [_trained_for_integers, _quantized_after_training])
+def test_digits_on_a_dsp(make: Callable[[int], Graph]) -> None:
+    if shutil.which("qemu-hexagon") is None:
+        pytest.skip("qemu-hexagon is not installed: tools/setup.sh --for cross")
+    images = load()[2][:_ON_DSP]
+    graph = make(_ON_DSP)
+    wanted = native("host")(graph, {"image": images})["probability"]
+    found = dsp()(graph, {"image": images})["probability"]
+    np.testing.assert_array_equal(found, wanted)
+    placement = placement_of(dsp().report(graph, {"image": images}))
+    assert placement is not None
+    kinds = {"Conv2D", "DepthwiseConv2d", "FullyConnected"}
+    products = [op for op in placement.operators if op.type in kinds]
+    assert len(products) >= 3
+    assert {op.device for op in products} == {"dsp"}
+
+
+def _correct_in_integers(make: Callable[[int], Graph]) -> int:
     """How many of the held-out images a graph recognises, whose operators are all
     quantized but the last.
     """
+    _, _, images, labels = load()
+    graph = make(len(images))
     inner = [op for op in graph.ops if op.type not in ("Dequantize", "Softmax")]
     assert {op.output.dtype for op in inner} == {DataType.UINT8}
-    _, _, images, labels = load()
     found = native("host")(graph, {"image": images})["probability"]
     return int((found.argmax(1) == labels).sum())
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from mace.python.tools.bazel import DspVariant, Variant, build_program
+from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.errors import MissingToolError
@@ -69,12 +71,26 @@ def programs() -> tuple[Path, ...]:
 @pytest.fixture
 def dsp_project(project: Project, programs: tuple[Path, ...]) -> Project:
     """A project with these programs."""
+    _give(project, programs)
+    return project
+
+
+def _give(project: Project, programs: tuple[Path, ...]) -> None:
     for path in programs:
         copy = project.build_dir / path.relative_to(_ROOT / "build")
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy)
     (project.folder / "ranges").write_text(_RANGES)
-    return project
+
+
+def _deployment(project: Project, runtime: str, threshold: float = 0.9) -> Deployment:
+    text = _DEPLOYMENT.format(
+        folder=project.folder,
+        runtime=runtime,
+        threshold=threshold,
+        data_type="uint8" if runtime == "dsp" else "fp32_fp32",
+    )
+    return load_deployment_text(text, project.folder / "d.yml")
 
 
 def _run(
@@ -83,13 +99,7 @@ def _run(
     threshold: float = 0.9,
     **options: object,
 ) -> ModelRun:
-    text = _DEPLOYMENT.format(
-        folder=project.folder,
-        runtime=runtime,
-        threshold=threshold,
-        data_type="uint8" if runtime == "dsp" else "fp32_fp32",
-    )
-    deployment = load_deployment_text(text, project.folder / "d.yml")
+    deployment = _deployment(project, runtime, threshold)
     project.convert(deployment)
     (run,) = project.run(deployment, **options).runs
     return run
@@ -139,6 +149,197 @@ def test_a_computer_without_an_emulator(
         _run(dsp_project)
 
 
+# An emulator that behaves as an argument says: {python}, {version}, {fault}.
+_EMULATOR = """#!{python} -S
+import mmap, os, struct, sys, time
+box = mmap.mmap(os.open(sys.argv[2], os.O_RDWR), 4096)
+parent = os.getppid()
+def put(at, number):
+    box[at : at + 4] = struct.pack("<I", number)
+fault = "{fault}"
+if fault == "no start":
+    sys.exit(3)
+# Its version; the reply that it has started.
+put(12, 1000 if fault == "other release" else {version})
+put(20, 1)
+while box[16:20] == bytes(4) and os.getppid() == parent:
+    time.sleep(0.002)
+if fault == "ends":
+    sys.exit(7)
+if fault == "signal":
+    os.kill(os.getpid(), 9)
+if fault == "nonsense":
+    # Neither status nor instruction, and nothing is computed.
+    put(64, 77)
+    put(68, 12345)
+    put(20, 2)
+while os.getppid() == parent:
+    time.sleep(0.002)
+"""
+_PROGRAM_VERSION = 1
+
+
+@pytest.fixture(scope="module")
+def right_result(
+    tmp_path_factory: pytest.TempPathFactory, programs: tuple[Path, ...]
+) -> tuple[Project, Deployment, bytes]:
+    """A converted model, and what the CPU computes."""
+    folder = tmp_path_factory.mktemp("faults")
+    faulty = Project(folder / "build")
+    _give(faulty, programs)
+    results = []
+    for runtime in ("cpu", "dsp"):
+        deployment = _deployment(faulty, runtime)
+        faulty.convert(deployment)
+        (run,) = faulty.run(deployment, output_dir=folder / runtime).runs
+        assert ("dsp" in _devices(run)) == (runtime == "dsp")
+        results.append((folder / runtime / "y").read_bytes())
+    assert results[0] == results[1]
+    return faulty, deployment, results[0]
+
+
+def _replace_emulator(folder: Path, text: str, patch: pytest.MonkeyPatch) -> None:
+    """A program is qemu-hexagon from now on."""
+    program = folder / "qemu-hexagon"
+    program.write_text(text)
+    program.chmod(0o755)
+    patch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+def _result(
+    right_result: tuple[Project, Deployment, bytes], folder: Path
+) -> tuple[set[str], str]:
+    """A run that fails, or whose result is right.
+
+    Returns:
+        The devices that computed it, none if it failed; and what went wrong, if so.
+    """
+    faulty, deployment, wanted = right_result
+    (run,) = faulty.run(deployment, output_dir=folder / "out").runs
+    if run.failure:
+        assert not (folder / "out/y").exists()
+        return set(), run.failure
+    assert (folder / "out/y").read_bytes() == wanted
+    left_out = run.report["placement"]["left_out"]
+    return _devices(run), " ".join(refusal["reason"] for refusal in left_out)
+
+
+@pytest.mark.parametrize(
+    ("fault", "message", "devices"),
+    [
+        # `runtime: dsp` does not mean the CPU, where there is no DSP to begin with.
+        ("no start", "ended with status 3 when it started", set()),
+        ("other release", "runs programs of version 1000", set()),
+        ("ends", "ended with status 7 running", {"cpu"}),
+        ("signal", "was ended by signal 9 running", {"cpu"}),
+        ("nonsense", "the DSP refused a program: unknown status", {"cpu"}),
+        ("silent", "took more than 0 s running", {"cpu"}),
+    ],
+)
+def test_a_dsp_that_fails(
+    right_result: tuple[Project, Deployment, bytes],
+    fault: str,
+    message: str,
+    devices: set[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = _EMULATOR.format(
+        python=sys.executable, version=_PROGRAM_VERSION, fault=fault
+    )
+    with monkeypatch.context() as patch:
+        _replace_emulator(tmp_path, text, patch)
+        if fault == "silent":
+            patch.setenv("MACE_HEXAGON_TIMEOUT", "0.6")
+        found, reason = _result(right_result, tmp_path)
+    assert message in reason
+    assert found == devices
+    # Nothing of the fault is left.
+    found, reason = _result(right_result, tmp_path)
+    assert not reason
+    assert "dsp" in found
+
+
+@pytest.mark.parametrize("millis", [0, 30, 100])
+def test_an_emulator_that_is_killed_sooner_or_later(
+    right_result: tuple[Project, Deployment, bytes],
+    millis: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = shutil.which("qemu-hexagon")
+    text = f"""#!/bin/sh
+"{real}" "$@" &
+sleep 0.{millis:03}
+kill -9 $!
+exit 9
+"""
+    _replace_emulator(tmp_path, text, monkeypatch)
+    found, reason = _result(right_result, tmp_path)
+    # The run may be over before.
+    assert "ended with status 9" in reason or "dsp" in found
+
+
+def test_code_of_the_dsp_that_is_damaged_or_missing(
+    right_result: tuple[Project, Deployment, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    faulty, deployment, _ = right_result
+    (code,) = faulty.build_dir.glob("bin/hexagon_v67/mace_hexagon_skel")
+    kept = code.read_bytes()
+    try:
+        code.write_bytes(kept[: len(kept) // 2])
+        found, reason = _result(right_result, tmp_path)
+        assert "when it started" in reason
+        assert not found
+        code.unlink()
+        emulator = shutil.which("qemu-hexagon")
+        assert emulator is not None
+        (tmp_path / "qemu-hexagon").symlink_to(emulator)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(MissingToolError, match="bazel"):
+            faulty.run(deployment)
+    finally:
+        code.write_bytes(kept)
+        code.chmod(0o755)
+
+
+def test_two_at_once(
+    right_result: tuple[Project, Deployment, bytes],
+    programs: tuple[Path, ...],
+    tmp_path: Path,
+) -> None:
+    faulty, _, wanted = right_result
+    model = faulty.build_dir / "lib/model/m"
+    data = np.random.default_rng(1).uniform(-2, 2, (1, 6, 5, 4)).astype(np.float32)
+    data.tofile(tmp_path / "in_x")
+    started = [
+        subprocess.Popen(
+            [
+                programs[0],
+                *(f"--model_file={model}.pb", f"--model_data_file={model}.data"),
+                *("--input_node=x", "--input_shape=1,6,5,4"),
+                *("--output_node=y", "--output_shape=1,6,5,8"),
+                *(f"--input_file={tmp_path}/in", f"--output_file={tmp_path}/{name}"),
+                *(f"--runtime={runtime}", "--round=50"),
+            ],
+            env={**os.environ, "MACE_HEXAGON_SKEL": str(programs[1])},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for name, runtime in (("one", "dsp"), ("other", "dsp"), ("cpu", "cpu"))
+    ]
+    for process in started:
+        text, _ = process.communicate(timeout=60)
+        assert process.returncode == 0, text
+    results = [(tmp_path / f"{name}_y").read_bytes() for name in ("one", "other")]
+    assert len(results[0]) == len(wanted)
+    assert results == [(tmp_path / "cpu_y").read_bytes()] * 2
+
+
 def _large_model(project: Project) -> Path:
     """Convolutions that are worth a remote call; the converted model without suffix."""
     rng = np.random.default_rng(3)
@@ -179,8 +380,13 @@ def test_the_cpu_answers_when_a_phone_s_dsp_is_restarted(
     code = Path(shutil.copy(code, dsp_project.folder))
     model = _large_model(dsp_project)
     told, outputs = {}, {}
-    for runtime, failing in (("cpu", "0"), ("dsp", "0"), ("dsp", "2")):
-        out = dsp_project.folder / f"{runtime}{failing}"
+    for runtime, failing, hanging in (
+        ("cpu", "0", "0"),
+        ("dsp", "0", "0"),
+        ("dsp", "2", "0"),
+        ("dsp", "0", "2"),
+    ):
+        out = dsp_project.folder / f"{runtime}{failing}{hanging}"
         done = subprocess.run(
             [
                 programs[0],
@@ -195,6 +401,8 @@ def test_the_cpu_answers_when_a_phone_s_dsp_is_restarted(
                 "MACE_FASTRPC_LIBRARY": str(library),
                 "MACE_TEST_SKEL": str(code),
                 "MACE_TEST_FAILING_CALL": failing,
+                "MACE_TEST_HANGING_CALL": hanging,
+                "MACE_HEXAGON_TIMEOUT": "2",
             },
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -203,8 +411,9 @@ def test_the_cpu_answers_when_a_phone_s_dsp_is_restarted(
         )
         told[out.name] = done.stdout
         outputs[out.name] = (dsp_project.folder / f"{out.name}_y").read_bytes()
-    assert "2 operators on DSP" in told["dsp0"]
-    assert "DSP failed" not in told["dsp0"]
-    assert "did not answer: error 0x68, it was restarted" in told["dsp2"]
-    assert outputs["dsp0"] == outputs["cpu0"]
-    assert outputs["dsp2"] == outputs["cpu0"]
+    assert "2 operators on DSP" in told["dsp00"]
+    assert "DSP failed" not in told["dsp00"]
+    assert "did not answer: error 0x68, it was restarted" in told["dsp20"]
+    assert "took more than 2.001 s running, and its process was" in told["dsp02"]
+    for name in ("dsp00", "dsp20", "dsp02"):
+        assert outputs[name] == outputs["cpu00"]
