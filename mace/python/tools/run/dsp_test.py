@@ -53,19 +53,44 @@ models:
 _RANGES = "x@@-2,2\nr0@@0,9\ny@@-30,30\n"
 
 
+_STAND_IN = "//mace/runtimes/hexagon/testing:libfastrpc_stand_in.so"
+_PHONE_CODE = "//mace/kernels/hexagon/fastrpc:emulated_skel"
+
+
 @pytest.fixture(scope="module")
-def programs() -> tuple[Path, ...]:
-    """mace_run with the DSP runtime and the DSP's code, built if necessary."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
+    """What the fixtures below give. Programs for this computer are built first, as a
+    build with other options makes Bazel forget what it knows of the sources.
+    """
     if shutil.which("qemu-hexagon") is None:
         pytest.skip("no qemu-hexagon: bash tools/setup.sh --for dsp")
     options = RunOptions(build_dir=_ROOT / "build")
+    # The next build may replace what it made.
+    folder = tmp_path_factory.mktemp("phone")
+    host = Variant(Abi.HOST, gpu=False, dsp=True)
     try:
         program = find_program(Abi.HOST, options, dsp=True)
+        library = Path(shutil.copy(build_program(_STAND_IN, host), folder))
         code = DspFiles.of((), options).program
+        phone_code = Path(
+            shutil.copy(build_program(_PHONE_CODE, DspVariant(67)), folder)
+        )
     except MissingToolError as error:
         pytest.skip(f"cannot build mace_run: {error}")
     assert code is not None
-    return program, code
+    return program, code, library, phone_code
+
+
+@pytest.fixture(scope="module")
+def programs(built: tuple[Path, ...]) -> tuple[Path, ...]:
+    """mace_run with the DSP runtime and the DSP's code."""
+    return built[:2]
+
+
+@pytest.fixture(scope="module")
+def phone(built: tuple[Path, ...]) -> tuple[Path, ...]:
+    """A library like a phone's FastRPC library, and the code of its DSP."""
+    return built[2:]
 
 
 @pytest.fixture
@@ -370,14 +395,10 @@ def _large_model(project: Project) -> Path:
 
 
 def test_the_cpu_answers_when_a_phone_s_dsp_is_restarted(
-    dsp_project: Project, programs: tuple[Path, ...]
+    dsp_project: Project, programs: tuple[Path, ...], phone: tuple[Path, ...]
 ) -> None:
     """Through a stand-in for the FastRPC library of phones."""
-    testing = "//mace/runtimes/hexagon/testing:libfastrpc_stand_in.so"
-    library = build_program(testing, Variant(Abi.HOST, gpu=False, dsp=True))
-    code = build_program("//mace/kernels/hexagon/fastrpc:emulated_skel", DspVariant(67))
-    # The next build may replace it.
-    code = Path(shutil.copy(code, dsp_project.folder))
+    library, code = phone
     model = _large_model(dsp_project)
     told, outputs = {}, {}
     for runtime, failing, hanging in (
