@@ -9,6 +9,8 @@ caught at the border of the public API. Kernels never allocate and are built
 without them.
 """
 
+load("//mace:precompiled.bzl", "PRECOMPILED_COPTS", "precompiled_headers")
+
 MACE_COPTS = [
     "-fno-rtti",
     "-Wall",
@@ -41,15 +43,49 @@ MACE_KERNEL_FEATURES = [
     "-fuzzable",
 ]
 
-def mace_cc_library(name, copts = [], features = [], **kwargs):
-    """cc_library with the house's flags; arguments as in cc_library."""
+# Of what the library consists of; not of tests.
+_LIBRARY_FEATURES = ["lto_object"]
+
+def mace_precompiled_headers(name, features = [], **kwargs):
+    """Headers that many sources include; see precompiled.bzl.
+
+    Args:
+      name: for `precompiled` of libraries and tests.
+      features: of those libraries and tests.
+      **kwargs: as in precompiled_headers.
+    """
     if not kwargs.get("testonly"):
-        features = features + ["lto_object"]
+        features = features + _LIBRARY_FEATURES
+    precompiled_headers(name = name, copts = MACE_COPTS, features = features, **kwargs)
+
+def _with_precompiled(precompiled, copts, deps, kwargs):
+    """Attributes of a target that compiles with precompiled headers, or None."""
+    if not precompiled:
+        return dict(kwargs, copts = MACE_COPTS + copts, deps = deps)
+    return dict(
+        kwargs,
+        copts = MACE_COPTS + copts + PRECOMPILED_COPTS,
+        deps = deps + [precompiled],
+        toolchains = [precompiled],
+    )
+
+def mace_cc_library(name, copts = [], features = [], deps = [], precompiled = None, **kwargs):
+    """cc_library with the house's flags.
+
+    Args:
+      name: of the library.
+      copts: further flags.
+      features: as in cc_library.
+      deps: as in cc_library.
+      precompiled: mace_precompiled_headers of the same features, or None.
+      **kwargs: as in cc_library.
+    """
+    if not kwargs.get("testonly"):
+        features = features + _LIBRARY_FEATURES
     native.cc_library(
         name = name,
-        copts = MACE_COPTS + copts,
         features = features,
-        **kwargs
+        **_with_precompiled(precompiled, copts, deps, kwargs)
     )
 
 def mace_kernel_library(name, copts = [], **kwargs):
@@ -60,6 +96,9 @@ def mace_kernel_library(name, copts = [], **kwargs):
         features = MACE_KERNEL_FEATURES,
         **kwargs
     )
+
+# Of tests that take longer to compile than to run.
+SELDOM_RUN = ["seldom_run"]
 
 def mace_cc_binary(name, copts = [], **kwargs):
     """cc_binary with the house's flags; arguments as in cc_binary."""
@@ -76,11 +115,18 @@ def mace_cc_test(name, copts = [], deps = [], size = "small", computes = False, 
       computes: whether its sources calculate much, such as references.
       **kwargs: as in cc_test.
     """
+    precompiled = None
+    if kwargs.get("srcs"):
+        # Rooms of users' own are in another repository.
+        precompiled = "@mace//mace:test_headers" + ("_to_compute" if computes else "")
     native.cc_test(
         name = name,
         size = size,
-        copts = MACE_COPTS + copts,
-        features = [] if computes else ["seldom_run"],
-        deps = deps + ["@googletest//:gtest_main"],
-        **kwargs
+        features = [] if computes else SELDOM_RUN,
+        **_with_precompiled(
+            precompiled,
+            copts,
+            deps + ["@googletest//:gtest_main"],
+            kwargs
+        )
     )

@@ -47,7 +47,7 @@ Rooms in folders of users' own (custom_repository.bzl) become the same targets o
 @mace_custom_ops, and are linked into :ops too.
 """
 
-load("//mace:mace.bzl", "mace_cc_binary", "mace_cc_library", "mace_cc_test")
+load("//mace:mace.bzl", "mace_cc_binary", "mace_cc_library", "mace_cc_test", "mace_precompiled_headers")
 load("//mace/kernels/opencl:cl.bzl", "embed_cl")
 
 # Where users' own rooms find what the rooms of this package have beside them.
@@ -60,6 +60,13 @@ _OTHER_RUNTIMES = [
     "_opencl.cc",
 ]
 _QUANTIZED = "_quantized.cc"
+
+# <op>_<kind>.cc -> its precompiled headers.
+_HEADERS_OF_SOURCES = {
+    "hexagon": "hexagon_headers",
+    "opencl": "opencl_headers",
+    "quantized": "small_cpu_headers",
+}
 
 OpSelectionInfo = provider(
     "Which rooms :ops links.",
@@ -255,6 +262,7 @@ def _device_library(place, op, kind, deps, sources = []):
         alwayslink = True,
         features = ["small_code"],
         includes = _includes(place),
+        precompiled = place.mace + _HEADERS_OF_SOURCES[kind],
         deps = deps + [
             ":%s_schema" % op,
             ":%s_shapes" % op,
@@ -323,6 +331,7 @@ def _room(place, op, deps, small):
         alwayslink = True,
         features = ["small_code"] if small else [],
         includes = _includes(place),
+        precompiled = place.mace + ("small_cpu_headers" if small else "cpu_headers"),
         deps = deps.cpu + [
             ":%s_schema" % op,
             ":%s_shapes" % op,
@@ -340,6 +349,7 @@ def _room(place, op, deps, small):
         srcs = test_sources + shared_by_tests,
         alwayslink = True,
         includes = _includes(place),
+        precompiled = place.mace + "room_test_headers",
         deps = deps.tests + with_parts,
     )
     mace_cc_test(
@@ -355,6 +365,7 @@ def _room(place, op, deps, small):
             srcs = benchmark_sources,
             alwayslink = True,
             includes = _includes(place),
+            precompiled = place.mace + "room_benchmark_headers",
             deps = deps.benchmarks + with_parts,
         )
         mace_cc_binary(
@@ -421,6 +432,50 @@ def mace_custom_op_rooms(folders):
     )
     native.filegroup(name = "declarations", srcs = declarations)
 
+def _precompile(deps):
+    """What most rooms include, precompiled for each kind of source.
+
+    Args:
+      deps: as in `_room`.
+    """
+    standard = [
+        "<algorithm>",
+        "<cmath>",
+        "<cstdint>",
+        "<cstring>",
+        "<limits>",
+        "<memory>",
+        "<string>",
+        "<utility>",
+        "<vector>",
+    ]
+    small = ["small_code"]
+    for name, headers, features, deps_of_kind in [
+        ("cpu", ["cpu_op/cpu_op.h"], [], deps.cpu),
+        ("small_cpu", ["cpu_op/cpu_op.h"], small, deps.cpu),
+        ("opencl", ["opencl_op/move.h", "opencl_op/opencl_op.h"], small, deps.opencl),
+        ("hexagon", ["hexagon_op/moves.h", "hexagon_op/tables.h"], small, deps.hexagon),
+    ]:
+        mace_precompiled_headers(
+            name = name + "_headers",
+            features = features,
+            includes = standard + ["\"mace/ops/%s\"" % header for header in headers],
+            deps = deps_of_kind,
+        )
+    for name, headers, deps_of_kind in [
+        ("test", ["indexing.h", "op_runner.h"], deps.tests),
+        ("benchmark", ["benchmark.h"], deps.benchmarks),
+    ]:
+        mace_precompiled_headers(
+            name = "room_%s_headers" % name,
+            testonly = True,
+            includes = (["<gtest/gtest.h>"] if name == "test" else []) + standard + [
+                "\"mace/ops/testing/%s\"" % header
+                for header in headers
+            ],
+            deps = deps_of_kind,
+        )
+
 def mace_op_rooms(
         shape_deps,
         cpu_deps,
@@ -459,6 +514,7 @@ def mace_op_rooms(
         shapes = shape_deps,
         tests = cpu + parts.keys() + test_deps + ["@googletest//:gtest"],
     )
+    _precompile(deps)
     declared = _rooms_in("")
     rooms = []
     quantized_rooms = []
