@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mace.python.runtime import (
+        AcceleratorOptions,
         BoundModel,
         Copy,
         EngineError,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __version__: str
 
 __all__ = [
+    "AcceleratorOptions",
     "BoundModel",
     "Copy",
     "EngineError",

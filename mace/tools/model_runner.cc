@@ -86,6 +86,18 @@ MaceStatus SetGpu(const GpuOptions &gpu, MaceEngineConfig *config) {
                              static_cast<GPUPriorityHint>(gpu.priority_hint));
 }
 
+MaceStatus SetDsp(const DspOptions &dsp, MaceEngineConfig *config) {
+  if (dsp.unsigned_pd) {
+    MACE_TOOL_RETURN_IF_ERROR(config->SetHexagonToUnsignedPD());
+  }
+  if (dsp.power == HEXAGON_NN_CORNER_RELEASE && !dsp.dcvs &&
+      dsp.latency_us == 0) {
+    return MaceStatus::MACE_SUCCESS;
+  }
+  return config->SetHexagonPower(static_cast<HexagonNNCornerType>(dsp.power),
+                                 dsp.dcvs, dsp.latency_us);
+}
+
 MaceStatus SetAccelerator(const AcceleratorFlags &flags,
                           MaceEngineConfig *config) {
   MACE_TOOL_RETURN_IF_ERROR(config->SetAcceleratorCache(
@@ -250,6 +262,9 @@ MaceStatus ModelRunner::CreateEngine(bool check_operators) {
   }
   MACE_TOOL_RETURN_IF_ERROR(SetRuntime(options_.runtime, &config));
   if (uses_gpu) MACE_TOOL_RETURN_IF_ERROR(SetGpu(options_.gpu, &config));
+  if (NamesRuntime(options_.runtime, "dsp")) {
+    MACE_TOOL_RETURN_IF_ERROR(SetDsp(options_.dsp, &config));
+  }
   if (NamesAccelerator(options_.runtime)) {
     MACE_TOOL_RETURN_IF_ERROR(SetAccelerator(options_.accelerator, &config));
   }

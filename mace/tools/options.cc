@@ -306,12 +306,39 @@ void AddGpuFlags(CLI::App *app, GpuOptions *gpu) {
       ->group(kGpuGroup);
 }
 
-void WarnOfGpuFlags(const CLI::App &app, const std::string &runtime) {
-  if (NamesRuntime(runtime, "gpu")) return;
+constexpr char kDspGroup[] = "DSP";
+
+void AddDspFlags(CLI::App *app, DspOptions *dsp) {
+  app->add_flag("--dsp_unsigned_pd", dsp->unsigned_pd,
+                "insist on a process of the DSP for unsigned code")
+      ->group(kDspGroup);
+  app->add_option("--dsp_power", dsp->power,
+                  "the clock of the DSP: 0 (default) as the system likes, 1 "
+                  "most (turbo plus) to 7 least (SVS2)")
+      ->type_name("0..7")
+      ->check(Within(0, 7))
+      ->group(kDspGroup);
+  app->add_flag("--dsp_dcvs", dsp->dcvs,
+                "--dsp_power is the most; below it, the DSP chooses")
+      ->group(kDspGroup);
+  app->add_option("--dsp_latency", dsp->latency_us,
+                  "how long the DSP may take to wake up, in microseconds; 0 "
+                  "(default): no wish")
+      ->type_name("US")
+      ->check(CLI::NonNegativeNumber)
+      ->group(kDspGroup);
+}
+
+// Of a group for one runtime.
+void WarnOfFlags(const CLI::App &app,
+                 const std::string &runtime,
+                 const char *group,
+                 const char *device) {
+  if (NamesRuntime(runtime, device)) return;
   for (const CLI::Option *option : app.get_options()) {
-    if (option->get_group() != kGpuGroup || option->count() == 0) continue;
+    if (option->get_group() != group || option->count() == 0) continue;
     MACE_TOOL_WARNING(option->get_name() + " has no effect: --runtime=" +
-                      runtime + " does not name the gpu");
+                      runtime + " does not name the " + device);
   }
 }
 
@@ -485,6 +512,7 @@ ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options) {
   AddRunFlags(&app, options);
   AddReportFlags(&app, options);
   AddGpuFlags(&app, &options->gpu);
+  AddDspFlags(&app, &options->dsp);
   AddAcceleratorFlags(&app, &options->accelerator);
   try {
     app.parse(argc, argv);
@@ -499,7 +527,8 @@ ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options) {
   }
   if (wrong.empty()) wrong = CheckCombinations(*options);
   if (!wrong.empty()) return Refuse(wrong);
-  WarnOfGpuFlags(app, options->runtime);
+  WarnOfFlags(app, options->runtime, kGpuGroup, "gpu");
+  WarnOfFlags(app, options->runtime, kDspGroup, "dsp");
   WarnOfAcceleratorFlags(app, options->runtime);
   return {true, kExitSuccess};
 }

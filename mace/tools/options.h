@@ -43,6 +43,14 @@ struct GpuOptions {
   bool out_of_range_check = false;
 };
 
+// What the flags say of the DSP.
+struct DspOptions {
+  bool unsigned_pd = false;
+  int power = 0;  // a HexagonNNCornerType
+  bool dcvs = false;
+  int latency_us = 0;
+};
+
 // What the flags say of accelerators: HTA, HTP and APU.
 struct AcceleratorFlags {
   std::string binary_file;
@@ -59,6 +67,7 @@ struct Options {
   std::string model_data_file;
   std::string runtime = "cpu";
   GpuOptions gpu;
+  DspOptions dsp;
   AcceleratorFlags accelerator;
 
   std::vector<TensorSpec> inputs;

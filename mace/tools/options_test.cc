@@ -111,6 +111,24 @@ TEST(OptionsTest, FlagsOfAccelerators) {
   EXPECT_EQ(2, options.accelerator.preference_hint);
 }
 
+TEST(OptionsTest, FlagsOfTheDsp) {
+  Options options;
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(Parse({"--runtime=dsp+cpu", "--dsp_unsigned_pd", "--dsp_power=2",
+                     "--dsp_dcvs", "--dsp_latency=100"},
+                    &options)
+                  .run);
+  EXPECT_EQ("", testing::internal::GetCapturedStderr());
+  EXPECT_TRUE(options.dsp.unsigned_pd);
+  EXPECT_EQ(HEXAGON_NN_CORNER_TURBO, options.dsp.power);
+  EXPECT_TRUE(options.dsp.dcvs);
+  EXPECT_EQ(100, options.dsp.latency_us);
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(Parse({"--dsp_power=2"}, &options).run);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(std::string::npos, said.find("does not name the dsp")) << said;
+}
+
 // Of an accelerator that is not the one it is for.
 TEST(OptionsTest, FlagsOfAnotherAccelerator) {
   Options options;

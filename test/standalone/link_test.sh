@@ -102,7 +102,7 @@ test_headers() {
     expect "${header##*/} compiles alone" clang++-19 -std=c++17 -fsyntax-only \
       -Wall -Wextra -Werror -Ibuild/include -x c++ "$header"
   done
-  for header in mace_c.h mace_pipeline_c.h; do
+  for header in mace_c.h mace_accelerator_c.h mace_pipeline_c.h; do
     expect "$header is C" clang-19 -std=c99 -fsyntax-only -Wall -Wextra -Werror \
       -Ibuild/include -x c "build/include/mace/public/$header"
   done

@@ -12,6 +12,7 @@
 
 #include "mace/core/base/shape.h"
 #include "mace/core/base/status.h"
+#include "mace/core/engine/c_error.h"
 #include "mace/core/graph/engine_options.h"
 #include "mace/core/model/model_reader.h"
 #include "mace/public/mace.h"
@@ -25,7 +26,9 @@ std::string &LastError() {
   return message;
 }
 
-mace_code Report(const MaceStatus &status) {
+}  // namespace
+
+mace_code ReportToC(const MaceStatus &status) {
   if (IsOk(status)) return MACE_OK;
   try {
     LastError() = status.information();
@@ -36,13 +39,15 @@ mace_code Report(const MaceStatus &status) {
   return static_cast<mace_code>(status.code());
 }
 
+namespace {
+
 // Runs the body of an entry point; nothing but a code leaves it. One function
 // for all of them: what catches takes much room.
 mace_code GuardBody(MaceStatus (*body)(const void *), const void *function) {
   try {
-    return Report(body(function));
+    return ReportToC(body(function));
   } catch (...) {
-    return Report(CurrentExceptionStatus());
+    return ReportToC(CurrentExceptionStatus());
   }
 }
 

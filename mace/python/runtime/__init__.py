@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs models in Python; `import mace` has what is here."""
 
+from mace.python.runtime.accelerators import AcceleratorOptions
 from mace.python.runtime.library import EngineError
 from mace.python.runtime.load import load
 from mace.python.runtime.model import BoundModel, Model
@@ -11,6 +12,7 @@ from mace.python.runtime.tensors import TensorInfo
 from mace.python.tools.errors import MaceError
 
 __all__ = [
+    "AcceleratorOptions",
     "BoundModel",
     "Copy",
     "EngineError",

@@ -30,7 +30,7 @@ TYPES = {
 # mace_format.
 FORMATS = {"NONE": 0, "NHWC": 1, "NCHW": 2}
 # mace_device.
-DEVICES = {"cpu": 0, "gpu": 2}
+DEVICES = {"cpu": 0, "gpu": 2, "dsp": 3, "hta": 4, "apu": 5, "htp": 6}
 # mace_affinity.
 AFFINITIES = {
     "none": 0,
@@ -159,7 +159,7 @@ def _declare(found: Any) -> None:
     found.mace_last_error.restype = ctypes.c_char_p
     found.mace_last_error.argtypes = ()
     pointer, size, number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
-    arguments = {
+    arguments: dict[str, tuple[Any, ...]] = {
         "mace_config_create": (pointer,),
         "mace_config_set_devices": (pointer, pointer, size),
         "mace_config_set_cpu_threads": (pointer, number, number),
@@ -174,6 +174,13 @@ def _declare(found: Any) -> None:
         "mace_engine_reset_states": (pointer,),
         "mace_engine_destroy": (pointer,),
     }
+    # Of libraries with a DSP runtime, and with accelerators.
+    text = ctypes.c_char_p
+    more = {
+        "mace_hexagon_configure": (pointer, *(number,) * 4),
+        "mace_accelerator_configure": (pointer, *(number,) * 3, text, text),
+    }
+    arguments.update({n: types for n, types in more.items() if hasattr(found, n)})
     for name, types in arguments.items():
         function = getattr(found, name)
         function.argtypes = types

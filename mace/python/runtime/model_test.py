@@ -292,7 +292,7 @@ models:
     [
         ({"threads": 0}, "threads: found 0, accepted: 1, 2, ..."),
         ({"memory_limit": -1}, "memory_limit: found -1, accepted: 1, 2, ..."),
-        ({"runtimes": "npu"}, "runtimes: found 'npu', accepted: cpu, gpu"),
+        ({"runtimes": "npu"}, "runtimes: found 'npu', accepted: cpu, gpu, dsp"),
         ({"runtimes": ()}, "runtimes: found none"),
         ({"affinity": "big"}, "affinity: found 'big', accepted: none, big_only"),
         ({"precision": "fp16"}, "precision: found 'fp16', accepted: fp16_fp32"),

@@ -8,11 +8,12 @@ import contextlib
 import ctypes
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional, Union
 
 from mace.python.installation import cache_dir
+from mace.python.runtime.accelerators import AcceleratorOptions, set_accelerators
 from mace.python.runtime.library import AFFINITIES, DEVICES, CGpu, check, library
 from mace.python.tools.data_type import Precision
 from mace.python.tools.errors import UsageError
@@ -26,7 +27,8 @@ class RunOptions:
     """How a model runs.
 
     Attributes:
-        runtimes: ``"cpu"``, ``"gpu"``, or several in order of preference: each
+        runtimes: ``"cpu"``, ``"gpu"``, ``"dsp"``, ``"hta"``, ``"apu"``, ``"htp"``, as
+            far as the library has them, or several in order of preference: each
             operator runs on the first that can run it and makes the model faster. If
             ``"cpu"`` is one of several, a computer without the others runs the model,
             too. None: what the model was converted for, and the CPU.
@@ -44,6 +46,7 @@ class RunOptions:
             more. None: any.
         gpu_storage: a folder for compiled kernels, which makes the next start faster;
             None: ``opencl`` in the folder of caches.
+        accelerators: what the DSP and accelerators are asked for.
     """
 
     runtimes: Union[str, Sequence[str], None] = None
@@ -54,6 +57,7 @@ class RunOptions:
     check_weights: bool = False
     memory_limit: Optional[int] = None
     gpu_storage: Union[str, os.PathLike[str], None] = None
+    accelerators: AcceleratorOptions = field(default_factory=AcceleratorOptions)
 
     def __post_init__(self) -> None:
         for name in self.devices or ():
@@ -118,6 +122,7 @@ def native_config(options: RunOptions, devices: Sequence[str]) -> Iterator[Any]:
         if "gpu" in devices:
             storage = os.fsencode(_gpu_storage(options))
             check(c.mace_config_set_gpu(config, ctypes.byref(CGpu(storage))))
+        set_accelerators(c, config, options.accelerators)
         yield config
     finally:
         c.mace_config_destroy(config)

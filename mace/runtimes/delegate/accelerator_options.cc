@@ -51,7 +51,8 @@ MaceStatus SetCache(const AcceleratorSetting &setting,
 MaceStatus SetHints(const AcceleratorSetting &setting,
                     DelegateOptions *options) {
   constexpr int kMostBoost = 100;
-  if (setting.first > kMostBoost || setting.second < NEURON_PREFER_LOW_POWER ||
+  if (setting.first < 0 || setting.first > kMostBoost ||
+      setting.second < NEURON_PREFER_LOW_POWER ||
       setting.second > NEURON_PREFER_SUSTAINED_SPEED) {
     return InvalidArgs("APU hints ", setting.first, " and ", setting.second,
                        "; the boost is 0 to 100, the preference 0 (low power), "

@@ -18,6 +18,8 @@
 
 #include "mace/core/graph/engine_config.h"
 #include "mace/kernels/hexagon/program/instructions.h"
+#include "mace/public/mace_accelerator_c.h"
+#include "mace/public/mace_c_handles.h"
 #include "mace/runtimes/hexagon/fastrpc_transport.h"
 #include "mace/runtimes/hexagon/testing/fastrpc_stand_in.h"
 
@@ -510,6 +512,23 @@ TEST(HexagonSettingsTest, WrongPowerIsRefused) {
     EXPECT_THAT(status.information(), HasSubstr("HexagonNNCornerType"));
   }
   EXPECT_TRUE(options.may_lower);
+}
+
+TEST(HexagonSettingsTest, AreTheSameInC) {
+  mace_config config;
+  EXPECT_EQ(mace_config_set_hexagon_to_unsigned_pd(&config), MACE_OK);
+  EXPECT_EQ(mace_config_set_hexagon_power(&config, MACE_CORNER_TURBO, 1, 70),
+            MACE_OK);
+  const HexagonOptions &options = config.config.impl()->options.hexagon;
+  EXPECT_TRUE(options.unsigned_pd);
+  EXPECT_TRUE(options.may_lower);
+  EXPECT_EQ(options.corner, HEXAGON_NN_CORNER_TURBO);
+  EXPECT_EQ(options.latency_us, 70);
+  EXPECT_EQ(mace_config_set_hexagon_power(&config, 8, 0, 0),
+            MACE_ERROR_INVALID_ARGS);
+  EXPECT_THAT(mace_last_error(), HasSubstr("HexagonNNCornerType"));
+  EXPECT_EQ(mace_config_set_hexagon_to_unsigned_pd(nullptr),
+            MACE_ERROR_INVALID_ARGS);
 }
 
 TEST_F(FastRpcTest, PowerIsAskedFor) {
