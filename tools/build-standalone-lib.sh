@@ -21,7 +21,7 @@ build/include/mace/public/*.h; with -install, also to a prefix.
                       writes to build/lib/ABI/cpu_gpu, and so on (default for
                       Android: cpu,gpu; for others: cpu). The CPU is always one of
                       them. With dsp, the DSP's own code lies beside the library.
-                      Also htp, apu: with the adapter to that vendor's library
+                      Also hta, htp, apu: with the adapter to that vendor's library
                       (docs/user/accelerators.md); npu: for delegates of your own
   -models FILE[,FILE...]
                       converted models (.pb): the library has the operators of
@@ -111,8 +111,6 @@ while [[ $# -gt 0 ]]; do
   shift
 done
 
-# Deployment files and the library answer in the same words, see no_runtime() of
-# mace/python/tools/config/limits.py.
 gpu=
 dsp=false
 delegates=()
@@ -124,17 +122,13 @@ for runtime in ${runtimes//[,+_]/ }; do
       gpu=${gpu:-false}
       dsp=true
       ;;
-    htp | apu | npu)
+    hta | htp | apu | npu)
       gpu=${gpu:-false}
       [[ " ${delegates[*]-} " == *" $runtime "* ]] || delegates+=("$runtime")
       ;;
-    hta)
-      fail "-runtimes $runtimes: the library has no ${runtime^^} runtime; it has:" \
-        "CPU, GPU, DSP, HTP, APU"
-      ;;
     *)
       fail "-runtimes $runtimes: unknown device '$runtime'; accepted: cpu, gpu, dsp," \
-        "htp, apu, npu"
+        "hta, htp, apu, npu"
       ;;
   esac
 done

@@ -70,7 +70,9 @@ void AddPacked(ModelBuilder *model,
                      1, offset, bytes);
 }
 
-std::vector<float> ScalesOf(int64_t channels) {
+// For each output channel, or one for all.
+std::vector<float> ScalesOf(int64_t channels, bool one_scale) {
+  if (one_scale) return {0.01f};
   std::vector<float> scales;
   for (int64_t i = 0; i < channels; ++i) {
     scales.push_back(0.008f + 0.001f * static_cast<float>(i));
@@ -78,19 +80,21 @@ std::vector<float> ScalesOf(int64_t channels) {
   return scales;
 }
 
-// Int8 numbers with a scale for each output channel.
+// Int8 numbers.
 void AddFilter(ModelBuilder *model,
                const std::string &name,
                const Dims &dims,
                int64_t axis,
-               int64_t seed) {
+               int64_t seed,
+               bool one_scale) {
   std::vector<int8_t> values;
   for (float value : Scattered(Elements(dims), seed)) {
     values.push_back(static_cast<int8_t>(std::lround(value * 120)));
   }
-  const std::vector<float> scales = ScalesOf(dims[static_cast<size_t>(axis)]);
+  const std::vector<float> scales =
+      ScalesOf(dims[static_cast<size_t>(axis)], one_scale);
   const uint64_t offset = model->AppendWeights(values.data(), values.size());
-  model->Quantized({QuantizationMessage(scales, {}, axis)})
+  model->Quantized({QuantizationMessage(scales, {}, one_scale ? 0 : axis)})
       .RawConstant(name, dims, DataType::kInt8, ConstantLayout::kPlain, 1,
                    offset, values.size());
 }
@@ -112,15 +116,38 @@ void AddScaling(ModelBuilder *model,
 void AddBias(ModelBuilder *model,
              const std::string &name,
              int64_t count,
-             float input_scale) {
+             float input_scale,
+             bool one_scale) {
   std::vector<int32_t> values;
-  std::vector<float> scales = ScalesOf(count);
+  std::vector<float> scales = ScalesOf(count, one_scale);
+  for (float &scale : scales) scale *= input_scale;
   for (int64_t i = 0; i < count; ++i) {
     values.push_back(static_cast<int32_t>(i * 300 - 500));
-    scales[static_cast<size_t>(i)] *= input_scale;
   }
   model->Quantized({QuantizationMessage(scales, {}, 0)})
       .Constant(name, {count}, values);
+}
+
+ModelBuilder QuantizedOpenNetwork() {
+  constexpr float kScale = 0.0078125f;
+  constexpr float kResultScale = 0.05f;
+  ModelBuilder model;
+  model.Version(7).Input("x", {1, -1, -1, 3});
+  AddFilter(&model, "f", {8, 3, 3, 3}, 0, 1, true);
+  AddScaling(&model, "x", kScale, 0, DataType::kInt8);
+  AddScaling(&model, "y", kResultScale, 0, DataType::kInt8);
+  model.Quantized({QuantizationMessage({kScale}, {0})})
+      .Operator("quantize", "Quantize", {"x", "x_scale", "x_zero"}, {"q"},
+                {Named("to", "INT8")})
+      .Quantized({QuantizationMessage({kResultScale}, {0}, 0, DataType::kInt8)})
+      .Operator("conv", "Conv2D", {"q", "f"}, {"c"}, {Named("padding", "SAME")})
+      .Quantized({QuantizationMessage({kResultScale}, {0}, 0, DataType::kInt8)})
+      .Operator("pool", "Pooling", {"c"}, {"p"},
+                {Named("mode", "MAX"), Named("padding", "SAME"),
+                 IntsAttribute("kernels", {3, 3})})
+      .Operator("dequantize", "Dequantize", {"p", "y_scale", "y_zero"}, {"y"})
+      .Output("y");
+  return model;
 }
 
 void AddFloatConstants(ModelBuilder *model) {
@@ -196,7 +223,8 @@ ModelBuilder InterruptedNetwork() {
   return model;
 }
 
-ModelBuilder OpenNetwork() {
+ModelBuilder OpenNetwork(bool quantized) {
+  if (quantized) return QuantizedOpenNetwork();
   ModelBuilder model;
   model.DataTypes("fp16_fp32").Input("x", {1, -1, -1, 3});
   AddPacked(&model, "f", {8, 3, 3, 3}, 1);
@@ -208,17 +236,17 @@ ModelBuilder OpenNetwork() {
   return model;
 }
 
-ModelBuilder QuantizedNetwork(DataType type) {
+ModelBuilder QuantizedNetwork(DataType type, bool one_scale) {
   const int64_t zero = type == DataType::kUint8 ? 128 : 0;
   const auto scaled = [type, zero](float scale) {
     return QuantizationMessage({scale}, {zero}, 0, type);
   };
   ModelBuilder model;
   model.Version(7).Input("x", {1, 6, 6, 3});
-  AddFilter(&model, "f", {8, 3, 3, 3}, 0, 1);
-  AddBias(&model, "b", 8, 0.0078125f);
-  AddFilter(&model, "df", {3, 3, 8, 1}, 2, 3);
-  AddFilter(&model, "w", {4, 8}, 0, 4);
+  AddFilter(&model, "f", {8, 3, 3, 3}, 0, 1, one_scale);
+  AddBias(&model, "b", 8, 0.0078125f, one_scale);
+  AddFilter(&model, "df", {3, 3, 8, 1}, 2, 3, one_scale);
+  AddFilter(&model, "w", {4, 8}, 0, 4, one_scale);
   AddScaling(&model, "x", 0.0078125f, zero, type);
   AddScaling(&model, "y", 0.06f, zero, type);
   model.Quantized({QuantizationMessage({0.0078125f}, {zero})})
@@ -236,7 +264,7 @@ ModelBuilder QuantizedNetwork(DataType type) {
       .Operator("pool", "Pooling", {"s"}, {"p"},
                 {Named("mode", "MAX"), IntsAttribute("kernels", {2, 2}),
                  IntsAttribute("strides", {2, 2})})
-      .Quantized({scaled(0.04f)})
+      .Quantized({scaled(0.08f)})
       .Operator("mean", "Reduce", {"p"}, {"m"},
                 {Named("mode", "MEAN"), IntsAttribute("axes", {1, 2}),
                  IntAttribute("keep_dims", 0)})

@@ -36,12 +36,14 @@ int64_t Count(const std::string &library, const char *name);
 // x [1, 6, 6, 3] -> convolution, depthwise convolution, sum, pooling, mean over
 // the image, product, Softmax -> y [1, 4]; all are common operators.
 core_test::ModelBuilder FloatNetwork();
-// The same without Softmax, in 8-bit integers. x and y are floats.
-core_test::ModelBuilder QuantizedNetwork(DataType type);
+// The same without Softmax, in 8-bit integers. x and y are floats. Weights have
+// a scale for each output, or one.
+core_test::ModelBuilder QuantizedNetwork(DataType type, bool one_scale = false);
 // FloatNetwork with an operator in its middle that no adapter has.
 core_test::ModelBuilder InterruptedNetwork();
-// y = relu(convolution(x)), x of open height and width.
-core_test::ModelBuilder OpenNetwork();
+// y = relu(convolution(x)), or of int8 max-pool(convolution(x)); x of open
+// height and width.
+core_test::ModelBuilder OpenNetwork(bool quantized = false);
 
 // The engine of a model for a runtime and the CPU.
 core_test::MadeEngine MakeOn(

@@ -13,6 +13,8 @@
 
 #include "mace/core/testing/engine_maker.h"
 #include "mace/public/mace.h"
+#include "mace/public/mace_accelerator_c.h"
+#include "mace/public/mace_c_handles.h"
 #include "test/delegates/delegate_testing.h"
 
 namespace mace {
@@ -33,26 +35,33 @@ using delegate_testing::RunNetwork;
 const Dims kImage = {1, 6, 6, 3};
 constexpr int64_t kClasses = 4;
 constexpr float kTolerance = 1e-5f;
+// One step of the last operator's results for each rounding that differs.
+constexpr float kQuantizedTolerance = 0.13f;
 
 struct Vendor {
   const char *name;
+  // What it is tested with: FloatNetwork, or QuantizedNetwork of one scale.
+  bool computes_floats;
   RuntimeType runtime;
   const char *variable;  // names the library
   const char *library;
   const char *without_a_function;
-  const char *missing;     // that function
-  const char *refuse_add;  // makes the stand-in refuse sums
-  int64_t operators;       // of FloatNetwork, of 7
-  int64_t quantized_operators;
+  const char *as_real;     // does not say that it is a stand-in
+  const char *missing;     // the function that is missing
+  const char *refuse_add;  // makes the stand-in refuse sums; null: it can't
+  int64_t operators;       // of the network; all
 };
 
 const Vendor kVendors[] = {
-    {"Neuron", RT_APU, "MACE_NEURON_LIBRARY", "libneuron_stand_in.so",
-     "libneuron_without_compute.so", "NeuronExecution_compute", "refuse 0", 7,
-     6},
-    {"Qnn", RT_HTP, "MACE_QNN_LIBRARY", "libqnn_stand_in.so",
-     "libqnn_without_compute.so", "graph_execute", "refuse ElementWiseAdd", 7,
-     6},
+    {"Neuron", true, RT_APU, "MACE_NEURON_LIBRARY", "libneuron_stand_in.so",
+     "libneuron_without_compute.so", "libneuron_as_real.so",
+     "NeuronExecution_compute", "refuse 0", 7},
+    {"Qnn", true, RT_HTP, "MACE_QNN_LIBRARY", "libqnn_stand_in.so",
+     "libqnn_without_compute.so", "libqnn_as_real.so", "graph_execute",
+     "refuse ElementWiseAdd", 7},
+    {"Hta", false, RT_HTA, "MACE_HTA_LIBRARY", "libhta_stand_in.so",
+     "libhta_without_compute.so", "libhta_as_real.so",
+     "hexagon_hta_nn_execute_new", nullptr, 6},
 };
 
 class DelegatesTest : public ::testing::TestWithParam<Vendor> {
@@ -65,13 +74,21 @@ class DelegatesTest : public ::testing::TestWithParam<Vendor> {
     return Count(vendor().library, name);
   }
   MadeEngine Made(const MaceEngineConfig &config = MaceEngineConfig()) const {
-    return MakeOn(vendor().runtime, FloatNetwork(), config);
+    return MakeOn(vendor().runtime, Network(), config);
+  }
+  core_test::ModelBuilder Network() const {
+    return vendor().computes_floats
+               ? FloatNetwork()
+               : delegate_testing::QuantizedNetwork(DataType::kUint8, true);
+  }
+  float Tolerance() const {
+    return vendor().computes_floats ? kTolerance : kQuantizedTolerance;
   }
   // The engine still computes what the CPU does.
   void ExpectRight(const MadeEngine &made) const {
     for (int run = 0; run < 2; ++run) {
       ExpectClose(RunNetwork(made, kImage, kClasses),
-                  OnCpu(FloatNetwork(), kImage, kClasses), kTolerance);
+                  OnCpu(Network(), kImage, kClasses), Tolerance());
     }
   }
   // One message about the device, and nothing runs on it.
@@ -111,17 +128,18 @@ TEST_P(DelegatesTest, FreeWhatTheyMake) {
 
 TEST_P(DelegatesTest, ComputeInIntegers) {
   for (DataType type : {DataType::kUint8, DataType::kInt8}) {
-    const auto network = delegate_testing::QuantizedNetwork(type);
+    const auto network =
+        delegate_testing::QuantizedNetwork(type, !vendor().computes_floats);
     const MadeEngine made = MakeOn(vendor().runtime, network);
-    // One step of the last operator's results for each rounding that differs.
     ExpectClose(RunNetwork(made, kImage, kClasses),
-                OnCpu(network, kImage, kClasses), 0.13f);
-    EXPECT_EQ(OperatorsOn(made, device()), vendor().quantized_operators)
-        << made.engine->Explain();
+                OnCpu(network, kImage, kClasses), kQuantizedTolerance);
+    EXPECT_EQ(OperatorsOn(made, device()), 6) << made.engine->Explain();
   }
 }
 
-TEST_P(DelegatesTest, LeaveToTheCpuWhatTheyDoNotTake) {
+class FloatDelegatesTest : public DelegatesTest {};
+
+TEST_P(FloatDelegatesTest, LeaveToTheCpuWhatTheyDoNotTake) {
   const auto network = delegate_testing::InterruptedNetwork();
   const MadeEngine made = MakeOn(vendor().runtime, network);
   ExpectClose(RunNetwork(made, kImage, kClasses),
@@ -136,13 +154,13 @@ TEST_P(DelegatesTest, LeaveToTheCpuWhatTheyDoNotTake) {
 }
 
 TEST_P(DelegatesTest, TakeNewShapes) {
-  const auto network = delegate_testing::OpenNetwork();
+  const auto network = delegate_testing::OpenNetwork(!vendor().computes_floats);
   const MadeEngine made = MakeOn(vendor().runtime, network);
   for (int64_t size : {4, 7, 4}) {
     const Dims shape = {1, size, size + 1, 3};
     const int64_t elements = size * (size + 1) * 8;
     ExpectClose(RunNetwork(made, shape, elements),
-                OnCpu(network, shape, elements), kTolerance);
+                OnCpu(network, shape, elements), Tolerance());
     EXPECT_EQ(OperatorsOn(made, device()), 2);
   }
 }
@@ -156,7 +174,7 @@ TEST_P(DelegatesTest, AreRequiredWithoutTheCpu) {
   const Environment none(vendor().variable, "/no/such/library.so");
   core_test::MakeOptions options;
   EXPECT_CODE(options.config.SetRuntimeType(vendor().runtime), MACE_SUCCESS);
-  const MadeEngine made = core_test::Make(FloatNetwork(), options);
+  const MadeEngine made = core_test::Make(Network(), options);
   EXPECT_CODE(made.status, MACE_UNSUPPORTED);
   EXPECT_MENTIONS(made.status, vendor().variable);
 }
@@ -167,7 +185,20 @@ TEST_P(DelegatesTest, NameTheFunctionThatALibraryLacks) {
   ExpectLeftOut(Made(), std::string("has no ") + vendor().missing);
 }
 
-TEST_P(DelegatesTest, HearTheLibraryRefuseAnOperator) {
+// A call takes longer than the CPU needs for so small a network.
+TEST_P(DelegatesTest, LeaveToTheCpuWhatACallIsTooLongFor) {
+  const Environment real(vendor().variable, LibraryPath(vendor().as_real));
+  const MadeEngine made = Made();
+  ExpectRight(made);
+  EXPECT_EQ(OperatorsOn(made, device()), 0);
+  const std::string text = made.engine->Explain();
+  EXPECT_NE(text.find("operator(s) would take 0 us and its 2 copies 100 us, "
+                      "but "),
+            std::string::npos)
+      << text;
+}
+
+TEST_P(FloatDelegatesTest, HearTheLibraryRefuseAnOperator) {
   const Environment fails("MACE_STAND_IN_FAILS", vendor().refuse_add);
   const MadeEngine made = Made();
   ExpectRight(made);
@@ -242,11 +273,11 @@ TEST_P(CacheTest, OfAnotherModelIsNotUsed) {
   MaceEngineConfig config;
   EXPECT_CODE(config.SetAcceleratorCache(ACCELERATOR_CACHE_LOAD, file_, ""),
               MACE_SUCCESS);
-  const auto network = delegate_testing::OpenNetwork();
+  const auto network = delegate_testing::OpenNetwork(!vendor().computes_floats);
   const int64_t restored = Counted("restored");
   const MadeEngine made = MakeOn(vendor().runtime, network, config);
   ExpectClose(RunNetwork(made, {1, 4, 4, 3}, 128),
-              OnCpu(network, {1, 4, 4, 3}, 128), kTolerance);
+              OnCpu(network, {1, 4, 4, 3}, 128), Tolerance());
   EXPECT_EQ(Counted("restored"), restored);
 }
 
@@ -286,9 +317,43 @@ INSTANTIATE_TEST_SUITE_P(Vendors,
                          ::testing::ValuesIn(kVendors),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Vendors,
+                         FloatDelegatesTest,
+                         ::testing::Values(kVendors[0], kVendors[1]),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Vendors,
                          CacheTest,
                          ::testing::ValuesIn(kVendors),
                          name_of);
+
+class HtaTest : public ::testing::Test {
+ private:
+  const Environment library_{"MACE_HTA_LIBRARY",
+                             LibraryPath("libhta_stand_in.so")};
+};
+
+// Weights that have a scale for each output are rounded to one scale.
+TEST_F(HtaTest, RoundsWeightsOfSeveralScales) {
+  for (DataType type : {DataType::kUint8, DataType::kInt8}) {
+    const auto network = delegate_testing::QuantizedNetwork(type);
+    const MadeEngine made = MakeOn(RT_HTA, network);
+    constexpr float kThreeSteps = 0.19f;
+    ExpectClose(RunNetwork(made, kImage, kClasses),
+                OnCpu(network, kImage, kClasses), kThreeSteps);
+    EXPECT_EQ(OperatorsOn(made, HTA), 6);
+  }
+}
+
+TEST_F(HtaTest, SaysThatItComputesNoFloats) {
+  const MadeEngine made = MakeOn(RT_HTA, FloatNetwork());
+  ExpectClose(RunNetwork(made, kImage, kClasses),
+              OnCpu(FloatNetwork(), kImage, kClasses), kTolerance);
+  for (const OperatorPlacement &op : made.engine->GetPlacement().operators) {
+    EXPECT_EQ(op.device, CPU);
+    ASSERT_EQ(op.refusals.size(), 1u);
+    EXPECT_EQ(op.refusals[0].reason,
+              "it computes in 8-bit integers, not in floats");
+  }
+}
 
 TEST(HintsTest, ReachNeuroPilot) {
   const Environment library("MACE_NEURON_LIBRARY",
@@ -313,6 +378,48 @@ TEST(HintsTest, ReachQnn) {
   EXPECT_CODE(config.SetQnnPerformance(HEXAGON_POWER_SAVER), MACE_SUCCESS);
   RunNetwork(MakeOn(RT_HTP, FloatNetwork(), config), kImage, kClasses);
   EXPECT_EQ(Count("libqnn_stand_in.so", "hint"), kSvs);
+}
+
+TEST(HintsTest, ReachTheLibrariesFromC) {
+  const Environment neuron("MACE_NEURON_LIBRARY",
+                           LibraryPath("libneuron_stand_in.so"));
+  const Environment qnn("MACE_QNN_LIBRARY", LibraryPath("libqnn_stand_in.so"));
+  constexpr int kSvs = 0x40;
+  mace_config config;
+  EXPECT_EQ(mace_config_set_apu_hints(&config, 21, MACE_PREFER_LOW_POWER),
+            MACE_OK);
+  EXPECT_EQ(
+      mace_config_set_qnn_performance(&config, MACE_PERFORMANCE_POWER_SAVER),
+      MACE_OK);
+  const std::string file = ::testing::TempDir() + "/from_c.bin";
+  EXPECT_EQ(mace_config_set_accelerator_cache(&config, MACE_CACHE_STORE,
+                                              nullptr, file.c_str()),
+            MACE_OK);
+  RunNetwork(MakeOn(RT_APU, FloatNetwork(), config.config), kImage, kClasses);
+  EXPECT_EQ(Count("libneuron_stand_in.so", "hint"), 21);
+  EXPECT_EQ(Count("libneuron_stand_in.so", "preference"), 0);
+  EXPECT_EQ(std::remove(file.c_str()), 0);
+  RunNetwork(MakeOn(RT_HTP, FloatNetwork(), config.config), kImage, kClasses);
+  EXPECT_EQ(Count("libqnn_stand_in.so", "hint"), kSvs);
+}
+
+TEST(HintsTest, OfWrongValuesInCAreRefused) {
+  mace_config config;
+  EXPECT_EQ(mace_config_set_apu_hints(&config, -1, MACE_PREFER_LOW_POWER),
+            MACE_ERROR_INVALID_ARGS);
+  EXPECT_NE(std::string(mace_last_error()).find("the boost is 0 to 100"),
+            std::string::npos)
+      << mace_last_error();
+  EXPECT_EQ(mace_config_set_qnn_performance(&config, 9),
+            MACE_ERROR_INVALID_ARGS);
+  EXPECT_EQ(mace_config_set_accelerator_cache(&config, MACE_CACHE_STORE,
+                                              nullptr, nullptr),
+            MACE_ERROR_INVALID_ARGS);
+  EXPECT_EQ(mace_config_set_apu_hints(nullptr, 1, MACE_PREFER_LOW_POWER),
+            MACE_ERROR_INVALID_ARGS);
+  EXPECT_NE(std::string(mace_last_error()).find("`config` is NULL"),
+            std::string::npos)
+      << mace_last_error();
 }
 
 TEST(HintsTest, OfWrongValuesAreRefused) {

@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "mace/core/testing/engine_maker.h"
@@ -81,6 +84,58 @@ TEST(OwnDelegateTest, MayBeReplacedAndMayFail) {
   const auto left_out = made.engine->GetPlacement().left_out;
   ASSERT_EQ(left_out.size(), 1u);
   EXPECT_EQ(left_out[0].reason, "no such chip here");
+}
+
+// What a delegate that takes convolutions, but compiles none, was given.
+struct Given {
+  int questions = 0;
+  float largest_asked = 0;
+  float largest_compiled = 0;
+};
+Given g_given;
+
+class WatchingDelegate final : public Delegate {
+ public:
+  std::string Version() const override { return "1"; }
+  std::string Refusal(const DelegateSegment &segment) override {
+    if (segment.operators[0].type != "Conv2D") return "it only convolves";
+    ++g_given.questions;
+    g_given.largest_asked = Largest(segment);
+    return std::string();
+  }
+  MaceStatus Compile(const DelegateSegment &segment,
+                     std::unique_ptr<DelegateNetwork> * /*network*/) override {
+    g_given.largest_compiled = Largest(segment);
+    return MaceStatus(MaceStatus::MACE_RUNTIME_ERROR, "it compiles nothing");
+  }
+
+ private:
+  // Of the filter.
+  static float Largest(const DelegateSegment &segment) {
+    const DelegateTensor &filter =
+        segment.tensors[static_cast<size_t>(segment.operators[0].input(1))];
+    int64_t elements = 1;
+    for (int64_t dim : filter.shape) elements *= dim;
+    const auto *values = static_cast<const float *>(filter.data);
+    return *std::max_element(values, values + elements);
+  }
+};
+
+MaceStatus Watch(const DelegateOptions &, std::unique_ptr<Delegate> *delegate) {
+  *delegate = std::make_unique<WatchingDelegate>();
+  return MaceStatus();
+}
+
+TEST(OwnDelegateTest, IsAskedOnceAndWithoutPackedWeights) {
+  EXPECT_CODE(RegisterDelegate(RT_NPU, Watch), MACE_SUCCESS);
+  g_given = Given();
+  const auto network = delegate_testing::FloatNetwork();
+  const auto made = MakeOn(RT_NPU, network);
+  EXPECT_EQ(RunNetwork(made, {1, 6, 6, 3}, 4),
+            delegate_testing::OnCpu(network, {1, 6, 6, 3}, 4));
+  EXPECT_EQ(g_given.questions, 1);
+  EXPECT_EQ(g_given.largest_asked, 0);
+  EXPECT_EQ(g_given.largest_compiled, 1);
 }
 
 TEST(OwnDelegateTest, IsNotForOtherRuntimes) {

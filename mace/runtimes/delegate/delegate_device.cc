@@ -55,17 +55,27 @@ Support DelegateDevice::Supports(const Graph &graph,
   if (shapes == nullptr) return Support::Yes(0);
   const SegmentNodes one = NodesOf(graph, *shapes, {static_cast<int>(node)});
   if (one.nodes.empty()) return Support::Yes(0);
-  Result<DelegateSegment> segment = Describe(graph, *shapes, one, constants());
-  if (!segment.ok()) return Support::No(StatusMessage(segment.status()));
-  const std::string key = MakeString(node, " ", Fingerprint(segment.value()));
+  Result<DelegateSegment> outline =
+      Describe(graph, *shapes, one, nullptr, DescribedElements::kNone);
+  if (!outline.ok()) return Support::No(StatusMessage(outline.status()));
+  const std::string key = MakeString(node, " ", Fingerprint(outline.value()));
   const auto found = verdicts_.find(key);
   if (found != verdicts_.end()) return found->second;
+  const Support support = Ask(graph, *shapes, one);
+  constants_.DropSamples();
+  return verdicts_.emplace(key, support).first->second;
+}
+
+Support DelegateDevice::Ask(const Graph &graph,
+                            const GraphShapes &shapes,
+                            const SegmentNodes &one) const {
+  Result<DelegateSegment> segment =
+      Describe(graph, shapes, one, constants(), DescribedElements::kSample);
+  if (!segment.ok()) return Support::No(StatusMessage(segment.status()));
   std::string reason = ProblemWithTensors(segment.value());
   if (reason.empty()) reason = delegate_->Refusal(segment.value());
-  Support support =
-      reason.empty() ? Support::Yes(delegate_->EstimateNanos(segment.value()))
-                     : Support::No(reason);
-  return verdicts_.emplace(key, std::move(support)).first->second;
+  if (!reason.empty()) return Support::No(reason);
+  return Support::Yes(delegate_->EstimateNanos(segment.value()));
 }
 
 std::string DelegateDevice::Refusal(const Graph &graph,

@@ -18,6 +18,7 @@
 #include "mace/public/mace_delegate.h"
 #include "mace/runtimes/delegate/compiled_cache.h"
 #include "mace/runtimes/delegate/plain_constants.h"
+#include "mace/runtimes/delegate/segment_description.h"
 
 namespace mace {
 
@@ -52,6 +53,10 @@ class DelegateDevice final : public Device {
 
  private:
   DelegateDevice() = default;
+
+  Support Ask(const Graph &graph,
+              const GraphShapes &shapes,
+              const SegmentNodes &one) const;
 
   DeviceType type_ = NPU;
   bool check_numerics_ = false;

@@ -71,7 +71,8 @@ std::string DelegatePartition::Key(const DelegateSegment &description) const {
 MaceStatus DelegatePartition::Restore(const GraphShapes &shapes,
                                       CompiledSegment *segment) {
   MACE_ASSIGN_OR_RETURN(const DelegateSegment description,
-                        Describe(graph_, shapes, segment->nodes, nullptr));
+                        Describe(graph_, shapes, segment->nodes, nullptr,
+                                 DescribedElements::kNone));
   const std::vector<unsigned char> *bytes =
       device_->cache()->Find(Key(description));
   if (bytes == nullptr) return MaceStatus();
@@ -92,7 +93,8 @@ MaceStatus DelegatePartition::Compile(const GraphShapes &shapes,
                                       CompiledSegment *segment) {
   MACE_ASSIGN_OR_RETURN(
       const DelegateSegment description,
-      Describe(graph_, shapes, segment->nodes, device_->constants()));
+      Describe(graph_, shapes, segment->nodes, device_->constants(),
+               DescribedElements::kAll));
   const MaceStatus status =
       device_->delegate()->Compile(description, &segment->network);
   if (!IsOk(status) || segment->network == nullptr) {
@@ -103,7 +105,6 @@ MaceStatus DelegatePartition::Compile(const GraphShapes &shapes,
                         IsOk(status) ? std::string("the delegate made none")
                                      : StatusMessage(status));
   }
-  uses_constants_ = true;
   CompiledCache *cache = device_->cache();
   if (!cache->stores()) return MaceStatus();
   std::vector<unsigned char> bytes;
@@ -125,8 +126,6 @@ Result<std::unique_ptr<PreparedPartition>> DelegatePartition::Prepare(
     if (!segment.restored) MACE_RETURN_IF_ERROR(Compile(shapes, &segment));
   }
   device_->cache()->Write();
-  // What Supports copied, if nothing needs it.
-  if (!uses_constants_) device_->constants()->Clear();
   return std::unique_ptr<PreparedPartition>(
       std::make_unique<PreparedDelegate>(this, shapes, std::move(segments)));
 }

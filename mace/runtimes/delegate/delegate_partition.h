@@ -62,8 +62,6 @@ class DelegatePartition final : public Partition {
   const Graph &graph_;
   const PartitionSpec spec_;
   DelegateDevice *const device_;
-  // Whether a network that was compiled may refer to copies of constants.
-  bool uses_constants_ = false;
 };
 
 }  // namespace mace

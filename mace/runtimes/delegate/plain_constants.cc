@@ -127,6 +127,17 @@ void Widen(const Tensor &from, float *to) {
   }
 }
 
+MaceStatus CheckLayout(const Tensor &tensor) {
+  if (tensor.layout != ConstantLayout::kPackedN16Fours) return MaceStatus();
+  return Unsupported("delegates take no matrices of the layout of '",
+                     tensor.name, "'");
+}
+
+size_t PlainBytes(const Tensor &tensor) {
+  return static_cast<size_t>(tensor.elements()) *
+         DataTypeSize(PlainType(tensor));
+}
+
 // Whether the elements of the data file are those of the delegate.
 bool IsPlain(const Tensor &tensor) {
   return tensor.layout == ConstantLayout::kPlain &&
@@ -146,17 +157,13 @@ DataType PlainType(const Tensor &constant) {
 Result<const void *> PlainConstants::Get(const Graph &graph, int tensor) {
   const Tensor &from = graph.tensors()[static_cast<size_t>(tensor)].tensor;
   if (IsPlain(from)) return static_cast<const void *>(from.data);
-  if (from.layout == ConstantLayout::kPackedN16Fours) {
-    return Unsupported("delegates take no matrices of the layout of '",
-                       from.name, "'");
-  }
+  MACE_RETURN_IF_ERROR(CheckLayout(from));
   const auto found = copies_.find(tensor);
   if (found != copies_.end()) {
     return static_cast<const void *>(found->second.data());
   }
   AlignedMemory copy;
-  const auto bytes =
-      static_cast<size_t>(from.elements()) * DataTypeSize(PlainType(from));
+  const size_t bytes = PlainBytes(from);
   if (!copy.Allocate(bytes)) {
     return OutOfResources("no memory for ", bytes, " bytes of constant '",
                           from.name, "'");
@@ -180,6 +187,19 @@ Result<const void *> PlainConstants::Get(const Graph &graph, int tensor) {
   }
   return static_cast<const void *>(
       copies_.emplace(tensor, std::move(copy)).first->second.data());
+}
+
+Result<const void *> PlainConstants::Sample(const Graph &graph, int tensor) {
+  const Tensor &from = graph.tensors()[static_cast<size_t>(tensor)].tensor;
+  if (IsPlain(from)) return static_cast<const void *>(from.data);
+  MACE_RETURN_IF_ERROR(CheckLayout(from));
+  const size_t bytes = PlainBytes(from);
+  samples_.emplace_back(std::calloc(1, bytes), std::free);
+  if (samples_.back() == nullptr) {
+    return OutOfResources("no memory for ", bytes, " bytes of constant '",
+                          from.name, "'");
+  }
+  return static_cast<const void *>(samples_.back().get());
 }
 
 size_t PlainConstants::bytes() const {

@@ -8,7 +8,10 @@
 #define MACE_RUNTIMES_DELEGATE_PLAIN_CONSTANTS_H_
 
 #include <cstddef>
+#include <cstdlib>
 #include <map>
+#include <memory>
+#include <vector>
 
 #include "mace/core/base/aligned_memory.h"
 #include "mace/core/base/data_type.h"
@@ -24,14 +27,19 @@ DataType PlainType(const Tensor &constant);
 class PlainConstants {
  public:
   // The elements of a constant of the graph: those of the data file, or a copy,
-  // which lives until Clear. MACE_UNSUPPORTED if the layout is for operators
-  // that no delegate computes.
+  // which lives as long as this object. MACE_UNSUPPORTED if the layout is for
+  // operators that no delegate computes.
   Result<const void *> Get(const Graph &graph, int tensor);
-  void Clear() { copies_.clear(); }
+  // For questions: the elements of the data file where Get would not copy them,
+  // or else as many zeros, which live until DropSamples.
+  Result<const void *> Sample(const Graph &graph, int tensor);
+  void DropSamples() { samples_.clear(); }
   size_t bytes() const;
 
  private:
   std::map<int, AlignedMemory> copies_;
+  // From calloc: pages that nobody reads take no memory.
+  std::vector<std::unique_ptr<void, void (*)(void *)>> samples_;
 };
 
 }  // namespace mace

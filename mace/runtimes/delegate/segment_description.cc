@@ -80,8 +80,12 @@ class Describer {
  public:
   Describer(const Graph &graph,
             const GraphShapes &shapes,
-            PlainConstants *constants)
-      : graph_(graph), shapes_(shapes), constants_(constants) {}
+            PlainConstants *constants,
+            DescribedElements elements)
+      : graph_(graph),
+        shapes_(shapes),
+        constants_(constants),
+        elements_(elements) {}
 
   Result<int> IndexOf(int tensor) {
     if (tensor < 0) return -1;
@@ -128,7 +132,9 @@ class Describer {
     if (graph_.tensors()[id].source == TensorSource::kConstant) {
       to.is_constant = true;
       to.type = PublicType(PlainType(from));
-      if (constants_ != nullptr) {
+      if (elements_ == DescribedElements::kSample) {
+        MACE_ASSIGN_OR_RETURN(to.data, constants_->Sample(graph_, tensor));
+      } else if (elements_ == DescribedElements::kAll) {
         MACE_ASSIGN_OR_RETURN(to.data, constants_->Get(graph_, tensor));
       }
       return to;
@@ -142,6 +148,7 @@ class Describer {
   const Graph &graph_;
   const GraphShapes &shapes_;
   PlainConstants *constants_;
+  const DescribedElements elements_;
   std::map<int, int> indices_;
   DelegateSegment segment_;
 };
@@ -198,8 +205,9 @@ SegmentNodes NodesOf(const Graph &graph,
 Result<DelegateSegment> Describe(const Graph &graph,
                                  const GraphShapes &shapes,
                                  const SegmentNodes &nodes,
-                                 PlainConstants *constants) {
-  Describer describer(graph, shapes, constants);
+                                 PlainConstants *constants,
+                                 DescribedElements elements) {
+  Describer describer(graph, shapes, constants, elements);
   for (int node : nodes.nodes) {
     MACE_RETURN_IF_ERROR(
         describer.Add(graph.nodes()[static_cast<size_t>(node)]));

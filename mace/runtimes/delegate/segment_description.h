@@ -30,12 +30,21 @@ SegmentNodes NodesOf(const Graph &graph,
                      const GraphShapes &shapes,
                      const std::vector<int> &segment);
 
-// `constants` is null for a description without the elements of constants,
-// except for values that are known before the run.
+// Which elements of constants a description has. Values that are known before
+// the run are in all.
+enum class DescribedElements {
+  kNone,
+  // For questions: those that need no work, and zeros for all others.
+  kSample,
+  kAll,
+};
+
+// `constants` may be null for kNone.
 Result<DelegateSegment> Describe(const Graph &graph,
                                  const GraphShapes &shapes,
                                  const SegmentNodes &nodes,
-                                 PlainConstants *constants);
+                                 PlainConstants *constants,
+                                 DescribedElements elements);
 
 // All of a description that a compiled network depends on, besides elements of
 // constants, which the model's checksum stands for.

@@ -37,9 +37,10 @@ Result<std::shared_ptr<const NeuronApi>> OpenNeuronApi() {
 #undef MACE_NEURON_ENTRY
   };
   MACE_ASSIGN_OR_RETURN(
-      const std::string library,
+      const OpenedLibrary library,
       OpenLibrary(kNames, functions, sizeof(functions) / sizeof(functions[0])));
-  api->version = VersionOf(*api, library);
+  api->version = VersionOf(*api, library.name);
+  api->is_stand_in = library.is_stand_in;
   return std::shared_ptr<const NeuronApi>(std::move(api));
 }
 

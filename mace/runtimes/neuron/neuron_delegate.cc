@@ -13,6 +13,7 @@
 
 #include "mace/core/base/status.h"
 #include "mace/public/mace_delegate.h"
+#include "mace/runtimes/adapters/call_cost.h"
 #include "mace/runtimes/delegate/delegate_device.h"
 #include "mace/runtimes/neuron/neuron_api.h"
 #include "mace/runtimes/neuron/neuron_model.h"
@@ -162,6 +163,10 @@ class NeuronDelegate final : public Delegate {
       if (!supported[i]) return "NeuroPilot does not support it";
     }
     return std::string();
+  }
+
+  double CopyNanos(int64_t bytes) override {
+    return api_->is_stand_in ? 0 : HalfCallNanos(bytes);
   }
 
   MaceStatus Compile(const DelegateSegment &segment,

@@ -13,6 +13,7 @@
 #include "mace/core/base/logging.h"
 #include "mace/core/base/status.h"
 #include "mace/public/mace_delegate.h"
+#include "mace/runtimes/adapters/call_cost.h"
 #include "mace/runtimes/delegate/delegate_device.h"
 #include "mace/runtimes/qnn/qnn_api.h"
 #include "mace/runtimes/qnn/qnn_graph.h"
@@ -140,6 +141,10 @@ class QnnDelegate final : public Delegate {
     if (!reason.empty()) return reason;
     const MaceStatus status = QnnGraphBuilder(*backend_, segment).Validate();
     return IsOk(status) ? std::string() : StatusMessage(status);
+  }
+
+  double CopyNanos(int64_t bytes) override {
+    return backend_->is_stand_in() ? 0 : HalfCallNanos(bytes);
   }
 
   MaceStatus Compile(const DelegateSegment &segment,

@@ -218,8 +218,17 @@ QnnTensor QnnGraphBuilder::Static(uint32_t type,
                                   const DelegateTensor *quantized) {
   const auto *from = static_cast<const unsigned char *>(data);
   bytes_.emplace_back(from, from + bytes);
+  return Constant(type, dims, bytes_.back().data(), quantized);
+}
+
+QnnTensor QnnGraphBuilder::Constant(uint32_t type,
+                                    const Dims &dims,
+                                    const void *data,
+                                    const DelegateTensor *quantized) {
   QnnTensor tensor = Describe(kQnnStatic, type, dims);
-  tensor.v1.buffer = {bytes_.back().data(), static_cast<uint32_t>(bytes)};
+  tensor.v1.buffer = {
+      const_cast<void *>(data),
+      static_cast<uint32_t>(Product(dims) * ElementBytes(type))};
   if (quantized != nullptr) {
     SetQuantization(*quantized, static_cast<int32_t>(dims.size()) - 1,
                     dims.back(), &tensor);
@@ -234,14 +243,17 @@ QnnTensor QnnGraphBuilder::Filter(const DelegateTensor &filter,
   const uint32_t type = TypeOf(filter);
   const size_t element = ElementBytes(type);
   if (depthwise) {
-    return Static(type, {dims[0], dims[1], 1, dims[2] * dims[3]}, filter.data,
-                  Product(dims) * element, &filter);
+    return Constant(type, {dims[0], dims[1], 1, dims[2] * dims[3]}, filter.data,
+                    &filter);
   }
+  const Dims moved_dims = {dims[1], dims[2], dims[3], dims[0]};
+  // A question has no weights.
+  if (graph_ == nullptr)
+    return Constant(type, moved_dims, filter.data, &filter);
   const auto outputs = static_cast<size_t>(dims[0]);
   const std::vector<unsigned char> moved =
       Transposed(filter.data, outputs, Product(dims) / outputs, element);
-  return Static(type, {dims[1], dims[2], dims[3], dims[0]}, moved.data(),
-                moved.size(), &filter);
+  return Static(type, moved_dims, moved.data(), moved.size(), &filter);
 }
 
 // [1, 1, K, O] of [O, K].
@@ -367,8 +379,7 @@ MaceStatus QnnGraphBuilder::AddProduct(const DelegateOperator &from,
       direct ? Tensor(from.outputs[0]) : NewTensor(like, like.shape);
   if (op.kind == CommonKind::kFullyConnected) {
     const QnnTensor weights =
-        Static(TypeOf(filter), filter.shape, filter.data,
-               Product(filter.shape) * ElementBytes(TypeOf(filter)), nullptr);
+        Constant(TypeOf(filter), filter.shape, filter.data, nullptr);
     MACE_RETURN_IF_ERROR(
         AddNode({"FullyConnected",
                  {Tensor(from.inputs[0]), weights, Bias(op, filter.shape[0])},

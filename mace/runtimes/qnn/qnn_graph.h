@@ -83,11 +83,17 @@ class QnnGraphBuilder {
   QnnTensor Filter(const DelegateTensor &filter, bool depthwise);
   QnnTensor Weights(const DelegateTensor &weights);
   QnnTensor Bias(const CommonOp &op, int64_t outputs);
+  // Copies the elements.
   QnnTensor Static(uint32_t type,
                    const Dims &dims,
                    const void *data,
                    size_t bytes,
                    const DelegateTensor *quantized);
+  // For elements that live as long as the network.
+  QnnTensor Constant(uint32_t type,
+                     const Dims &dims,
+                     const void *data,
+                     const DelegateTensor *quantized);
   QnnTensor Create(QnnTensor tensor);
   QnnTensor Describe(uint32_t purpose, uint32_t type, const Dims &dims);
   void SetQuantization(const DelegateTensor &from,

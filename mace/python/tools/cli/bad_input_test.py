@@ -193,10 +193,6 @@ def _unwritable_output(case: _Case) -> None:
     case.build_dir.write_text("a file where the folder should be")
 
 
-def _unsupported_runtime(case: _Case) -> None:
-    case.model["runtime"] = "hta"
-
-
 def _unsupported_platform(case: _Case) -> None:
     case.model["platform"] = "megengine"
 
@@ -243,7 +239,6 @@ def _unsupported_platform(case: _Case) -> None:
             ["NoSuchOperator0", "NoSuchOperator1", "odd_0", "odd_1"],
         ),
         (_unwritable_output, ["build", "cannot write"]),
-        (_unsupported_runtime, ["runtime", "no HTA runtime"]),
         (_unsupported_platform, ["platform", "megengine", "MgeConvert"]),
     ],
 )

@@ -181,6 +181,7 @@ def test_commands_say_the_same_of_a_device_that_is_not_there(
     assert " runtime; it has: CPU" in both[0]
 
 
+@pytest.mark.usefixtures("release_without_gpu")
 def test_everything_is_refused_at_once(caplog: pytest.LogCaptureFixture) -> None:
     told = _check(
         caplog,

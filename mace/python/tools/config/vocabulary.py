@@ -90,7 +90,7 @@ class Platform(str, enum.Enum):
 
 # The single devices that the library computes on. What is refused, warned of and
 # documented follows from it.
-_IN_RELEASE = frozenset({"cpu", "gpu", "dsp", "htp", "apu"})
+_IN_RELEASE = frozenset({"cpu", "gpu", "dsp", "hta", "htp", "apu"})
 
 
 class Runtime(str, enum.Enum):

@@ -384,6 +384,7 @@ def test_only_floats_are_normalised(place: _Place) -> None:
     place.convert(f"{text}    input_means: 0\n    input_scales: 1\n")
 
 
+@pytest.mark.usefixtures("release_without_gpu")
 def test_everything_that_is_not_supported_is_told_at_once(place: _Place) -> None:
     with pytest.raises(UnsupportedError) as caught:
         place.convert(
