@@ -124,7 +124,8 @@ TEST(OptionsTest, FlagsOfTheDsp) {
   EXPECT_TRUE(options.dsp.dcvs);
   EXPECT_EQ(100, options.dsp.latency_us);
   testing::internal::CaptureStderr();
-  ASSERT_TRUE(Parse({"--dsp_power=2"}, &options).run);
+  Options others;
+  ASSERT_TRUE(Parse({"--dsp_power=2"}, &others).run);
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_NE(std::string::npos, said.find("does not name the dsp")) << said;
 }
