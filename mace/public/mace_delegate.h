@@ -40,7 +40,9 @@ struct DelegateTensor {
   std::vector<int64_t> shape;
   // Of a constant: its elements, which live as long as the network that
   // Compile makes. Null for all others, and in Delegate::Restore. Weights that
-  // the model file has in fewer bits are float here.
+  // the model file has in fewer bits are float here. In questions (Refusal,
+  // EstimateNanos), weights that the model file has in another order or type
+  // are zeros: nothing is unpacked for a question.
   const void *data = nullptr;
   bool is_constant = false;
   // An integer q stands for scale * (q - zero point). One scale, or one for
