@@ -84,14 +84,14 @@ mace_accelerator_configure(mace_config *config,
                            const char *storage_file);
 
 /* As MaceEngineConfig::SetHexagonToUnsignedPD. */
-static inline mace_code mace_config_set_hexagon_to_unsigned_pd(
-    mace_config *config) {
+__attribute__((unused)) static inline mace_code
+mace_config_set_hexagon_to_unsigned_pd(mace_config *config) {
   if (mace_hexagon_configure == NULL) return MACE_OK;
   return mace_hexagon_configure(config, 1, 0, 0, 0);
 }
 
 /* As MaceEngineConfig::SetHexagonPower; `latency` is in microseconds. */
-static inline mace_code mace_config_set_hexagon_power(
+__attribute__((unused)) static inline mace_code mace_config_set_hexagon_power(
     mace_config *config,
     mace_hexagon_corner corner,
     int dcvs_enable,
@@ -101,18 +101,18 @@ static inline mace_code mace_config_set_hexagon_power(
 }
 
 /* As MaceEngineConfig::SetAcceleratorCache; NULL is a file without a name. */
-static inline mace_code mace_config_set_accelerator_cache(
-    mace_config *config,
-    mace_cache_policy policy,
-    const char *binary_file,
-    const char *storage_file) {
+__attribute__((unused)) static inline mace_code
+mace_config_set_accelerator_cache(mace_config *config,
+                                  mace_cache_policy policy,
+                                  const char *binary_file,
+                                  const char *storage_file) {
   if (mace_accelerator_configure == NULL) return MACE_OK;
   return mace_accelerator_configure(config, 0, policy, 0, binary_file,
                                     storage_file);
 }
 
 /* As MaceEngineConfig::SetAPUHints. */
-static inline mace_code mace_config_set_apu_hints(
+__attribute__((unused)) static inline mace_code mace_config_set_apu_hints(
     mace_config *config, int boost_hint, mace_apu_preference preference) {
   if (mace_accelerator_configure == NULL) return MACE_OK;
   return mace_accelerator_configure(config, 1, boost_hint, preference, NULL,
@@ -120,7 +120,7 @@ static inline mace_code mace_config_set_apu_hints(
 }
 
 /* As MaceEngineConfig::SetQnnPerformance. */
-static inline mace_code mace_config_set_qnn_performance(
+__attribute__((unused)) static inline mace_code mace_config_set_qnn_performance(
     mace_config *config, mace_performance performance) {
   if (mace_accelerator_configure == NULL) return MACE_OK;
   return mace_accelerator_configure(config, 2, performance, 0, NULL, NULL);
