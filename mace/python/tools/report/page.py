@@ -15,6 +15,7 @@ from mace.python.tools.report.analysis import Analysis, OpFigures
 from mace.python.tools.report.names import common_prefix, elided
 from mace.python.tools.report.placement import placement_of
 from mace.python.tools.report.results import ModelRun, worst_layer
+from mace.python.tools.report.units import size_text, time_text
 
 _LONGEST = 20
 _TEMPLATE = Path(__file__).with_name("page.html.jinja2")
@@ -41,8 +42,9 @@ def html_page(run: ModelRun, analysis: Analysis | None, graph: str = "") -> str:
         cards=_cards(run, analysis),
         analysis=analysis,
         plots=_plots(report, analysis),
-        headline=None if run.headline is None else _ms(run.headline),
+        headline=None if run.headline is None else time_text(run.headline),
         longest=_longest(analysis),
+        time_text=time_text,
         short=_shortener(run, analysis),
         colours=plots.type_colours(analysis) if analysis else {},
         worst=worst_layer(run.layers),
@@ -78,21 +80,21 @@ def _threads(report: dict[str, Any]) -> str:
 def _cards(run: ModelRun, analysis: Analysis | None) -> list[_Card]:
     cards = []
     if run.series:
-        cards.append(_Card("p90", _ms(run.series["p90"])))
-        cards.append(_Card("fastest run", _ms(run.series["min"])))
-        cards.append(_Card("average run", _ms(run.series["avg"])))
+        cards.append(_Card("p90", time_text(run.series["p90"])))
+        cards.append(_Card("fastest run", time_text(run.series["min"])))
+        cards.append(_Card("average run", time_text(run.series["avg"])))
     if run.stability:
-        cards.append(_Card("warm", _ms(run.stability["warm_ms"])))
-        cards.append(_Card("sustained", _ms(run.stability["sustained_ms"])))
+        cards.append(_Card("warm", time_text(run.stability["warm_ms"])))
+        cards.append(_Card("sustained", time_text(run.stability["sustained_ms"])))
     if run.times:
         times = run.times[-1]
-        cards.append(_Card("first run (cold)", _ms(times.warmup)))
-        cards.append(_Card("engine creation", _ms(times.init)))
+        cards.append(_Card("first run (cold)", time_text(times.warmup)))
+        cards.append(_Card("engine creation", time_text(times.init)))
     memory = run.report["memory"]
     cards += [
-        _Card("peak memory", _mega(memory["peak_resident_bytes"])),
-        _Card("arena", _mega(memory["arena_bytes"])),
-        _Card("weights in place", _mega(memory["constant_bytes"])),
+        _Card("peak memory", size_text(memory["peak_resident_bytes"])),
+        _Card("arena", size_text(memory["arena_bytes"])),
+        _Card("weights in place", size_text(memory["constant_bytes"])),
     ]
     if analysis is not None:
         cards.append(_Card("multiply-accumulates", f"{analysis.macs / 1e6:.1f} M"))
@@ -125,14 +127,3 @@ def _plots(report: dict[str, Any], analysis: Analysis | None) -> dict[str, str]:
         ),
     )
     return found
-
-
-def _ms(time: float) -> str:
-    # A measurement has no more than four significant digits.
-    if time < 0.1:
-        return f"{1e3 * time:.1f} \u00b5s"
-    return f"{time:.3f} ms" if time < 10 else f"{time:.1f} ms"
-
-
-def _mega(size: float) -> str:
-    return f"{size / 1e6:.2f} MB"

@@ -157,7 +157,9 @@ def _graph_place(op: PlacedOperator) -> OperatorPlace:
     details = {f"not on {refusal.device}": refusal.reason for refusal in op.refusals}
     details["kernel"] = "; ".join(filter(None, (op.kernel, op.remark)))
     times = {"measured": op.measured_us, "estimated": op.estimated_us}
-    shown = {name: f"{time:.1f} us" for name, time in times.items() if time is not None}
+    shown = {
+        name: f"{time:.1f} \u00b5s" for name, time in times.items() if time is not None
+    }
     box = ", ".join(f"{name} {time}" for name, time in shown.items())
     return OperatorPlace(op.device, box, {**details, **shown})
 

@@ -65,7 +65,7 @@ def test_places_for_a_drawing() -> None:
     places = graph_places(found)
     assert places.copies == {("b", "gpu", "cpu"): 400, ("c", "cpu", "gpu"): 400}
     relu = places.operators["relu", "Activation"]
-    assert (relu.device, relu.time) == ("cpu", "estimated 2.0 us")
+    assert (relu.device, relu.time) == ("cpu", "estimated 2.0 \u00b5s")
     assert relu.details["not on gpu"] == "no <kernel> of rank 5"
 
 
@@ -74,6 +74,6 @@ def test_a_drawing_shows_both_times_of_a_benchmark() -> None:
     found = placement_of({**two_devices(), "benchmark": {"ops": [op]}})
     assert found is not None
     relu = graph_places(found).operators["relu", "Activation"]
-    assert relu.time == "measured 250.0 us, estimated 2.0 us"
-    assert relu.details["measured"] == "250.0 us"
-    assert relu.details["estimated"] == "2.0 us"
+    assert relu.time == "measured 250.0 \u00b5s, estimated 2.0 \u00b5s"
+    assert relu.details["measured"] == "250.0 \u00b5s"
+    assert relu.details["estimated"] == "2.0 \u00b5s"

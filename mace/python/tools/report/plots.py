@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import html
 import io
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mace.python.tools.report.analysis import Analysis, DevicePeak, OpFigures
 from mace.python.tools.report.names import common_prefix, elided
+from mace.python.tools.report.units import size_unit, time_text, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -47,6 +49,9 @@ _VARIABLES = {
 }
 # With more operators, the names under the bars would be unreadable.
 _MOST_LABELS = 40
+# Of the run times, those up to this part are shown, and others up to a multiple of it.
+_MOST_SHOWN = 0.95
+_CUT = 2.0
 # Beside each other on a wide page, below each other on a narrow one.
 _HALF = 4.9
 
@@ -103,15 +108,16 @@ def time_per_op(analysis: Analysis) -> str:
     def draw(axes: Axes, tips: _Tips) -> None:
         colours = type_colours(analysis)
         ops = analysis.ops
+        unit = time_unit(op.avg_ms for op in ops)
         bars = axes.bar(
             [op.index for op in ops],
-            [op.avg_ms for op in ops],
+            [unit.factor * op.avg_ms for op in ops],
             color=[colours[op.type] for op in ops],
             width=0.85,
         )
         for bar, op in zip(bars, ops):
             tips.add(bar, _op_text(op))
-        axes.set_ylabel("average time (ms)")
+        axes.set_ylabel(f"average time ({unit.name})")
         axes.set_xlabel("operator, in run order")
         axes.grid(axis="x", visible=False)
         axes.margins(x=0.01)
@@ -134,27 +140,31 @@ def live_memory(analysis: Analysis, arena_bytes: int) -> str:
     """Activation memory while each operator runs, against the arena."""
 
     def draw(axes: Axes, tips: _Tips) -> None:
-        mega = [live / 1e6 for live in analysis.live_bytes]
+        size = size_unit((*analysis.live_bytes, arena_bytes))
+        sizes = [size.factor * live for live in analysis.live_bytes]
+        arena = size.factor * arena_bytes
         # In execution order; the width is the time of the operator.
         starts = [op.start_ms for op in analysis.ops]
         end = analysis.ops[-1].start_ms + analysis.ops[-1].last_ms
         edges = [*starts, max(end, starts[-1])]
-        for op, live, left, right in zip(analysis.ops, mega, edges, edges[1:]):
+        time = time_unit(edges)
+        edges = [time.factor * edge for edge in edges]
+        for op, live, left, right in zip(analysis.ops, sizes, edges, edges[1:]):
             (bar,) = axes.bar(
                 left, live, right - left, align="edge", color=_COLOURS[4], linewidth=0
             )
-            tips.add(bar, f"{op.index} {op.name}: {live:.2f} MB are alive")
+            tips.add(bar, f"{op.index} {op.name}: {live:.2f} {size.name} are alive")
         if arena_bytes:
             axes.axhline(
-                arena_bytes / 1e6,
+                arena,
                 color=_COLOURS[5],
                 linewidth=1.4,
-                label=f"arena, {arena_bytes / 1e6:.2f} MB",
+                label=f"arena, {arena:.2f} {size.name}",
             )
             _legend(axes)
-        axes.set_xlabel("time in the run (ms)")
-        axes.set_ylabel("live activations (MB)")
-        axes.set_ylim(bottom=0, top=max([*mega, arena_bytes / 1e6, 1e-6]) * 1.05)
+        axes.set_xlabel(f"time in the run ({time.name})")
+        axes.set_ylabel(f"live activations ({size.name})")
+        axes.set_ylim(bottom=0, top=max([*sizes, arena, 1e-6]) * 1.05)
         axes.margins(x=0)
 
     return _svg(draw, (_HALF, 3.1))
@@ -275,38 +285,55 @@ def run_times(series: Mapping[str, Sequence[float]], median: float) -> str:
     """Time of every run, per series, and the median of the first."""
 
     def draw(axes: Axes, tips: _Tips) -> None:
+        every = sorted(itertools.chain(*series.values()))
+        top, above = _top(every)
+        unit = time_unit((median,))
         for i, (name, values) in enumerate(series.items()):
             (line,) = axes.plot(
                 range(1, len(values) + 1),
-                values,
+                [unit.factor * value for value in values],
                 marker="." if len(values) <= 200 else "",
                 markersize=4,
                 linewidth=1,
                 color=_COLOURS[i],
                 label=name,
             )
-            ends = f"{min(values):.4g} to {max(values):.4g} ms"
+            ends = f"{time_text(min(values))} to {time_text(max(values))}"
             tips.add(line, f"{name}: {len(values)} runs, {ends}")
         axes.axhline(
-            median,
+            unit.factor * median,
             color=_INK,
             linewidth=1,
             linestyle="--",
-            label=f"median, {median:.4g} ms",
+            label=f"median, {time_text(median)}",
         )
         axes.set_xlabel("run")
-        axes.set_ylabel("time (ms)")
-        axes.set_ylim(bottom=0)
+        axes.set_ylabel(f"time ({unit.name})")
+        axes.set_ylim(bottom=0, top=unit.factor * top)
+        if above:
+            runs = "1 run takes" if above == 1 else f"{above} runs take"
+            text = f"{runs} longer, at most {time_text(every[-1])}"
+            axes.plot([], [], " ", label=text)
         _legend(axes, columns=2)
 
     return _svg(draw, (_HALF, 3.1))
 
 
+def _top(values: Sequence[float]) -> tuple[float, int]:
+    """Where the axis of sorted times ends, and how many are beyond: a few runs that
+    were interrupted would hide how all others differ.
+    """
+    usual = _CUT * values[int(_MOST_SHOWN * (len(values) - 1))]
+    if values[-1] <= usual:
+        return 1.05 * values[-1], 0
+    return usual, sum(value > usual for value in values)
+
+
 def _op_text(op: OpFigures) -> str:
     rate = f", {op.gflops:.3g} GOP/s" if op.macs else ""
     return (
-        f"{op.index} {op.name} ({op.type}): {op.avg_ms:.4g} ms, {op.share:.1%} of all"
-        f"{rate}"
+        f"{op.index} {op.name} ({op.type}): {time_text(op.avg_ms)}, "
+        f"{op.share:.1%} of all{rate}"
     )
 
 

@@ -24,6 +24,7 @@ from mace.python.tools.report.page import html_page
 from mace.python.tools.report.results import ModelRun, RunReport, Times
 from mace.python.tools.report.testing import two_devices
 from mace.python.tools.report.trace import chrome_trace
+from mace.python.tools.report.units import size_text, time_text
 from mace.python.tools.report.write import write_reports
 from mace.python.tools.validate import compare_tensor
 
@@ -200,14 +201,35 @@ def test_pictures_are_svg() -> None:
         assert root.tag.endswith("svg")
 
 
+def test_small_times_and_sizes_have_small_units() -> None:
+    assert [time_text(t) for t in (0.0123, 0.5, 12.34)] == [
+        "12.3 \u00b5s",
+        "0.500 ms",
+        "12.3 ms",
+    ]
+    assert [size_text(b) for b in (30_100, 2_500_000)] == ["30.1 kB", "2.50 MB"]
+    picture = plots.run_times({"a": [0.01, 0.02]}, 0.015)
+    assert "time (\u00b5s)" in picture and "median, 15.0 \u00b5s" in picture
+
+
+def test_interrupted_runs_do_not_hide_the_others() -> None:
+    usual = [1.0 + i / 100 for i in range(50)]
+    assert "longer" not in plots.run_times({"a": usual}, 1.2)
+    picture = plots.run_times({"a": [*usual, 800.0]}, 1.2)
+    assert "1 run takes longer, at most 800.0 ms" in picture
+    # The axis ends near the others.
+    assert ">3.0<" in picture.replace(" ", "") or ">2.5<" in picture.replace(" ", "")
+    assert ">800<" not in picture.replace(" ", "")
+
+
 def test_marks_tell_their_values_and_colours_are_the_pages() -> None:
     analysis = _analysis()
     picture = plots.time_per_op(analysis)
     titles = re.findall(r"<title>([^<]*)</title>", picture)
     assert titles == [
-        "0 conv (Conv2D): 3 ms, 75.0% of all, 0.004 GOP/s",
-        "1 relu (Activation): 1 ms, 25.0% of all",
-        "2 add (Eltwise): 0 ms, 0.0% of all",
+        "0 conv (Conv2D): 3.000 ms, 75.0% of all, 0.004 GOP/s",
+        "1 relu (Activation): 1.000 ms, 25.0% of all",
+        "2 add (Eltwise): 0.0 \u00b5s, 0.0% of all",
     ]
     for variable in ("--ink", "--soft", "--line"):
         assert f"var({variable})" in picture
@@ -215,7 +237,7 @@ def test_marks_tell_their_values_and_colours_are_the_pages() -> None:
     assert not re.search(r"<text [^>]*fill: #", picture)
     roof = plots.roofline(analysis, "cpu")
     assert "peak, at least 0.016 GFLOP/s, threads: 2" in roof
-    assert "0 conv (Conv2D): 3 ms, 75.0% of all, 0.004 GOP/s, 3 operations" in roof
+    assert "0 conv (Conv2D): 3.000 ms, 75.0% of all, 0.004 GOP/s, 3 operations" in roof
 
 
 def _style_and_rest(page: str) -> tuple[str, str]:
@@ -367,14 +389,16 @@ def test_page_shows_where_operators_run(benchmarked: bool) -> None:
     parser = _Balanced()
     parser.feed(page)
     assert parser.open == []
-    text = "2 on gpu, 1 on cpu; 2 copies between devices, 800 bytes; estimated 6.0 us"
+    text = (
+        "2 on gpu, 1 on cpu; 2 copies between devices, 800 bytes; estimated 6.0 \u00b5s"
+    )
     assert text in page
     assert "<b>apu</b> is left out: this build has no APU runtime" in page
     assert "gpu: no &lt;kernel&gt; of rank 5" in page
     rows = page[page.index("Where operators run") :]
     assert rows.index(">conv<") < rows.index("gpu &rarr; cpu") < rows.index(">relu<")
     assert 'href="a%20b.graph.html"' in page
-    assert ("<th>measured (us)</th>" in page) == benchmarked
+    assert ("<th>measured (\u00b5s)</th>" in page) == benchmarked
     # Of conv: 3 ms were measured.
     assert ("<td>3000.0</td>" in page) == benchmarked
 
