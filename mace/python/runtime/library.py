@@ -187,11 +187,15 @@ def _declare(found: Any) -> None:
         function.restype = None if name.endswith("_destroy") else number
 
 
-def fail(code: int) -> NoReturn:
-    """Raises what the last call on this thread failed with."""
+def fail(code: int, hint: str = "") -> NoReturn:
+    """Raises what the last call on this thread failed with.
+
+    Args:
+        hint: what follows the library's sentence.
+    """
     message = library().mace_last_error().decode("utf-8", "replace")
     name = _CODES.get(code, str(code))
-    raise EngineError(message or f"failed with {name}", name)
+    raise EngineError((message or f"failed with {name}") + hint, name)
 
 
 def check(code: int) -> None:

@@ -16,6 +16,7 @@ from mace.python.runtime.model import Model
 from mace.python.runtime.options import RunOptions
 from mace.python.runtime.tensors import is_graph, read_graph
 from mace.python.tools.errors import UsageError
+from mace.python.tools.wording import near_file
 
 FilePath = Union[str, "os.PathLike[str]"]
 
@@ -53,16 +54,18 @@ def load(
             says why, and what would be accepted.
     """
     source = Path(path)
+    _check_types(dims, options)
     options = options or RunOptions()
     if not source.exists():
-        raise UsageError(f"{source}: no such file")
+        raise UsageError(f"{source}: no such file{near_file(source)}")
     if source.suffix == _GRAPH_SUFFIX and source.is_file():
         with open(source, "rb") as stream:
             start = stream.read(1)
-        if is_graph(start):
+        data = Path(weights) if weights else source.with_suffix(_WEIGHTS_SUFFIX)
+        there = data.is_file()
+        if is_graph(start) and (there or not _is_onnx(source)):
             _refuse(source, dims=dims, model=model, precision=options.precision)
-            data = Path(weights) if weights else source.with_suffix(_WEIGHTS_SUFFIX)
-            if not data.is_file():
+            if not there:
                 raise UsageError(
                     f"{source}: its weights {data} are missing; put them there, or "
                     "name them: mace.load(..., weights=FILE)"
@@ -83,6 +86,37 @@ def load(
         graph_path, data = conversion.convert(request, Path(folder))
         # The weights stay mapped when their file is gone.
         return Model(read_graph(graph_path), source, data, options)
+
+
+def _check_types(
+    dims: Optional[Mapping[str, int]], options: Optional[RunOptions]
+) -> None:
+    if options is not None and not isinstance(options, RunOptions):
+        raise UsageError(
+            f"options: found {options!r}, accepted: mace.RunOptions(threads=2, ...)"
+        )
+    if dims is None:
+        return
+    if not isinstance(dims, Mapping):
+        raise UsageError(
+            f"dims: found {dims!r}, accepted: names and numbers, {{'N': 1}}"
+        )
+    for name, number in dims.items():
+        if not isinstance(number, int) or (number < 1 and number != -1):
+            raise UsageError(
+                f"dims: found {number!r} for {name!r}, accepted: 1, 2, ...; -1: each "
+                "run decides"
+            )
+
+
+def _is_onnx(path: Path) -> bool:
+    """Whether a file that begins like a converted model is one of ONNX."""
+    # Late: most programs have no such file.
+    from mace.python.tools.config.vocabulary import Platform
+    from mace.python.tools.importers.recognise import recognise
+
+    found = recognise(path)
+    return found is not None and found.platform is Platform.ONNX
 
 
 def _refuse(source: Path, **given: object) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -183,6 +184,7 @@ def test_precision_is_that_of_the_weights(tmp_path: Path) -> None:
     "name, message",
     [
         ("absent.onnx", "absent.onnx: no such file"),
+        ("txt.onnx", "txt.onnx: no such file; did you mean .*text.onnx"),
         ("text.onnx", "text.onnx"),
         ("picture.jpg", "nor its contents tell the framework; known are .onnx"),
     ],
@@ -197,6 +199,27 @@ def test_wrong_files_are_errors(tmp_path: Path, name: str, message: str) -> None
 def test_open_dimensions_are_asked_for() -> None:
     with pytest.raises(mace.MaceError, match=r"for example dims=\{'N': 1\} \(-1"):
         mace.load(_DIGITS)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"dims": {"N": 0}}, "dims: found 0 for 'N', accepted: 1, 2, ...; -1"),
+        ({"dims": {"N": "1"}}, "dims: found '1' for 'N'"),
+        ({"dims": [1]}, r"dims: found \[1\], accepted: names and numbers"),
+        ({"options": {"threads": 2}}, "accepted: mace.RunOptions"),
+    ],
+)
+def test_wrong_arguments_are_errors(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(mace.MaceError, match=message):
+        mace.load(_DIGITS, **arguments)
+
+
+def test_a_renamed_model_is_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "renamed.pb"
+    shutil.copy(_DIGITS, path)
+    with pytest.raises(mace.MaceError, match="is an ONNX model, .*: rename it"):
+        mace.load(path, dims={"N": 1})
 
 
 def test_importing_loads_nothing_until_it_is_needed() -> None:

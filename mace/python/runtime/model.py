@@ -240,6 +240,7 @@ class Runner:
         kept: frozenset[int] = frozenset(),
     ) -> None:
         self._model = model
+        self._inputs = inputs
         self._outputs = outputs
         self._kept = kept
         self._arrays: dict[int, Array] = {}
@@ -278,7 +279,7 @@ class Runner:
                 code = model._c.mace_engine_run(engine, *call.arguments)
                 known = None
             if code != 0:
-                fail(code)
+                fail(code, _other_shapes(self._inputs, arrays))
             if known is None:
                 self._remember(shapes, [array.shape for array in results])
             return call.shaped(results)
@@ -336,11 +337,24 @@ class BoundModel:
         with self._lock:
             code = self._run(self._model._handle(), *self._arguments)
             if code != 0:
-                fail(code)
+                arrays = list(self.inputs.values())
+                fail(code, _other_shapes(self._model.inputs, arrays))
             results = tensors.shaped(self._results)
         if self._single:
             return results[0]
         return dict(zip(self.outputs, results))
+
+
+def _other_shapes(infos: Sequence[TensorInfo], arrays: Sequence[Array]) -> str:
+    """Names the inputs of other shapes than the model says, for a run that failed."""
+    found = [
+        f"; input '{info.name}' was given as {list(array.shape)}, and the model says "
+        f"{list(info.shape)}{f' ({info.format})' if info.format != 'NONE' else ''}"
+        for info, array in zip(infos, arrays)
+        if len(array.shape) != len(info.shape)
+        or any(said not in (-1, has) for said, has in zip(info.shape, array.shape))
+    ]
+    return "".join(found)
 
 
 def _bound(

@@ -150,6 +150,10 @@ def test_integers_that_do_not_fit_are_refused(open_several: mace.Model) -> None:
         (lambda model, x: model(x, image=x), "'image' is given twice"),
         (lambda model, x: model(x, x), "2 arrays were given"),
         (lambda model, x: model(x[0]), "has 4 dimensions in the model"),
+        (
+            lambda model, x: model(x.transpose(0, 2, 3, 1)),
+            r"given as \[1, 8, 8, 1\], and the model says \[1, 1, 8, 8\] \(NCHW\)$",
+        ),
         (lambda model, x: model(x[..., 1:].reshape((1,) * 5 + (8, 7))), "dimensions"),
         (lambda model, x: model(x.reshape((1,) * 9 + x.shape)), "at most 8"),
         (lambda model, x: model(np.array(["8"])), "the array is str"),
