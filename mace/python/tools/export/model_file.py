@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -129,11 +129,11 @@ class ModelFile:
         return next((tensor for tensor in self.outputs if tensor.name == name), None)
 
 
-def read_model_file(places: ModelPlaces, source: str = "...") -> ModelFile:
+def read_model_file(places: ModelPlaces, source: Sequence[str] = ()) -> ModelFile:
     """Reads a converted model; both of its files must be there.
 
     Args:
-        source: the deployment or model file, for messages.
+        source: the arguments of `convert` that make it, for messages.
 
     Raises:
         ModelFileError: names the file and the command that makes it.
@@ -143,7 +143,7 @@ def read_model_file(places: ModelPlaces, source: str = "...") -> ModelFile:
         if not path.is_file():
             raise ModelFileError(
                 f"{path} does not exist: convert the model first "
-                f"({command('convert')} {shlex.quote(source)})"
+                f"({command('convert')} {shlex.join(source) or '...'})"
             )
     types = {
         number: _TYPE_NAMES.get(name, "unknown")

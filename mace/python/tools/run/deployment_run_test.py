@@ -347,7 +347,10 @@ def test_places_are_tried_before_anything_runs(project: Project) -> None:
 
 
 def test_not_converted(project: Project) -> None:
-    with pytest.raises(ModelFileError, match="convert the model first"):
+    there = (
+        rf"convert the model first \(.* convert .* --build_dir={project.build_dir}\)"
+    )
+    with pytest.raises(ModelFileError, match=there):
         project.run(project.deployment())
 
 

@@ -183,6 +183,8 @@ def _attempt(
                 print_text(plan.console, f"\n{heading} ({abi.value}):\n")
             if options.benchmark and not options.full:
                 text = summary.without_tables(text)
+            if not options.vlog_level:
+                text = summary.without_kept_outputs(text)
             # Who asks for the library's log wants to know where lines come from.
             shown = text if options.vlog_level else without_source(text)
             print_text(plan.console, shown)

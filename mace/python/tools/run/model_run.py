@@ -15,6 +15,7 @@ from typing import Any
 import numpy.typing as npt
 
 from mace.python.tools.codegen import model_places
+from mace.python.tools.command_line.options import DEFAULT_BUILD_DIR
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.limits import check_for_dsp
 from mace.python.tools.config.origins import cited
@@ -112,7 +113,10 @@ def _prepare(
     deployment: Deployment, model: ModelConfig, options: RunOptions
 ) -> PreparedModel:
     places = model_places(deployment, model.name, options.build_dir)
-    converted = read_model_file(places, str(deployment.source))
+    source = [str(deployment.source)]
+    if options.build_dir != DEFAULT_BUILD_DIR:
+        source.append(f"--build_dir={options.build_dir}")
+    converted = read_model_file(places, source)
     check_current(converted, model)
     check_for_dsp(model, converted.quantized_types)
     file = as_declared(converted, model.whole)

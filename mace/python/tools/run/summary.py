@@ -69,7 +69,16 @@ def _next_step(run: ModelRun) -> str:
 
 # Lines of the tables of `mace_run --benchmark`.
 _TABLES = re.compile(r"^I (?:statistics|stability)\.cc:\d+ .*\n", re.MULTILINE)
+# What the program is asked to keep for the comparison, on its device.
+_KEPT = re.compile(r"^I model_runner\.cc:\d+ output .* written to .*\n", re.MULTILINE)
 _LONGEST = 10
+
+
+def without_kept_outputs(text: str) -> str:
+    """The output of `mace_run` without the places of outputs, which are read and then
+    removed.
+    """
+    return _KEPT.sub("", text)
 
 
 def without_tables(text: str) -> str:

@@ -171,6 +171,11 @@ def test_the_verdict_is_last(failure: str, last: str) -> None:
     assert verdict == last
 
 
+def test_places_on_the_device_are_left_out() -> None:
+    text = "I model_runner.cc:434 output y written to .scratch/io/out_y\ntime 1 2\n"
+    assert summary.without_kept_outputs(text) == "time 1 2\n"
+
+
 def test_tables_of_the_program_are_left_out() -> None:
     text = (
         "I model_runner.cc:7 inputs are random\n"
