@@ -121,9 +121,10 @@ def _print_times(console: Console, run: ModelRun) -> None:
 
 def _print_longest(console: Console, run: ModelRun) -> None:
     ops = run.report["benchmark"]["ops"]
-    total = sum(op["avg_ms"] for op in ops) or 1.0
-    longest = sorted(ops, key=lambda op: -op["avg_ms"])[:_LONGEST]
-    share = sum(op["avg_ms"] for op in longest) / total
+    # By medians: one interrupted round would make any operator the slowest.
+    total = sum(op["median_ms"] for op in ops) or 1.0
+    longest = sorted(ops, key=lambda op: -op["median_ms"])[:_LONGEST]
+    share = sum(op["median_ms"] for op in longest) / total
     table = Table(
         title=f"The slowest {len(longest)} of {len(ops)} operators, {share:.0%} of the "
         "time",
@@ -136,13 +137,13 @@ def _print_longest(console: Console, run: ModelRun) -> None:
     table.add_column("output", no_wrap=True)
     for op in longest:
         shapes = op["output_shape"]
-        rate = op["macs"] / op["avg_ms"] * 1e-6 if op["avg_ms"] else 0.0
+        rate = op["macs"] / op["median_ms"] * 1e-6 if op["median_ms"] else 0.0
         table.add_row(
             Text(op["name"]),
             op["type"],
             _ms(op["median_ms"]),
             _ms(op["avg_ms"]),
-            f"{100 * op['avg_ms'] / total:.1f}",
+            f"{100 * op['median_ms'] / total:.1f}",
             f"{rate:.1f}" if rate else "-",
             "x".join(map(str, shapes[0])) if shapes else "",
         )
@@ -233,9 +234,12 @@ def print_summary(console: Console, report: RunReport) -> None:
             )
     good = sum(run.passed for run in report.runs)
     total = len(report.runs)
-    word = "validated" if all(run.comparisons for run in report.runs) else "ran"
+    open_ = sum(any(not c.decided for c in run.comparisons) for run in report.runs)
+    compared = all(run.comparisons for run in report.runs)
+    word = "validated" if compared and not open_ else "ran"
     if good == total:
-        _line(console, f"{good} of {total} {word}")
+        more = f", {open_} not decided" if open_ else ""
+        _line(console, f"{good} of {total} {word}{more}")
     else:
         _line(console, f"{total - good} of {total} FAILED", "bold red")
 

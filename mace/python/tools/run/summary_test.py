@@ -49,7 +49,9 @@ _X = np.array([3.0, 4.0, 0.5])
 
 
 def _verdict(*outputs: Comparison, layers: tuple[Comparison, ...] = ()) -> str:
-    """The result of a run, as the table shows it; 'passed' or 'failed' before it."""
+    """The result of a run, as the table shows it, between 'passed' or 'failed' and the
+    last line.
+    """
     run = ModelRun(
         *("m", Abi.HOST, "host", Runtime.CPU),
         comparisons=outputs,
@@ -60,8 +62,9 @@ def _verdict(*outputs: Comparison, layers: tuple[Comparison, ...] = ()) -> str:
     )
     stream = io.StringIO()
     summary.print_summary(Console(file=stream, width=200), RunReport((run,)))
-    row = next(line for line in stream.getvalue().splitlines() if "cpu" in line)
-    return f"{'passed' if run.passed else 'failed'}: {row.partition(' - ')[2]}"
+    lines = stream.getvalue().splitlines()
+    row = next(line for line in lines if "cpu" in line).partition(" - ")[2]
+    return f"{'passed' if run.passed else 'failed'}: {row}; {lines[-1]}"
 
 
 def test_a_layer_that_fails_makes_the_run_fail() -> None:
@@ -80,8 +83,13 @@ def test_what_passes_with_a_reservation_is_told() -> None:
     text = _verdict(undecided)
     assert text.startswith("passed: ")
     assert "not decided: y, see above" in text
+    assert "1 of 1 ran, 1 not decided" in text
     equal = compare_tensor("y", np.ones(4), np.ones(4), 0.999)
-    assert "similarity 1.0000000; see the note on y above" in _verdict(equal)
+    assert "not decided: y, see above" in _verdict(equal)
+    single = compare_tensor("y", np.ones(1), np.ones(1), 0.999)
+    text = _verdict(single)
+    assert "similarity 1.0000000; see the note on y above" in text
+    assert "1 of 1 validated" in text
 
 
 @pytest.mark.parametrize(("asked", "told"), [(1000, True), (2, False), (-1, False)])

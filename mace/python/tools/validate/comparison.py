@@ -56,8 +56,8 @@ class Comparison:
         computed: false when MACE gave no such tensor.
         variation: how the framework's own result changes if its inputs are moved by
             rounding; None if that was not computed.
-        decided: false when the framework's own result varies so much that it says
-            nothing; then the tensor does not fail either.
+        decided: false when the tensors say nothing: the framework's own result varies
+            too much, or all values are the same; then the tensor does not fail either.
         note: what the verdict does not say alone: that the framework varies as much,
             or that the values are all the same.
     """
@@ -160,7 +160,8 @@ def compare_tensor(
     metrics = compute_metrics(expected, actual, class_axis)
     failure = _failure(expected, actual, metrics, threshold)
     note = "" if metrics.non_finite else _constant(expected, actual)
-    decided = True
+    # A single value is compared by its size.
+    decided = bool(failure) or not note or expected.size == 1
     if failure and variation is not None and _varies_as_much(metrics, variation):
         decided = variation.similarity >= _MEANINGLESS
         failure, note = "", _own_variation(failure, variation, decided)

@@ -113,18 +113,19 @@ def test_values_that_are_all_larger_or_smaller_fail(
 def test_equal_values_are_named() -> None:
     x = np.full((2, 3), 0.25)
     same = compare_tensor("t", x, x, 0.999)
-    assert same.passed
-    assert "all 6 values of the framework are 0.25 and all 6 values of MACE" in (
-        same.line()
+    assert same.passed and not same.decided
+    assert (
+        "NOT DECIDED; all 6 values of the framework are 0.25 and all 6 values of MACE"
+        in (same.line())
     )
     # The cosine is 1.
     wrong = compare_tensor("t", x, x * 2, 0.999)
-    assert not wrong.passed
+    assert not wrong.passed and wrong.decided
     assert "2 times the framework's" in wrong.failure
     one_sided = compare_tensor(
         "t", np.array([0.25, 0.25, 0.2501]), x[:1, :].ravel(), 0.9
     )
-    assert one_sided.passed
+    assert one_sided.passed and not one_sided.decided
     assert one_sided.note.startswith("all 3 values of MACE are 0.25: equal values")
     none = compare_tensor("t", np.zeros(3), np.zeros(3), 0.999)
     assert none.passed
@@ -133,7 +134,8 @@ def test_equal_values_are_named() -> None:
 
 def test_a_single_value_is_compared_by_its_size() -> None:
     one = np.array([[3.0]])
-    assert compare_tensor("t", one, one * 1.01, 0.999).passed
+    near = compare_tensor("t", one, one * 1.01, 0.999)
+    assert near.passed and near.decided
     wrong = compare_tensor("t", one, one * 1.5, 0.999)
     assert not wrong.passed
     assert "one value, 4.5, where the framework has 3" in wrong.line()
