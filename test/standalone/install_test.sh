@@ -188,5 +188,4 @@ expect "two ABIs in one prefix are refused" refuses "name one by -abi" \
   bash "$build" -abi=host,arm64 "-install=$work/two"
 expect "a prefix that cannot be written is refused" refuses "choose another prefix" \
   bash "$build" -abi=host -install=/proc/none
-rm -rf mace/codegen/libraries/installed-code
 finish

@@ -117,7 +117,6 @@ for data in code file; do
     "$python" tools/converter.py run --config="$work/digits-$data-test.yml" \
     --build_dir="$work/build" --target_abis=host --validate
 done
-for data in code file; do
-  rm -rf mace/codegen/libraries/{digits,numerals}-$data-test
-done
+# What `run` was built from.
+rm -rf mace/codegen/libraries/digits-{code,file}-test
 finish

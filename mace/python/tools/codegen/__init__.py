@@ -9,6 +9,7 @@ from mace.python.tools.codegen.binary_code import write_binary_code
 from mace.python.tools.codegen.places import (
     CODEGEN_DIR,
     ModelPlaces,
+    bazel_package,
     linked_package,
     model_places,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "CODEGEN_DIR",
     "LinkedModel",
     "ModelPlaces",
+    "bazel_package",
     "check_names",
     "linked_package",
     "model_places",

@@ -12,7 +12,7 @@ from mace.python.installation import CHECKOUT
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.vocabulary import ModelFormat
 
-# In the source tree, because Bazel builds what is generated.
+# In the source tree: Bazel builds from there, and the first versions wrote there.
 # An installed package is not written to.
 CODEGEN_DIR = CHECKOUT / "mace" / "codegen" if CHECKOUT else Path("build", "codegen")
 
@@ -36,11 +36,10 @@ def model_places(
     deployment: Deployment,
     model: str,
     build_dir: Path,
-    codegen_dir: Path = CODEGEN_DIR,
 ) -> ModelPlaces:
     """Where `convert` writes a model and `run` finds it."""
     files = build_dir / deployment.library_name / "model"
-    code = linked_package(deployment, codegen_dir)
+    code = linked_package(deployment, build_dir)
     graph_linked = deployment.model_graph_format is ModelFormat.CODE
     data_linked = deployment.model_data_format is ModelFormat.CODE
     return ModelPlaces(
@@ -51,8 +50,12 @@ def model_places(
     )
 
 
-def linked_package(deployment: Deployment, codegen_dir: Path = CODEGEN_DIR) -> Path:
-    """The folder of the generated Bazel package."""
+def linked_package(deployment: Deployment, build_dir: Path) -> Path:
+    """The folder of what `mace_run` with these models is built from."""
+    return build_dir / deployment.library_name / "code"
+
+
+def bazel_package(library: str) -> Path:
+    """Where that folder has to be while Bazel builds, in the source tree."""
     # Bazel labels allow fewer characters than file names.
-    name = re.sub(r"[^0-9A-Za-z._-]", "_", deployment.library_name)
-    return codegen_dir / "libraries" / name
+    return CODEGEN_DIR / "libraries" / re.sub(r"[^0-9A-Za-z._-]", "_", library)

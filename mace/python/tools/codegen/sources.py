@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mace.python.tools.codegen.linkable import library_prefix, symbol_prefix
-from mace.python.tools.codegen.places import ModelPlaces
+from mace.python.tools.codegen.places import ModelPlaces, bazel_package
 from mace.python.tools.errors import UsageError
 
 # Names of headers that are not generated.
@@ -66,7 +66,7 @@ def write_sources(
 
     Args:
         library: the deployment's name.
-        package: the folder of the Bazel package, which holds the models' files.
+        package: the folder that becomes the Bazel package; holds the models' files.
         headers: the folder mace/public of the application's headers.
         stage: where to write what shall become a file.
     """
@@ -75,7 +75,9 @@ def write_sources(
     for name in ("BUILD.bazel", "models.cc"):
         template = environment.get_template(f"{name}.jinja2")
         text = template.render(
-            models=entries, prefix=library_prefix(library), package=package.name
+            models=entries,
+            prefix=library_prefix(library),
+            package=bazel_package(library).name,
         )
         _write(stage(package / name), text)
     template = environment.get_template("model.h.jinja2")

@@ -78,7 +78,7 @@ def convert_deployment(
     library_dir = options.build_dir / deployment.library_name
     # Download first: a dead address shall not cost a conversion.
     sources = fetch_sources(tuple(deployment.models.values()))
-    package = linked_package(deployment, codegen_dir)
+    package = linked_package(deployment, options.build_dir)
     as_code = deployment.model_graph_format is ModelFormat.CODE
     if as_code:
         check_names([model.name for model in deployment.models.values()])
@@ -88,7 +88,7 @@ def convert_deployment(
             _convert(
                 model,
                 source,
-                _Places.of(deployment, model, options, codegen_dir),
+                _Places.of(deployment, model, options),
                 options,
                 outputs.path,
                 quantizer_for,
@@ -147,11 +147,10 @@ class _Places:
         deployment: Deployment,
         model: ModelConfig,
         options: ConvertOptions,
-        codegen_dir: Path,
     ) -> _Places:
         folder = options.build_dir / deployment.library_name / "model"
         return cls(
-            model=model_places(deployment, model.name, options.build_dir, codegen_dir),
+            model=model_places(deployment, model.name, options.build_dir),
             text=folder / f"{model.name}.pb_txt",
             page=folder / f"{model.name}_index.html",
         )

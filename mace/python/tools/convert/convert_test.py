@@ -177,12 +177,15 @@ def test_old_places_of_text_and_page_lead_to_the_newest(place: _Place) -> None:
     assert result.text_path.is_file()
 
 
-def test_the_source_tree_may_be_read_only(place: _Place) -> None:
+@pytest.mark.parametrize("graph_format", ["file", "code"])
+def test_the_source_tree_may_be_read_only(place: _Place, graph_format: str) -> None:
     # No folder can be made below a file, by root neither.
     place.codegen.parent.mkdir(parents=True, exist_ok=True)
     place.codegen.write_text("")
-    result = place.convert(_model("net", "m.onnx")).model("net")
+    net = _model("net", "m.onnx")
+    result = place.convert(net, graph_format=graph_format).model("net")
     assert result.page_path.is_file()
+    assert result.graph_path.is_relative_to(place.build / "lib")
 
 
 def test_conversion_is_reproducible(place: _Place) -> None:
@@ -477,6 +480,10 @@ def test_an_archive_that_fails_keeps_the_earlier_outputs(
 ) -> None:
     place.convert(_model("net", "m.onnx"), graph_format="code")
     outputs = [
+        "build/lib/code/BUILD.bazel",
+        "build/lib/code/models.cc",
+        "build/lib/code/net.h",
+        "build/lib/code/net.pb",
         "build/lib/include/mace/public/mace_engine_factory.h",
         "build/lib/include/mace/public/net.h",
         "build/lib/model/host/lib.a",

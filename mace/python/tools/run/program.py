@@ -4,17 +4,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+
+from filelock import FileLock
 
 from mace.python.installation import CHECKOUT, PACKAGE, PACKAGED_PROGRAM
 from mace.python.tools.android_ndk import find_ndk
-from mace.python.tools.atomic import atomic_write
+from mace.python.tools.atomic import OutputError, atomic_write
 from mace.python.tools.bazel import DspVariant, Variant, build_program, choose_variant
-from mace.python.tools.codegen import linked_package
+from mace.python.tools.codegen import bazel_package, linked_package
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.vocabulary import Abi, ModelFormat
 from mace.python.tools.custom_ops import custom_folders, rooms_in
@@ -84,12 +88,58 @@ def find_program(
     target, folder, newest = _TARGET, options.build_dir, _newest_source()
     folder /= _of_custom_ops()
     if deployment and deployment.model_graph_format is ModelFormat.CODE:
-        package = linked_package(deployment)
-        target = f"//{package.relative_to(_ROOT).as_posix()}:mace_run"
+        package = linked_package(deployment, options.build_dir)
+        place = bazel_package(deployment.library_name)
+        target = f"//{place.relative_to(_ROOT).as_posix()}:mace_run"
         folder /= deployment.library_name
         newest = max([newest, *(p.stat().st_mtime for p in package.iterdir())])
+        path, made_by = _place(folder, variant), _compiler(variant)
+        if _is_current(path, newest, made_by):
+            return path
+        with _in_source_tree(package, place):
+            return _current(path, target, variant, newest, made_by)
     path = _place(folder, variant)
     return _current(path, target, variant, newest, _compiler(variant))
+
+
+@contextlib.contextmanager
+def _in_source_tree(package: Path, place: Path) -> Iterator[None]:
+    """Puts a folder where Bazel finds it; other processes of that name wait.
+
+    Raises:
+        OutputError: the source tree cannot be written.
+    """
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(place.with_name(f".{place.name}.lock"))
+        lock.acquire()
+    except OSError as error:
+        raise OutputError(place, error) from error
+    try:
+        try:
+            _mirror(package, place)
+        except OSError as error:
+            raise OutputError(place, error) from error
+        yield
+    finally:
+        lock.release()
+
+
+def _mirror(package: Path, place: Path) -> None:
+    """Gives a folder the files of another one, by links where that is possible."""
+    names = {path.name for path in package.iterdir() if not path.name.startswith(".")}
+    for path in place.iterdir():
+        if path.name not in names:
+            path.unlink()
+    for name in names:
+        made = place / f".{name}.new"
+        made.unlink(missing_ok=True)
+        try:
+            os.link(package / name, made)
+        except OSError:
+            # Another file system.
+            shutil.copy2(package / name, made)
+        os.replace(made, place / name)
 
 
 def find_dsp_program(target: str, version: int, options: RunOptions) -> Path:

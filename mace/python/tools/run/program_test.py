@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from mace.python.tools.bazel import BuildError
-from mace.python.tools.config.vocabulary import Abi
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.vocabulary import Abi, ModelFormat
 from mace.python.tools.errors import MissingToolError, UnsupportedError
+from mace.python.tools.run import program as program_module
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.program import find_dsp_program, find_program
 
@@ -65,6 +69,38 @@ def test_a_missing_program_is_built(tools: Path, tmp_path: Path) -> None:
     assert os.access(program, os.X_OK)
     first = (tools / "log").read_text().splitlines()[0]
     assert first.startswith("build ") and first.endswith("//mace/tools:mace_run")
+
+
+def test_models_as_code_are_built_from_their_own_build_folder(
+    tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two projects whose libraries have one name share one checkout."""
+    _bazel(tools)
+    place = tmp_path / "source" / "libraries" / "lib"
+    made = tools / "bazel-bin" / "source" / "libraries" / "lib" / "mace_run"
+    made.parent.mkdir(parents=True)
+    made.write_text("the program")
+    monkeypatch.setattr(program_module, "bazel_package", lambda name: place)
+    monkeypatch.setattr(program_module, "_ROOT", tmp_path)
+    deployment = cast(
+        Deployment,
+        SimpleNamespace(library_name="lib", model_graph_format=ModelFormat.CODE),
+    )
+    for build, files in (("one", {"a.h", "a.pb"}), ("two", {"a.pb", "b.h"})):
+        package = tmp_path / build / "lib" / "code"
+        package.mkdir(parents=True)
+        for name in files:
+            (package / name).write_text(build)
+        options = RunOptions(build_dir=tmp_path / build)
+        found = find_program(Abi.HOST, options, deployment)
+        assert found == tmp_path / build / "lib/bin/host/mace_run"
+        assert {path.name: path.read_text() for path in place.iterdir()} == (
+            dict.fromkeys(files, build)
+        )
+    # The first one is current: nothing is put there again.
+    options = RunOptions(build_dir=tmp_path / "one")
+    assert find_program(Abi.HOST, options, deployment).is_file()
+    assert (place / "b.h").is_file()
 
 
 @pytest.mark.parametrize("name", ["conv.cc", "conv.h", "conv.cl", "tensor.clh"])
