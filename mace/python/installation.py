@@ -73,6 +73,13 @@ def install(extra: str = "") -> str:
     return f"bash tools/setup.sh --for {extra}, or pip install '.[{extra}]'"
 
 
+def deployment_keys() -> str:
+    """Where all keys of deployment files are explained."""
+    if CHECKOUT is None:
+        return "python -m mace.python.tools.config.reference"
+    return "docs/user/deployment_file.md"
+
+
 def converter_state() -> str:
     """Changes with the version and, where people work on it, with the converter."""
     newest = 0

@@ -190,7 +190,11 @@ def test_other_commands_work(installed: Installed) -> None:
     assert "nodes  13: 3 Batch" in installed.succeed("mace", "inspect", *_MODEL)
     assert "CPU GPU" in installed.succeed("mace", "check", *_MODEL)
     assert "Softmax" in installed.succeed("mace", "explain", *_MODEL)
-    assert "mace quantize" in installed.succeed("mace", "init", *_MODEL)
+    written = installed.succeed("mace", "init", *_MODEL)
+    assert "mace quantize" in written
+    keys = "python -m mace.python.tools.config.reference"
+    assert f"# {keys}\n" in written
+    assert "`input_shapes`" in installed.succeed(*keys.split())
     checks = json.loads(installed.succeed("mace", "doctor", "--json"))["checks"]
     found = {check["name"]: check["state"] for check in checks}
     assert found["libmace.so"] == found["mace_run"] == found["onnx"] == "ok"

@@ -94,9 +94,12 @@ int main(int argc, char **argv) {
   model.output_count = 1;
 
   /* 2. Inputs and outputs; the same buffers serve every run. */
-  if (graph == NULL || !prepare(names[0], argv[4], &input) ||
-      !prepare(names[1], argv[6], &output)) {
-    fprintf(stderr, "cannot read %s, or a shape is wrong\n", argv[1]);
+  if (graph == NULL) {
+    fprintf(stderr, "cannot read %s\n", argv[1]);
+  } else if (!prepare(names[0], argv[4], &input)) {
+    fprintf(stderr, "no input can have the shape %s\n", argv[4]);
+  } else if (!prepare(names[1], argv[6], &output)) {
+    fprintf(stderr, "no output can have the shape %s\n", argv[6]);
   } else if (mace_engine_create(&model, NULL, &engine) != MACE_OK) {
     /* 3. The engine, with default settings. */
     fprintf(stderr, "%s\n", mace_last_error());

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from mace.python.installation import CHECKOUT, VERSION, typed
+from mace.python.installation import CHECKOUT, VERSION, deployment_keys, typed
 from mace.python.tools.calibrate.options import add_calibrate_flags
 from mace.python.tools.check.options import add_check_flags
 from mace.python.tools.command_line import flags
@@ -71,7 +71,7 @@ examples:
   eval "$({_TYPED} --print-completion bash)"
 
 Booleans are written --flag, --flag=true or --flag=false.
-The keys of deployment files are in docs/user/deployment_file.md.
+The keys of deployment files: {deployment_keys()}.
 """
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import yaml
 
-from mace.python.installation import typed
+from mace.python.installation import deployment_keys, typed
 from mace.python.tools.config.border_tensor import BorderTensor
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.values import shape_text
@@ -19,7 +19,7 @@ def deployment_text(deployment: Deployment) -> str:
     """The text of a deployment file, with comments on what can be changed."""
     lines = [
         "# How MACE converts and runs this model. All keys:",
-        "# docs/user/deployment_file.md",
+        f"# {deployment_keys()}",
         f"library_name: {_word(deployment.library_name)}",
         "# host: this computer; arm64-v8a, armeabi-v7a: Android; arm64, armhf: Linux.",
         f"target_abis: [{', '.join(abi.value for abi in deployment.target_abis)}]",
