@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,8 @@ class OpFigures:
         device: on which it ran, as ``cpu``.
         quantized: whether it computes in integers that stand for floats.
         start_ms, last_ms: of the last round, since the run began.
-        share: of the time of all operators, 0 to 1.
+        share: of the time of all operators, 0 to 1. Like the rates, it is of medians:
+            one interrupted round would make any operator the slowest.
         gflops: 10^9 operations per second, two per multiply-accumulate.
         gbytes_per_s: 10^9 bytes of inputs, constants and outputs per second.
         intensity: operations per byte; 0 without multiply-accumulates.
@@ -64,11 +65,11 @@ class OpFigures:
 
 @dataclass(frozen=True)
 class TypeFigures:
-    """All operators of one type together."""
+    """All operators of one type together; their time is the sum of medians."""
 
     type: str
     count: int
-    avg_ms: float
+    median_ms: float
     share: float
     macs: int
     gflops: float
@@ -172,25 +173,15 @@ def analyse(report: Mapping[str, Any], model: ModelFile) -> Analysis | None:
     peak = MachinePeak(**report["peak"]) if "peak" in report else None
     gpu_peak = GpuPeak(**report["gpu_peak"]) if "gpu_peak" in report else None
     peaks: dict[str, DevicePeak | None] = {"cpu": peak, "gpu": gpu_peak}
-    total = sum(op["avg_ms"] for op in benchmark["ops"])
+    total = sum(op["median_ms"] for op in benchmark["ops"])
     ops = tuple(
         _op(i, op, total, peaks.get(op["device"]))
         for i, op in enumerate(benchmark["ops"])
     )
-    types = tuple(
-        TypeFigures(
-            type=entry["type"],
-            count=entry["count"],
-            avg_ms=entry["avg_ms"],
-            share=_ratio(entry["avg_ms"], total),
-            macs=entry["macs"],
-            gflops=_rate(2 * entry["macs"], entry["avg_ms"]),
-        )
-        for entry in benchmark["types"]
-    )
+    types = [_type(kind, ops) for kind in dict.fromkeys(op.type for op in ops)]
     return Analysis(
         ops=ops,
-        types=types,
+        types=tuple(sorted(types, key=lambda t: -t.median_ms)),
         peak=peak,
         gpu_peak=gpu_peak,
         live_bytes=_live_bytes(benchmark["ops"], model),
@@ -199,10 +190,23 @@ def analyse(report: Mapping[str, Any], model: ModelFile) -> Analysis | None:
     )
 
 
+def _type(kind: str, ops: Sequence[OpFigures]) -> TypeFigures:
+    own = [op for op in ops if op.type == kind]
+    time, macs = sum(op.median_ms for op in own), sum(op.macs for op in own)
+    return TypeFigures(
+        type=kind,
+        count=len(own),
+        median_ms=time,
+        share=sum(op.share for op in own),
+        macs=macs,
+        gflops=_rate(2 * macs, time),
+    )
+
+
 def _op(
     index: int, op: Mapping[str, Any], total: float, peak: DevicePeak | None
 ) -> OpFigures:
-    gflops = _rate(2 * op["macs"], op["avg_ms"])
+    gflops = _rate(2 * op["macs"], op["median_ms"])
     shapes = op["output_shape"]
     return OpFigures(
         index=index,
@@ -216,11 +220,11 @@ def _op(
         min_ms=op["min_ms"],
         start_ms=op["last_start_ms"],
         last_ms=op["last_ms"],
-        share=_ratio(op["avg_ms"], total),
+        share=_ratio(op["median_ms"], total),
         macs=op["macs"],
         bytes=op["bytes"],
         gflops=gflops,
-        gbytes_per_s=_rate(op["bytes"], op["avg_ms"]),
+        gbytes_per_s=_rate(op["bytes"], op["median_ms"]),
         intensity=_ratio(2 * op["macs"], op["bytes"]),
         peak_share=(_ratio(gflops, peak.operations(op["quantized"])) if peak else None),
     )

@@ -56,7 +56,7 @@ def html_page(run: ModelRun, analysis: Analysis | None, graph: str = "") -> str:
 def _longest(analysis: Analysis | None) -> list[OpFigures]:
     """The operators that take most of the time."""
     ops = analysis.ops if analysis else ()
-    return sorted(ops, key=lambda op: -op.avg_ms)[:_LONGEST]
+    return sorted(ops, key=lambda op: -op.median_ms)[:_LONGEST]
 
 
 def _shortener(run: ModelRun, analysis: Analysis | None) -> Callable[..., str]:

@@ -31,7 +31,7 @@ class PlacedOperator:
         remark: what else the device says of it, '' for nothing.
         estimated_us: with which the device was chosen; None where the model
             leaves shapes open.
-        measured_us: average of a benchmark; None without one.
+        measured_us: median of a benchmark; None without one.
         refusals: of the devices that were wished for more.
     """
 
@@ -176,10 +176,10 @@ def _border_copies(report: Mapping[str, Any]) -> tuple[BorderCopy, ...] | None:
 
 
 def _measured(report: Mapping[str, Any]) -> dict[tuple[str, str], list[float]]:
-    """Average times in us by name and type, in execution order."""
+    """Median times in us by name and type, in execution order."""
     times = collections.defaultdict(list)
     for op in report.get("benchmark", {}).get("ops", ()):
-        times[op["name"], op["type"]].append(1e3 * op["avg_ms"])
+        times[op["name"], op["type"]].append(1e3 * op["median_ms"])
     return times
 
 

@@ -50,8 +50,8 @@ def test_measured_times_are_those_of_the_same_operator() -> None:
     operators.insert(0, placed("conv", "Cast", "gpu"))
     operators.append(placed("add", "Eltwise", "cpu"))
     times = (("conv", "Conv2D", 0.5), ("conv", "Cast", 0.25), ("add", "Eltwise", 1.0))
-    ops = [{"name": n, "type": t, "avg_ms": ms} for n, t, ms in times]
-    report["benchmark"] = {"ops": [*ops, {**ops[2], "avg_ms": 2.0}]}
+    ops = [{"name": n, "type": t, "median_ms": ms} for n, t, ms in times]
+    report["benchmark"] = {"ops": [*ops, {**ops[2], "median_ms": 2.0}]}
     found = placement_of(report)
     assert found is not None
     measured = [op.measured_us for op in found.operators]
@@ -70,7 +70,7 @@ def test_places_for_a_drawing() -> None:
 
 
 def test_a_drawing_shows_both_times_of_a_benchmark() -> None:
-    op = {"name": "relu", "type": "Activation", "avg_ms": 0.25}
+    op = {"name": "relu", "type": "Activation", "median_ms": 0.25}
     found = placement_of({**two_devices(), "benchmark": {"ops": [op]}})
     assert found is not None
     relu = graph_places(found).operators["relu", "Activation"]

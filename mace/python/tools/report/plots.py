@@ -108,16 +108,16 @@ def time_per_op(analysis: Analysis) -> str:
     def draw(axes: Axes, tips: _Tips) -> None:
         colours = type_colours(analysis)
         ops = analysis.ops
-        unit = time_unit(op.avg_ms for op in ops)
+        unit = time_unit(op.median_ms for op in ops)
         bars = axes.bar(
             [op.index for op in ops],
-            [unit.factor * op.avg_ms for op in ops],
+            [unit.factor * op.median_ms for op in ops],
             color=[colours[op.type] for op in ops],
             width=0.85,
         )
         for bar, op in zip(bars, ops):
             tips.add(bar, _op_text(op))
-        axes.set_ylabel(f"average time ({unit.name})")
+        axes.set_ylabel(f"median time ({unit.name})")
         axes.set_xlabel("operator, in run order")
         axes.grid(axis="x", visible=False)
         axes.margins(x=0.01)
@@ -216,14 +216,14 @@ def roofline(analysis: Analysis, device: str) -> str:
     def draw(axes: Axes, tips: _Tips) -> None:
         _roofs(axes, tips, known, ops)
         colours = type_colours(analysis)
-        largest = max(op.avg_ms for op in ops)
-        for op in sorted(ops, key=lambda op: -op.avg_ms):
+        largest = max(op.median_ms for op in ops)
+        for op in sorted(ops, key=lambda op: -op.median_ms):
             circle = axes.scatter(
                 [op.intensity],
                 [op.gflops],
                 # The area shows the time, so that the important operators are seen
                 # first.
-                s=[18 + 220 * op.avg_ms / largest],
+                s=[18 + 220 * op.median_ms / largest],
                 color=colours[op.type],
                 alpha=0.7,
                 edgecolor=_CARD,
@@ -332,7 +332,7 @@ def _top(values: Sequence[float]) -> tuple[float, int]:
 def _op_text(op: OpFigures) -> str:
     rate = f", {op.gflops:.3g} GOP/s" if op.macs else ""
     return (
-        f"{op.index} {op.name} ({op.type}): {time_text(op.avg_ms)}, "
+        f"{op.index} {op.name} ({op.type}): {time_text(op.median_ms)}, "
         f"{op.share:.1%} of all{rate}"
     )
 

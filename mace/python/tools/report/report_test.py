@@ -160,6 +160,18 @@ def test_rates_by_hand() -> None:
     assert (add.gflops, add.gbytes_per_s) == (0.0, 0.0)
 
 
+def test_an_interrupted_round_changes_no_order() -> None:
+    report = _report()
+    report["benchmark"]["ops"][1]["avg_ms"] = 500.0
+    analysis = analyse(report, _model())
+    assert analysis is not None
+    assert [(t.type, t.share) for t in analysis.types] == [
+        ("Conv2D", 0.75),
+        ("Activation", 0.25),
+        ("Eltwise", 0.0),
+    ]
+
+
 def test_live_memory_by_hand() -> None:
     # b while conv runs; b and c; b and c are still read while d is written.
     assert _analysis().live_bytes == (400, 800, 1200)
