@@ -34,12 +34,13 @@ class FirstWrong:
     wrong: LayerComparison | None
     right: LayerComparison | None
 
-    def text(self, source: str, nodes: Mapping[str, str]) -> str:
+    def text(self, source: str, nodes: Mapping[str, str], files: bool = False) -> str:
         """What is printed.
 
         Args:
             source: the framework, with its version.
             nodes: what computes a tensor in the model file, where that is known.
+            files: whether expected outputs come from files, and not from the framework.
         """
         after = "it is the first that can be compared"
         if self.right is not None:
@@ -64,10 +65,14 @@ class FirstWrong:
                 "first wrong operator: not known, as no operator has a counterpart in "
                 "the framework"
             )
-        return (
-            "first wrong operator: one after the last that can be compared; "
-            f"{after.replace(' before it', '')}"
-        )
+        after = after.replace(" before it", "")
+        if files:
+            return (
+                f"no operator is wrong that can be compared with {source}; {after}\n"
+                "  next: are the files of validation_outputs_data for these inputs? "
+                "Without them, outputs are compared with the framework's"
+            )
+        return f"first wrong operator: one after the last that can be compared; {after}"
 
 
 def find_first_wrong(layers: Sequence[Layer], compare: Compare) -> FirstWrong:

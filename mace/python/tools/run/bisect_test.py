@@ -84,6 +84,10 @@ def test_what_cannot_be_found_is_said() -> None:
         "first wrong operator: one after the last that can be compared; the last "
         "right one is 39 Conv2D op39, tensor s39"
     )
+    assert all_right.text("onnxruntime", {}, files=True).startswith(
+        "no operator is wrong that can be compared with onnxruntime; the last right "
+        "one is 39 Conv2D op39"
+    )
     assert find_first_wrong([], _Model(0).compare) == FirstWrong(None, None)
     nothing = find_first_wrong(_layers(3), _Model(0, range(3)).compare)
     assert "no operator has a counterpart" in nothing.text("onnxruntime", {})

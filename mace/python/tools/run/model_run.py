@@ -384,7 +384,8 @@ def _bisect(model: PreparedModel, place: Place, options: RunOptions) -> str:
         return results
 
     found = find_first_wrong(checking.comparable_layers(model.file), compare)
-    return found.text(source, nodes)
+    files = any(info.validation_data for info in model.config.whole.outputs)
+    return found.text(source, nodes, files)
 
 
 def _compare_layers(
