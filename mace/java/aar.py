@@ -5,8 +5,8 @@
     python -m mace.java.aar --out mace.aar --version 1.0.0 FOLDER...
 
 Each folder is named by its ABI, or lies below a folder that is, and holds libmace.so
-and libmace_jni.so. `tools/build-aar.sh` builds them and calls this. The same inputs
-give the same bytes.
+and libmace_jni.so, and the DSP's own code if libmace.so has the DSP's runtime.
+`tools/build-aar.sh` builds them and calls this. The same inputs give the same bytes.
 """
 
 from __future__ import annotations
@@ -19,29 +19,27 @@ import sys
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import Dict, List, Mapping, Sequence
+from typing import Dict, Iterable, List, Mapping, Sequence
 
 from mace.java.classes import JavaError, compile_classes, require_javac
 
 ABIS = ("arm64-v8a", "armeabi-v7a")
 LIBRARIES = ("libmace.so", "libmace_jni.so")
+DSP = "libmace_hexagon_skel.so"
 MIN_SDK = 21
 _HEADERS = Path(__file__).resolve().parents[1] / "public"
 # The first moment that a zip archive can record.
 _TIME = (1980, 1, 1, 0, 0, 0)
 
-# What runtimes/opencl/cl_api.cc opens. Since Android 12 an application reaches the
-# GPU's driver only if it names it; it also runs where there is none.
-_DRIVERS = (
+# What the runtimes open: cl_api.cc, fastrpc_api.cc and neuron_api.cc. Since Android 12
+# an application reaches such a library of the system only if it names it; it also runs
+# where there is none.
+DRIVERS = (
     *("libOpenCL.so", "libOpenCL-pixel.so", "libOpenCL-car.so"),
     *("libPVROCL.so", "libGLES_mali.so"),
-)
-_DRIVER_LINES = "\n".join(
-    f"""\
-        <uses-native-library
-            android:name="{name}"
-            android:required="false" />"""
-    for name in _DRIVERS
+    *("libcdsprpc.so", "libadsprpc.so"),
+    *("libneuronusdk_adapter.mtk.so", "libneuron_adapter_mgvi.so"),
+    "libneuron_adapter.so",
 )
 _MANIFEST = f"""\
 <?xml version="1.0" encoding="utf-8"?>
@@ -49,10 +47,14 @@ _MANIFEST = f"""\
     package="com.xiaomi.mace">
     <uses-sdk android:minSdkVersion="{MIN_SDK}" />
     <application>
-{_DRIVER_LINES}
+%s
     </application>
 </manifest>
 """
+_DRIVER = """\
+        <uses-native-library
+            android:name="%s"
+            android:required="false" />"""
 
 # What libmace_jni.so finds by its name.
 _PROGUARD = """\
@@ -124,6 +126,13 @@ def _json(value: object) -> bytes:
     return (json.dumps(value, indent=2) + "\n").encode()
 
 
+def _manifest(libraries: Iterable[bytes]) -> bytes:
+    """With the drivers that a runtime of the libraries opens, by their names in it."""
+    content = b"".join(libraries)
+    names = [name for name in DRIVERS if name.encode() in content]
+    return (_MANIFEST % "\n".join(_DRIVER % name for name in names)).encode()
+
+
 def _prefab(libraries: Mapping[str, bytes], version: str, ndk: int) -> Dict[str, bytes]:
     """What applications' own native code is built with: find_package(mace)."""
     # CMake's find_package compares numbers alone.
@@ -172,20 +181,26 @@ def pack(out: Path, folders: Sequence[Path], version: str, ndk: int) -> List[str
         found[abi] = folder
     if not found:
         raise AarError(f"no folder of an ABI is named: {', '.join(ABIS)}")
+    dsp = [folder for folder in found.values() if (folder / DSP).is_file()]
+    if dsp and len(dsp) < len(found):
+        lacking = next(folder for folder in found.values() if folder not in dsp)
+        raise AarError(
+            f"{dsp[0]} has {DSP}, and {lacking} has not; build both with the same"
+            " runtimes"
+        )
     with tempfile.TemporaryDirectory() as temporary:
         jar = _jar(Path(temporary))
+    libraries = {abi: (found[abi] / "libmace.so").read_bytes() for abi in sorted(found)}
     members = {
-        "AndroidManifest.xml": _MANIFEST.encode(),
+        "AndroidManifest.xml": _manifest(libraries.values()),
         "META-INF/com/android/build/gradle/aar-metadata.properties": _METADATA.encode(),
         "R.txt": b"",
         "classes.jar": jar,
         "proguard.txt": _PROGUARD.encode(),
     }
-    libraries: Dict[str, bytes] = {}
-    for abi in sorted(found):
-        for name in LIBRARIES:
+    for abi in libraries:
+        for name in (*LIBRARIES, DSP) if dsp else LIBRARIES:
             members[f"jni/{abi}/{name}"] = (found[abi] / name).read_bytes()
-        libraries[abi] = members[f"jni/{abi}/libmace.so"]
     members.update(_prefab(libraries, version, ndk))
     out.parent.mkdir(parents=True, exist_ok=True)
     part = out.with_name(f".{out.name}.{os.getpid()}")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The AAR: its layout, and that its classes are those that Android 5 runs.
 
-test/android_ndk/aar_test.py packs real libraries.
+test/android_ndk/ndk_test.py packs real libraries.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ _JAVA = {
     "java.util.Collections",
     "java.util.HashSet",
     "java.util.Iterator",
+    "java.util.LinkedHashMap",
     "java.util.LinkedHashSet",
     "java.util.List",
     "java.util.Map",
@@ -74,13 +75,35 @@ _JAVA = {
 }
 
 
-def _folders(parent: Path) -> list[Path]:
+# Where each runtime opens libraries of the system, and the macro before those of Linux.
+_OPENERS = {
+    "opencl/cl_api.cc": '"libOpenCL.so.1"',
+    "hexagon/fastrpc_api.cc": "",
+    "neuron/neuron_api.cc": "",
+}
+
+
+def _opened(runtime: str) -> set[str]:
+    """The libraries that the sources of a runtime name."""
+    source = (_ROOT / "mace" / "runtimes" / runtime).read_text("utf-8")
+    linux = _OPENERS[runtime]
+    assert linux in source
+    android = source.partition(linux)[0] if linux else source
+    return set(re.findall(r'"(?:/[\w/]+/)?(lib[\w.-]+\.so)"', android))
+
+
+def _folders(parent: Path, dsp: bool = False) -> list[Path]:
     made = []
     for abi in aar.ABIS:
         folder = parent / "lib" / abi / "cpu_gpu"
         folder.mkdir(parents=True)
-        for name in aar.LIBRARIES:
+        for name in (*aar.LIBRARIES, aar.DSP) if dsp else aar.LIBRARIES:
             (folder / name).write_text(f"{name} of {abi}")
+        drivers = _opened("opencl/cl_api.cc")
+        if dsp:
+            drivers |= _opened("hexagon/fastrpc_api.cc")
+        with (folder / "libmace.so").open("a") as stream:
+            stream.write("\0".join(sorted(drivers)))
         made.append(folder)
     return made
 
@@ -109,7 +132,8 @@ def test_layout(packed: Path) -> None:
     content = _members(packed)
     for abi in aar.ABIS:
         for name in aar.LIBRARIES:
-            assert content[f"jni/{abi}/{name}"] == f"{name} of {abi}".encode()
+            assert content[f"jni/{abi}/{name}"].startswith(f"{name} of {abi}".encode())
+        assert f"jni/{abi}/{aar.DSP}" not in content
         module = f"prefab/modules/mace/libs/android.{abi}"
         assert content[f"{module}/libmace.so"] == content[f"jni/{abi}/libmace.so"]
         about = json.loads(content[f"{module}/abi.json"])
@@ -120,7 +144,7 @@ def test_layout(packed: Path) -> None:
     assert [path.name for path in packed.parent.iterdir()] == ["mace.aar"]
 
 
-def test_the_manifest_names_all_drivers(packed: Path) -> None:
+def _drivers(packed: Path) -> set[str | None]:
     manifest = ElementTree.fromstring(_members(packed)["AndroidManifest.xml"])
     assert manifest.get("package") == "com.xiaomi.mace"
     sdk = manifest.find("uses-sdk")
@@ -128,11 +152,30 @@ def test_the_manifest_names_all_drivers(packed: Path) -> None:
     assert sdk.get(f"{_ANDROID}minSdkVersion") == str(aar.MIN_SDK)
     drivers = manifest.findall("application/uses-native-library")
     assert {item.get(f"{_ANDROID}required") for item in drivers} == {"false"}
-    source = (_ROOT / "mace" / "runtimes" / "opencl" / "cl_api.cc").read_text("utf-8")
-    android, _, linux = source.partition('"libOpenCL.so.1"')
-    assert linux
-    opened = set(re.findall(r'"(?:/[\w/]+/)?(lib[\w-]+\.so)"', android))
-    assert {item.get(f"{_ANDROID}name") for item in drivers} == opened
+    return {item.get(f"{_ANDROID}name") for item in drivers}
+
+
+def test_the_manifest_names_the_drivers(packed: Path) -> None:
+    assert _drivers(packed) == _opened("opencl/cl_api.cc")
+
+
+def test_all_drivers_are_known() -> None:
+    opened = set().union(*(_opened(runtime) for runtime in _OPENERS))
+    assert opened == set(aar.DRIVERS)
+
+
+def test_the_code_of_the_dsp_is_packed(tmp_path: Path) -> None:
+    folders = _folders(tmp_path, dsp=True)
+    out = tmp_path / "mace.aar"
+    aar.pack(out, folders, "1.2.3", ndk=27)
+    content = _members(out)
+    for abi in aar.ABIS:
+        assert content[f"jni/{abi}/{aar.DSP}"] == f"{aar.DSP} of {abi}".encode()
+    both = _opened("opencl/cl_api.cc") | _opened("hexagon/fastrpc_api.cc")
+    assert _drivers(out) == both
+    (folders[1] / aar.DSP).unlink()
+    with pytest.raises(aar.AarError, match="build both with the same runtimes"):
+        aar.pack(out, folders, "1.2.3", ndk=27)
 
 
 def test_same_inputs_give_the_same_bytes(

@@ -79,11 +79,19 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_on_the_jvm(bin_folder: Path, classes: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The converted digit classifier: what its two files are called but for the end."""
+    folder = tmp_path_factory.mktemp("model")
     config = f"--config={_DIGITS / 'digits.yml'}"
     converter = _ROOT / "tools" / "converter.py"
-    _run(sys.executable, converter, "convert", config, f"--build_dir={tmp_path}")
-    model = tmp_path / "digits" / "model" / "digits"
+    _run(sys.executable, converter, "convert", config, f"--build_dir={folder}")
+    return folder / "digits" / "model" / "digits"
+
+
+def test_on_the_jvm(
+    bin_folder: Path, classes: Path, model: Path, tmp_path: Path
+) -> None:
     numbers = random.Random(1)
     pixels = [numbers.random() for _ in range(64)]
     (tmp_path / "in_image").write_bytes(struct.pack("=64f", *pixels))
@@ -113,8 +121,81 @@ def test_on_the_jvm(bin_folder: Path, classes: Path, tmp_path: Path) -> None:
     suites = [f"com.xiaomi.mace.{name}" for name in ("MaceEngineTest", "ExampleTest")]
     junit = ("org.junit.runner.JUnitCore", *suites)
     output = _run("java", *_JVM, *defines, "-cp", f"{tests}:{jars}", *junit)
-    assert "OK (17 tests)" in output
+    assert "OK (18 tests)" in output
     assert "WARNING" not in output, output
+
+
+# Tells what the library is given, in its place; libmace.so is behind it.
+_TELLING = """
+#include <cstdio>
+#include "mace/public/mace.h"
+namespace mace {
+MaceStatus accelerator::Configure(MaceEngineConfig *, const AcceleratorSetting &one) {
+  const std::string none;
+  std::printf("accelerator %d: %d %d '%s' '%s'\\n", one.kind, one.first, one.second,
+              (one.binary_file ? *one.binary_file : none).c_str(),
+              (one.storage_file ? *one.storage_file : none).c_str());
+  std::fflush(stdout);
+  return MaceStatus();
+}
+MaceStatus MaceEngineConfig::SetHexagon(bool pd, int corner, bool dcvs, int us) {
+  std::printf("hexagon: %d %d %d %d\\n", pd, corner, dcvs, us);
+  std::fflush(stdout);
+  return MaceStatus();
+}
+}  // namespace mace
+"""
+_SETTINGS = """
+import com.xiaomi.mace.*;
+public class Settings {
+  public static void main(String[] files) {
+    MaceEngineConfig config = new MaceEngineConfig()
+        .setHexagonToUnsignedPd()
+        .setHexagonPower(HexagonCorner.SVS, true, 250)
+        .setAcceleratorCache(AcceleratorCache.LOAD_OR_STORE, "/b", "/\\u00e4")
+        .setApuHints(70, ApuPreference.SUSTAINED_SPEED)
+        .setHtpPerformance(HtpPerformance.SYSTEM_SETTINGS)
+        .setOpenCLBinaryPaths("/one", "/two")
+        .setSubgraphRuntimeTypes("digits", RuntimeType.CPU)
+        .setRuntimeTypes(RuntimeType.HTP, RuntimeType.NPU, RuntimeType.CPU);
+    MaceEngine.create(MaceModel.fromFiles(files[0], files[1]), config).close();
+    MaceEngine.create(MaceModel.fromFiles(files[0], files[1])).close();
+  }
+}
+"""
+_TOLD = [
+    "hexagon: 1 0 0 0",
+    "hexagon: 0 6 1 250",
+    "accelerator 0: 3 0 '/b' '/ä'",
+    "accelerator 1: 70 2 '' ''",
+    "accelerator 2: 8 0 '' ''",
+]
+
+
+def test_settings_of_accelerators_reach_the_library(
+    bin_folder: Path, classes: Path, model: Path, tmp_path: Path
+) -> None:
+    """In order, once, and only where they are set."""
+    telling = tmp_path / "telling.cc"
+    telling.write_text(_TELLING)
+    library = tmp_path / "libtelling.so"
+    compiler = ("clang++-19", "-std=c++17", "-shared", "-fPIC", f"-I{_ROOT}")
+    _run(*compiler, telling, bin_folder / "libmace.so", "-o", library)
+    (tmp_path / "Settings.java").write_text(_SETTINGS)
+    _run("javac", "-cp", classes, "-d", tmp_path, tmp_path / "Settings.java")
+    path = f"{bin_folder}:{bin_folder / 'java'}"
+    environment = ("env", f"LD_PRELOAD={library}", f"LD_LIBRARY_PATH={bin_folder}")
+    virtual_machine = ("java", "-cp", f"{classes}:{tmp_path}")
+    files = (f"{model}.pb", f"{model}.data")
+    said = _run(
+        *environment,
+        *virtual_machine,
+        f"-Djava.library.path={path}",
+        "Settings",
+        *files,
+    )
+    assert [line for line in said.splitlines() if ": " in line][:5] == _TOLD
+    assert said.count("hexagon: ") == 2 and said.count("accelerator ") == 3
 
 
 def test_missing_libraries_are_named(classes: Path, tmp_path: Path) -> None:

@@ -76,15 +76,6 @@ inline bool ReadLongs(JNIEnv *env,
   return !env->ExceptionCheck();
 }
 
-inline bool ReadInts(JNIEnv *env,
-                     jintArray array,
-                     std::vector<int32_t> *numbers) {
-  const jsize size = env->GetArrayLength(array);
-  numbers->resize(static_cast<size_t>(size));
-  env->GetIntArrayRegion(array, 0, size, numbers->data());
-  return !env->ExceptionCheck();
-}
-
 inline jbyteArray MakeText(JNIEnv *env, const std::string &text) {
   const auto size = static_cast<jsize>(text.size());
   jbyteArray array = env->NewByteArray(size);

@@ -8,7 +8,11 @@
 
 #include <jni.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <map>
 #include <memory>
 #include <new>
@@ -23,16 +27,53 @@ namespace mace {
 namespace java {
 namespace {
 
-// The order of MaceEngineConfig.settings(); the runtimes follow.
+// The order of MaceEngineConfig.settings(). For each list of runtimes, their
+// number and the runtimes follow. An enumeration is -1 if it was not set.
 enum Setting : size_t {
   kThreads,
-  kAffinity,  // -1: the library's own threads and affinity
+  kAffinity,
   kPerformance,
   kPriority,
   kOutOfRangeCheck,
   kWeightsCheck,
   kFakeWarmup,
+  kMemoryLimit,
+  kCacheReuse,
+  kHexagonUnsigned,
+  kHexagonCorner,
+  kHexagonDcvs,
+  kHexagonLatency,
+  kAcceleratorCache,
+  kApuBoost,
+  kApuPreference,
+  kHtpPerformance,
+  kBinaryPathCount,
   kRuntimes,
+};
+
+// The order of MaceEngineConfig.texts(). The names of the subgraphs that the
+// lists of runtimes are for follow the paths.
+enum Text : size_t {
+  kStoragePath,
+  kParameterPath,
+  kCachePath,
+  kAcceleratorBinary,
+  kAcceleratorStorage,
+  kBinary,
+  kParameter,
+  kBinaryPaths,
+};
+
+// What an application set.
+struct Settings {
+  std::vector<int64_t> numbers;
+  std::vector<std::string> texts;
+
+  template <typename T>
+  T Get(Setting setting) const {
+    return static_cast<T>(numbers[setting]);
+  }
+  bool IsSet(Setting setting) const { return numbers[setting] >= 0; }
 };
 
 jclass exception_class = nullptr;
@@ -119,45 +160,106 @@ class Part {
   size_t size_ = 0;
 };
 
-bool SetGpu(JNIEnv *env,
-            jobjectArray paths,
-            const std::vector<int32_t> &settings,
-            MaceEngineConfig *config) {
-  std::vector<std::string> texts;
-  if (!ReadTexts(env, paths, &texts)) return false;
-  const std::shared_ptr<GPUContext> context =
-      GPUContextBuilder()
-          .SetStoragePath(texts[0])
-          .SetOpenCLParameterPath(texts[1])
-          .SetOpenCLBinaryPaths({texts.begin() + 2, texts.end()})
-          .Finalize();
-  return Succeeds(env, config->SetGPUContext(context)) &&
+// The bytes of a text that is a file's contents.
+const unsigned char *BytesOf(const std::string &text) {
+  return reinterpret_cast<const unsigned char *>(text.data());
+}
+
+bool SetGpu(JNIEnv *env, const Settings &settings, MaceEngineConfig *config) {
+  const std::vector<std::string> &texts = settings.texts;
+  const auto paths = texts.begin() + kBinaryPaths;
+  GPUContextBuilder builder;
+  builder.SetStoragePath(texts[kStoragePath])
+      .SetOpenCLCacheFullPath(texts[kCachePath])
+      .SetOpenCLCacheReusePolicy(settings.Get<bool>(kCacheReuse)
+                                     ? OpenCLCacheReusePolicy::REUSE_SAME_GPU
+                                     : OpenCLCacheReusePolicy::REUSE_NONE)
+      .SetOpenCLBinaryPaths(
+          {paths, paths + settings.Get<ptrdiff_t>(kBinaryPathCount)})
+      .SetOpenCLBinary(BytesOf(texts[kBinary]), texts[kBinary].size())
+      .SetOpenCLParameterPath(texts[kParameterPath])
+      .SetOpenCLParameter(BytesOf(texts[kParameter]), texts[kParameter].size());
+  return Succeeds(env, config->SetGPUContext(builder.Finalize())) &&
          Succeeds(env, config->SetGPUHints(
-                           static_cast<GPUPerfHint>(settings[kPerformance]),
-                           static_cast<GPUPriorityHint>(settings[kPriority])));
+                           settings.Get<GPUPerfHint>(kPerformance),
+                           settings.Get<GPUPriorityHint>(kPriority)));
+}
+
+bool SetAccelerators(JNIEnv *env,
+                     const Settings &settings,
+                     MaceEngineConfig *config) {
+  if (settings.Get<bool>(kHexagonUnsigned) &&
+      !Succeeds(env, config->SetHexagonToUnsignedPD())) {
+    return false;
+  }
+  if (settings.IsSet(kHexagonCorner) &&
+      !Succeeds(env, config->SetHexagonPower(
+                         settings.Get<HexagonNNCornerType>(kHexagonCorner),
+                         settings.Get<bool>(kHexagonDcvs),
+                         settings.Get<int>(kHexagonLatency)))) {
+    return false;
+  }
+  if (settings.IsSet(kAcceleratorCache) &&
+      !Succeeds(env,
+                config->SetAcceleratorCache(
+                    settings.Get<AcceleratorCachePolicy>(kAcceleratorCache),
+                    settings.texts[kAcceleratorBinary],
+                    settings.texts[kAcceleratorStorage]))) {
+    return false;
+  }
+  if (settings.IsSet(kApuPreference) &&
+      !Succeeds(env, config->SetAPUHints(
+                         settings.Get<uint8_t>(kApuBoost),
+                         settings.Get<APUPreferenceHint>(kApuPreference)))) {
+    return false;
+  }
+  return !settings.IsSet(kHtpPerformance) ||
+         Succeeds(env,
+                  config->SetQnnPerformance(
+                      settings.Get<HexagonPerformanceType>(kHtpPerformance)));
+}
+
+// For the whole model, and for subgraphs.
+bool SetRuntimes(JNIEnv *env,
+                 const Settings &settings,
+                 MaceEngineConfig *config) {
+  const std::vector<int64_t> &numbers = settings.numbers;
+  size_t text = kBinaryPaths + settings.Get<size_t>(kBinaryPathCount);
+  size_t next = kRuntimes;
+  while (next < numbers.size()) {
+    std::vector<RuntimeType> runtimes;
+    for (int64_t left = numbers[next++]; left > 0; --left) {
+      runtimes.push_back(static_cast<RuntimeType>(numbers[next++]));
+    }
+    if (!Succeeds(env, config->SetRuntimeTypes(
+                           runtimes, settings.texts[text++].c_str()))) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool Configure(JNIEnv *env,
-               const std::vector<int32_t> &settings,
+               const Settings &settings,
                MaceEngineConfig *config) {
-  if (settings[kAffinity] >= 0 &&
-      !Succeeds(env, config->SetCPUThreadPolicy(settings[kThreads],
-                                                static_cast<CPUAffinityPolicy>(
-                                                    settings[kAffinity])))) {
+  if (settings.IsSet(kAffinity) &&
+      !Succeeds(env, config->SetCPUThreadPolicy(
+                         settings.Get<int>(kThreads),
+                         settings.Get<CPUAffinityPolicy>(kAffinity)))) {
     return false;
   }
-  if (settings[kOutOfRangeCheck] != 0 &&
+  if (settings.Get<bool>(kOutOfRangeCheck) &&
       !Succeeds(env, config->SetOutOfRangeCheck(true))) {
     return false;
   }
-  std::vector<RuntimeType> runtimes;
-  for (size_t i = kRuntimes; i < settings.size(); ++i) {
-    runtimes.push_back(static_cast<RuntimeType>(settings[i]));
-  }
-  if (!runtimes.empty() && !Succeeds(env, config->SetRuntimeTypes(runtimes))) {
-    return false;
-  }
-  return Succeeds(env, config->SetWeightsCheck(settings[kWeightsCheck] != 0));
+  // No process of 32 bits holds more than size_t counts.
+  const uint64_t limit = std::min<uint64_t>(
+      settings.Get<uint64_t>(kMemoryLimit), std::numeric_limits<size_t>::max());
+  return SetRuntimes(env, settings, config) && SetGpu(env, settings, config) &&
+         SetAccelerators(env, settings, config) &&
+         Succeeds(env, config->SetMemoryLimit(static_cast<size_t>(limit))) &&
+         Succeeds(env,
+                  config->SetWeightsCheck(settings.Get<bool>(kWeightsCheck)));
 }
 
 jlong JNICALL Create(JNIEnv *env,
@@ -165,20 +267,20 @@ jlong JNICALL Create(JNIEnv *env,
                      jobjectArray model,
                      jobjectArray inputs,
                      jobjectArray outputs,
-                     jintArray settings,
-                     jobjectArray gpu_paths,
+                     jlongArray numbers,
+                     jobjectArray texts,
                      jlong tutor) {
   return Guard(env, [&]() -> jlong {
-    std::vector<int32_t> numbers;
+    Settings settings;
     std::vector<std::string> input_names, output_names;
     MaceEngineConfig config;
     Part graph, weights;
-    if (!ReadInts(env, settings, &numbers) ||
+    if (!ReadLongs(env, numbers, &settings.numbers) ||
+        !ReadTexts(env, texts, &settings.texts) ||
         !ReadTexts(env, inputs, &input_names) ||
         !ReadTexts(env, outputs, &output_names) ||
-        !Configure(env, numbers, &config) ||
-        !SetGpu(env, gpu_paths, numbers, &config) ||
-        !graph.Open(env, model, 0) || !weights.Open(env, model, 1)) {
+        !Configure(env, settings, &config) || !graph.Open(env, model, 0) ||
+        !weights.Open(env, model, 1)) {
       return 0;
     }
     auto result = std::unique_ptr<Engine>(new Engine);
@@ -187,7 +289,7 @@ jlong JNICALL Create(JNIEnv *env,
                            graph.data(), graph.size(), weights.data(),
                            weights.size(), input_names, output_names, config,
                            &result->engine, nullptr, result->tutor.get(),
-                           numbers[kFakeWarmup] != 0))) {
+                           settings.Get<bool>(kFakeWarmup)))) {
       return 0;
     }
     result->weights = weights.TakeFile();
@@ -346,7 +448,8 @@ jlongArray JNICALL Stats(JNIEnv *env, jclass /*type*/, jlong engine) {
                            static_cast<int64_t>(stats.constant_bytes),
                            static_cast<int64_t>(stats.prepared_bytes),
                            static_cast<int64_t>(stats.operator_count),
-                           static_cast<int64_t>(stats.state_bytes)});
+                           static_cast<int64_t>(stats.state_bytes),
+                           static_cast<int64_t>(stats.tensor_bytes)});
   });
 }
 
@@ -391,7 +494,7 @@ bool Register(JNIEnv *env) {
   const JNINativeMethod methods[] = {
       Method("version", "()[B", Version),
       Method("runtimes", "()[I", Runtimes),
-      Method("create", "([Ljava/lang/Object;[[B[[B[I[[BJ)J", Create),
+      Method("create", "([Ljava/lang/Object;[[B[[B[J[[BJ)J", Create),
       Method("destroy", "(J)V", Destroy),
       Method("run", "(J[[B[Ljava/nio/ByteBuffer;[[J[Ljava/lang/Object;)[[J",
              Run),

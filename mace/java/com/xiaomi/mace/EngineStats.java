@@ -33,4 +33,9 @@ public final class EngineStats {
   public long getStateBytes() {
     return numbers[4];
   }
+
+  /** The sum of all intermediate tensors, if they shared no memory. */
+  public long getTensorBytes() {
+    return numbers[5];
+  }
 }

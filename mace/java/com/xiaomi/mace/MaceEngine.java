@@ -61,7 +61,7 @@ public final class MaceEngine implements Closeable {
     Object lock = shared == null ? new Object() : shared.lock;
     synchronized (lock) {
       long address = MaceNative.create(model.parts(), inputNames, outputNames, config.settings(),
-          config.gpuPaths(), shared == null ? 0 : shared.address());
+          config.texts(), shared == null ? 0 : shared.address());
       return new MaceEngine(address, lock, new Object[] {model, shared});
     }
   }

@@ -40,13 +40,15 @@ final class MaceNative {
    * Creates an engine.
    *
    * @param model graph and weights, each a direct ByteBuffer or the path as byte[]
+   * @param settings see MaceEngineConfig.settings()
+   * @param texts see MaceEngineConfig.texts()
    * @param tutor another engine, or 0
    */
   static native long create(Object[] model,
       byte[][] inputs,
       byte[][] outputs,
-      int[] settings,
-      byte[][] gpuPaths,
+      long[] settings,
+      byte[][] texts,
       long tutor);
 
   static native void destroy(long engine);

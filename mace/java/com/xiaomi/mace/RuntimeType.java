@@ -9,7 +9,10 @@ public enum RuntimeType {
   GPU(2),
   HEXAGON(3),
   HTA(4),
-  APU(5);
+  APU(5),
+  HTP(6),
+  /** The accelerator of a delegate of the application's native code. */
+  NPU(7);
 
   final int number;
 

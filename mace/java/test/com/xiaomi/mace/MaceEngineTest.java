@@ -124,12 +124,43 @@ public class MaceEngineTest {
                                   .setWeightsCheck(true)
                                   .setOutOfRangeCheck(true)
                                   .setFakeWarmup(true)
-                                  .setRuntimeTypes(RuntimeType.CPU);
+                                  .setMemoryLimit(1L << 40)
+                                  .setRuntimeTypes(RuntimeType.CPU)
+                                  .setSubgraphRuntimeTypes("digits", RuntimeType.CPU);
     List<String> inputs = Collections.singletonList("image");
     List<String> outputs = Collections.singletonList("probability");
     try (MaceEngine engine =
              MaceEngine.create(MaceModel.fromFiles(GRAPH, WEIGHTS), inputs, outputs, config)) {
       assertTrue(engine.getStats().getArenaBytes() > 0);
+      assertRuns(engine);
+    }
+  }
+
+  @Test
+  public void aMemoryLimitIsKept() throws Exception {
+    MaceModel model = MaceModel.fromFiles(GRAPH, WEIGHTS);
+    long needed;
+    try (MaceEngine engine = MaceEngine.create(model, new MaceEngineConfig().setFakeWarmup(true))) {
+      EngineStats stats = engine.getStats();
+      assertTrue(stats.getTensorBytes() > 0);
+      needed = stats.getArenaBytes() + stats.getConstantBytes() + stats.getPreparedBytes()
+          + stats.getStateBytes();
+    }
+    MaceEngineConfig config = new MaceEngineConfig().setFakeWarmup(true);
+    try (MaceEngine engine = MaceEngine.create(model, config.setMemoryLimit(needed))) {
+      assertRuns(engine);
+    }
+    for (long limit : new long[] {1, needed - 1}) {
+      config.setMemoryLimit(limit);
+      assertFails(
+          MaceException.Code.OUT_OF_RESOURCES, "limit", () -> MaceEngine.create(model, config));
+    }
+    // Larger inputs need more.
+    try (MaceEngine engine = MaceEngine.create(model, config.setMemoryLimit(needed))) {
+      MaceTensor images = MaceTensor.allocate(64, 8, 8, 1);
+      MaceTensor output = MaceTensor.allocate(64, CLASSES);
+      assertFails(MaceException.Code.OUT_OF_RESOURCES, "limit",
+          () -> engine.run(image(images), probability(output)));
       assertRuns(engine);
     }
   }
@@ -263,10 +294,28 @@ public class MaceEngineTest {
     assertInvalid("affinity is null", () -> config.setCpuThreadPolicy(1, null));
     assertInvalid("storage path is null", () -> config.setGpuStoragePath(null));
     assertInvalid("hint is null", () -> config.setGpuHints(null, GpuHint.LOW));
+    assertInvalid("OpenCL binary is null", () -> config.setOpenCLBinary(null));
+    assertInvalid("OpenCL parameters is null", () -> config.setOpenCLParameter(null));
+    assertInvalid("OpenCL cache is null", () -> config.setOpenCLCacheFullPath(null));
+    assertInvalid("-1 bytes", () -> config.setMemoryLimit(-1));
+    assertInvalid("corner is null", () -> config.setHexagonPower(null, true, 0));
+    assertInvalid("-1 us", () -> config.setHexagonPower(HexagonCorner.SVS, true, -1));
+    assertInvalid("policy of the cache is null", () -> config.setAcceleratorCache(null, "", ""));
+    assertInvalid(
+        "storage file is null", () -> config.setAcceleratorCache(AcceleratorCache.STORE, "", null));
+    assertInvalid("boost of 101", () -> config.setApuHints(101, ApuPreference.LOW_POWER));
+    assertInvalid("preference is null", () -> config.setApuHints(1, null));
+    assertInvalid("performance is null", () -> config.setHtpPerformance(null));
+    assertInvalid("NUL", () -> config.setSubgraphRuntimeTypes("", RuntimeType.CPU));
+    assertInvalid("name a runtime", () -> config.setSubgraphRuntimeTypes("a"));
     MaceModel model = MaceModel.fromFiles(GRAPH, WEIGHTS);
     // This library has no such runtime, and says so.
     assertFails(MaceException.Code.UNSUPPORTED, "HTA",
         () -> MaceEngine.create(model, new MaceEngineConfig().setRuntimeTypes(RuntimeType.HTA)));
+    assertInvalid("a runtime is set for subgraph 'other'",
+        ()
+            -> MaceEngine.create(
+                model, new MaceEngineConfig().setSubgraphRuntimeTypes("other", RuntimeType.CPU)));
     // With the CPU as an alternative, and with settings of the GPU that have no effect.
     MaceEngineConfig gpu = new MaceEngineConfig()
                                .setRuntimeTypes(RuntimeType.GPU, RuntimeType.CPU)
