@@ -5,7 +5,7 @@
 # Usage: bash tools/build-aar.sh [FLAG...]
 #
 # Builds the Android library build/aar/RUNTIMES/mace.aar: the Java interface, libmace.so
-# for arm64-v8a and armeabi-v7a, and headers. The flags are those of
-# tools/build-standalone-lib.sh, which it calls.
+# for arm64-v8a and armeabi-v7a, headers, and with `-runtimes=cpu,gpu,dsp` the code of
+# the DSP. The flags are those of tools/build-standalone-lib.sh, which it calls.
 
 exec bash "$(dirname "${BASH_SOURCE[0]}")/build-standalone-lib.sh" -aar "$@"

@@ -41,6 +41,7 @@ build/include/mace/public/*.h; with -install, also to a prefix.
   -aar                also libmace_jni.so and, for Android applications,
                       build/aar/RUNTIMES/mace.aar with all ABIs
                       (default: arm64-v8a, armeabi-v7a)
+  -mace_run           also mace_run, the program that runs and measures models
   -static             libmace.a only
   -debug              not optimised, with debug information
   -asan               with the address sanitizer (libmace.so only)
@@ -70,6 +71,7 @@ custom_ops=
 install=
 static_only=false
 aar=false
+mace_run=false
 check_only=false
 bazel_flags=()
 selection_flags=()
@@ -98,6 +100,7 @@ while [[ $# -gt 0 ]]; do
       ;;
     -static) static_only=true ;;
     -aar) aar=true ;;
+    -mace_run) mace_run=true ;;
     -check) check_only=true ;;
     -debug) bazel_flags+=(--config=debug) ;;
     -asan) bazel_flags+=(--config=asan) ;;
@@ -161,6 +164,15 @@ with_gpu() {
     arm64-v8a | armeabi-v7a) echo "${gpu:-true}" ;;
     *) echo "${gpu:-false}" ;;
   esac
+}
+
+# Whether programs for it open libraries of the system while they run, or are of
+# Android, whose C library is only there.
+opens_libraries() {
+  case $1 in
+    arm64-v8a | armeabi-v7a) return 0 ;;
+  esac
+  [[ $(with_gpu "$1") == true ]] || $dsp || [[ ${#delegates[@]} -gt 0 ]]
 }
 
 # Where it goes, below build/lib.
@@ -238,6 +250,9 @@ for abi in "${targets[@]}"; do
       [[ -n ${ANDROID_NDK_HOME:-} ]] ||
         fail "libmace for $abi is built by an Android NDK: unpack one (r21 to" \
           "r27, for Linux) and export ANDROID_NDK_HOME=<its folder>"
+      [[ -f $ANDROID_NDK_HOME/source.properties ]] ||
+        fail "ANDROID_NDK_HOME=$ANDROID_NDK_HOME holds no NDK (no source.properties" \
+          "there): export the folder of one (r21 to r27, for Linux)"
       [[ " ${bazel_flags[*]-} " != *" --config=asan "* ]] ||
         fail "-asan: not for $abi; check on host, arm64 or armhf"
       continue
@@ -323,18 +338,30 @@ for abi in "${targets[@]}"; do
     grep -vE '^(\[|Loading|Analyzing|INFO)' "$log" >&2
     fail "the build for $abi failed (its messages are above)"
   }
+  built=("${labels[@]}")
+  if $mace_run; then
+    # Where it opens no library of the system, it needs none.
+    if ! opens_libraries "$abi"; then flags+=(--config=static); fi
+    bazel_with_flags build "${flags[@]}" --embed_label="$version" \
+      //mace/tools:mace_run 2>"$log" || {
+      grep -vE '^(\[|Loading|Analyzing|INFO)' "$log" >&2
+      fail "the build of mace_run for $abi failed (its messages are above)"
+    }
+    built+=(//mace/tools:mace_run)
+  fi
   bin=$(bazel_with_flags info "${flags[@]}" bazel-bin 2>/dev/null)
   mkdir -p "$stage/$abi"
-  for label in "${labels[@]}"; do
+  for label in "${built[@]}"; do
     file=${label#*:}
     path=${label#//}
     cp "$bin/${path/://}" "$stage/$abi/$file"
     chmod 644 "$stage/$abi/$file"
-    case $file in *.so) chmod 755 "$stage/$abi/$file" ;; esac
+    case $file in *.so | mace_run) chmod 755 "$stage/$abi/$file" ;; esac
     if [[ ${#bazel_flags[@]} -eq 0 ]]; then
       case $file in
         *.so) $strip --strip-unneeded --remove-section=.comment "$stage/$abi/$file" ;;
         *.a) $strip --strip-debug "$stage/$abi/$file" ;;
+        mace_run) $strip --strip-all --remove-section=.comment "$stage/$abi/$file" ;;
       esac
     fi
   done
@@ -399,6 +426,7 @@ install_library() {
   for file in "$source"/*mace_hexagon_skel*; do
     [[ ! -e $file ]] || place "$file" "$install/lib/${file##*/}"
   done
+  if $mace_run; then place "$source/mace_run" "$install/bin/mace_run"; fi
   # What an earlier installation had and this library has not.
   for name in libmace.so libmace.a; do
     [[ -e $source/$name ]] || rm -f "$install/lib/$name"
@@ -431,7 +459,7 @@ for abi in "${targets[@]}"; do
   folder=build/lib/$(folder_of "$abi")
   install_dir "$stage/$abi" "$folder"
   folders+=("$folder")
-  for file in "$folder"/libmace*.* "$folder"/mace_hexagon*; do
+  for file in "$folder"/libmace*.* "$folder"/mace_*; do
     [[ -e $file ]] || continue
     printf '%9d bytes  %s\n' "$(stat -c %s "$file")" "$file"
   done

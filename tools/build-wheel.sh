@@ -15,6 +15,7 @@ for CPU and GPU, the command `mace` with mace_run for the CPU, and the converter
 
   -abi ABI[,ABI...]   host (default), arm64: for this computer, or for Linux on 64-bit
                       ARM
+  -check              build nothing; only say whether it can be built
   -help               print this
 
 Each flag may be written with two dashes and with '=' too. BAZEL names the
@@ -28,6 +29,7 @@ fail() {
 }
 
 abis=host
+check_only=false
 while [[ $# -gt 0 ]]; do
   flag=${1%%=*}
   flag=${flag/#--/-}
@@ -41,6 +43,7 @@ while [[ $# -gt 0 ]]; do
         shift
       fi
       ;;
+    -check) check_only=true ;;
     -h | -help)
       usage
       exit 0
@@ -75,6 +78,8 @@ for abi in ${abis//,/ }; do
 done
 [[ -n ${abis//,/} ]] || fail "-abi: names no ABI"
 
+bash tools/build-standalone-lib.sh "-abi=$abis" -runtimes=cpu,gpu -check
+if $check_only; then exit 0; fi
 bash tools/build-standalone-lib.sh "-abi=$abis" -runtimes=cpu,gpu
 mkdir -p build/wheel
 work=$(mktemp -d build/.wheel.XXXXXX)

@@ -10,14 +10,21 @@ usage() {
   cat <<'TEXT'
 Usage: bash tools/package.sh [FLAG...]
 
-Writes build/release/NAME: the library for each ABI with its headers, the Python
-package, the sources, and SHA256SUMS. NAME is mace-VERSION where the commit has the tag
-vVERSION, else mace-VERSION-gCOMMIT, which is no release.
+Writes build/release/NAME: the library for each ABI with its headers and mace_run, the
+Android library, the Python package, the sources, and SHA256SUMS. NAME is mace-VERSION
+where the commit has the tag vVERSION, else mace-VERSION-gCOMMIT, which is no release.
 
-  -abi ABI[,ABI...]     default: host,arm64,armhf; those of Android need an NDK that
-                        ANDROID_NDK_HOME names, and make mace.aar
-  -runtimes LIST[:LIST] of the libraries; default: cpu:cpu,gpu, one archive for each
+Before it builds anything, it says what it cannot make here, and why. What was named by
+a flag, and all of a release, must be possible; otherwise the rest is made.
+
+  -abi ABI[,ABI...]     default: host,arm64,armhf,arm64-v8a,armeabi-v7a; the last two are
+                        of Android, need an NDK that ANDROID_NDK_HOME names, and make
+                        mace.aar
+  -runtimes LIST[:LIST] of the libraries, one archive for each list; default:
+                        cpu:cpu,gpu, and for arm64 and Android cpu,gpu,dsp
   -wheels ABI[,ABI...]  Python packages; default: host,arm64; none: without any
+  -out FOLDER           instead of build/release
+  -check                make nothing; only say what can be made
   -help                 print this
 
 Each flag may be written with two dashes and with '=' too. BAZEL, BAZEL_STARTUP_FLAGS
@@ -30,14 +37,16 @@ fail() {
   exit 2
 }
 
-abis=host,arm64,armhf
-runtimes=cpu:cpu,gpu
-wheels=host,arm64
+abis=
+runtimes=
+wheels=
+out=
+check_only=false
 while [[ $# -gt 0 ]]; do
   flag=${1%%=*}
   flag=${flag/#--/-}
   case $flag in
-    -abi | -runtimes | -wheels)
+    -abi | -runtimes | -wheels | -out)
       if [[ $1 == *=* ]]; then
         value=${1#*=}
       else
@@ -45,13 +54,15 @@ while [[ $# -gt 0 ]]; do
         value=$2
         shift
       fi
-      [[ -n $value ]] || fail "$flag needs a value; see -help"
+      [[ -n ${value//[,:]/} ]] || fail "$flag needs a value; see -help"
       case $flag in
         -abi) abis=$value ;;
         -runtimes) runtimes=$value ;;
+        -out) out=$value ;;
         *) wheels=$value ;;
       esac
       ;;
+    -check) check_only=true ;;
     -h | -help)
       usage
       exit 0
@@ -60,8 +71,70 @@ while [[ $# -gt 0 ]]; do
   esac
   shift
 done
+[[ -z $out ]] || out=$(realpath -m "$out")
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+out=${out:-$PWD/build/release}
+
+# --- What can be made here. --------------------------------------------------
+
+# The lists of runtimes for an ABI: computers and 32-bit boards have no DSP.
+kinds_of() {
+  local default=cpu:cpu,gpu
+  case $1 in
+    arm64 | arm64-v8a | armeabi-v7a) default+=:cpu,gpu,dsp ;;
+  esac
+  default=${runtimes:-$default}
+  echo "${default//:/ }"
+}
+
+impossible=()
+refused=false
+
+# Whether a command succeeds. If not, keeps its reason for what cannot be made then.
+is_possible() {
+  local what=$1 is_named=$2 reason
+  shift 2
+  if reason=$(bash "$@" 2>&1 >/dev/null); then return 0; fi
+  reason=${reason##*$'\n'}
+  impossible+=("$what: ${reason#build-*: }")
+  if $is_named; then refused=true; fi
+  return 1
+}
+
+if [[ -n $runtimes ]]; then
+  is_possible "libraries for $runtimes" true tools/build-standalone-lib.sh -check \
+    -abi=host "-runtimes=${runtimes//:/,}" || true
+fi
+libraries=()
+android=()
+is_named=$([[ -n $abis ]] && echo true || echo false)
+for abi in $(tr ',' ' ' <<<"${abis:-host,arm64,armhf,arm64-v8a,armeabi-v7a}"); do
+  is_possible "libraries for $abi" "$is_named" tools/build-standalone-lib.sh -check \
+    "-abi=$abi" || continue
+  libraries+=("$abi")
+  case $abi in
+    arm64-v8a | armeabi-v7a) android+=("$abi") ;;
+  esac
+done
+if [[ ${#android[@]} -gt 0 ]]; then
+  is_possible mace.aar "$is_named" tools/build-aar.sh -check \
+    "-abi=$(IFS=, && echo "${android[*]}")" || android=()
+fi
+is_named=$([[ -n $wheels ]] && echo true || echo false)
+packages=()
+for abi in $(tr ',' ' ' <<<"${wheels:-host,arm64}"); do
+  [[ $abi != none ]] || continue
+  is_possible "the Python package for $abi" "$is_named" tools/build-wheel.sh -check \
+    "-abi=$abi" || continue
+  packages+=("$abi")
+done
+
+tell_impossible() {
+  [[ ${#impossible[@]} -eq 0 ]] || printf 'package: cannot make %s\n' "${impossible[@]}"
+}
+tell_impossible >&2
+if $refused; then fail "nothing was made: a flag names it"; fi
 
 # --- Which release. ----------------------------------------------------------
 
@@ -79,10 +152,17 @@ else
   grep -qE "^## ${version//./\\.} \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$" \
     docs/development/changelog.md || fail "docs/development/changelog.md has no" \
     "line '## $version (YYYY-MM-DD)': say what is new in this release"
+  [[ ${#impossible[@]} -eq 0 ]] || fail "a release has all of it: provide what is" \
+    "missing, or say by -abi and -wheels what to make"
+fi
+if $check_only; then
+  [[ ${#impossible[@]} -eq 0 ]] || exit 2
+  echo "package: all can be made"
+  exit 0
 fi
 
-mkdir -p build
-stage=$(mktemp -d build/.release.XXXXXX)
+mkdir -p "$out"
+stage=$(mktemp -d "$out/.release.XXXXXX")
 trap 'rm -rf "$stage"' EXIT
 made=$stage/$name
 mkdir "$made"
@@ -108,36 +188,32 @@ quietly() {
   }
 }
 
-android=()
-for abi in ${abis//,/ }; do
-  case $abi in
-    arm64-v8a | armeabi-v7a) android+=("$abi") ;;
-  esac
+for abi in "${libraries[@]}"; do
   platform=$abi
   [[ $abi != host ]] || platform=$(uname -s | tr '[:upper:]' '[:lower:]')-$(uname -m)
-  for kind in ${runtimes//:/ }; do
+  for kind in $(kinds_of "$abi"); do
     folder=lib$name-$platform-${kind//,/_}
     echo "package: $folder"
     quietly bash tools/build-standalone-lib.sh "-abi=$abi" "-runtimes=$kind" \
-      "-install=$stage/$folder"
+      -mace_run "-install=$stage/$folder"
     cp LICENSE "$stage/$folder/LICENSE"
     archive "$folder"
   done
 done
 
 if [[ ${#android[@]} -gt 0 ]]; then
-  for kind in ${runtimes//:/ }; do
+  for kind in $(kinds_of "${android[0]}"); do
     echo "package: mace.aar, $kind"
-    list=${android[*]}
-    quietly bash tools/build-aar.sh "-abi=${list// /,}" "-runtimes=$kind"
+    quietly bash tools/build-aar.sh "-abi=$(IFS=, && echo "${android[*]}")" \
+      "-runtimes=$kind"
     cp "build/aar/${kind//,/_}/mace.aar" "$made/$name-${kind//,/_}.aar"
   done
 fi
 
-if [[ $wheels != none ]]; then
+if [[ ${#packages[@]} -gt 0 ]]; then
   echo "package: Python packages"
   rm -f "build/wheel/mace-$version-"*.whl
-  quietly bash tools/build-wheel.sh "-abi=$wheels"
+  quietly bash tools/build-wheel.sh "-abi=$(IFS=, && echo "${packages[*]}")"
   cp "build/wheel/mace-$version-"*.whl "$made/"
 fi
 
@@ -149,10 +225,11 @@ git archive --format=tar --prefix="$name/" HEAD |
 
 chmod 644 "$made"/*
 (cd "$made" && LC_ALL=C sha256sum -- * >"../sums" && mv ../sums SHA256SUMS)
-target=build/release/$name
-mkdir -p build/release
+target=$out/$name
 [[ ! -e $target ]] || mv "$target" "$stage/old"
 mv "$made" "$target"
 while read -r _ file; do
-  printf '%9d bytes  %s\n' "$(stat -c %s "$target/$file")" "$target/$file"
+  file=${target#"$PWD/"}/$file
+  printf '%9d bytes  %s\n' "$(stat -c %s "$file")" "$file"
 done <"$target/SHA256SUMS"
+tell_impossible

@@ -334,6 +334,41 @@ def test_an_aar(build: Build, tmp_path: Path) -> None:
     assert exported == ["JNI_OnLoad"]
 
 
+def test_archives_of_a_release(build: Build, tmp_path: Path) -> None:
+    """tools/package.sh for this ABI, of the libraries of this module."""
+    if build.target.abi != "arm64-v8a":
+        pytest.skip("the archive is made of all operators")
+    changed = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=_ROOT, capture_output=True, check=True
+    )
+    if changed.stdout:
+        pytest.skip("there are changes that no commit has: packages are of commits")
+    flags = (f"-abi={build.target.abi}", "-runtimes=cpu,gpu", "-wheels=none")
+    made = subprocess.run(
+        ["bash", "tools/package.sh", *flags, f"-out={tmp_path / 'out'}"],
+        cwd=_ROOT,
+        env={**os.environ, **build.environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+    (release,) = (tmp_path / "out").iterdir()
+    packed = _ROOT / "build" / "aar" / "cpu_gpu" / "mace.aar"
+    (archive,) = release.glob("*-cpu_gpu.aar")
+    assert archive.read_bytes() == packed.read_bytes()
+    (archive,) = release.glob(f"libmace-*-{build.target.abi}-cpu_gpu.tar.gz")
+    subprocess.run(["tar", "-xzf", archive, "-C", tmp_path], check=True)
+    (prefix,) = tmp_path.glob("libmace-*")
+    for file in ("lib/libmace.so", "bin/mace_run"):
+        text = _readelf("--file-header", "--sections", prefix / file)
+        assert re.search(r"Machine: +AArch64$", text, re.M)
+        assert ".symtab" not in text
+    command = ["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"]
+    subprocess.run(command, cwd=release, check=True)
+
+
 def _stripped_size(library: Path, folder: Path) -> int:
     copy = folder / library.name
     subprocess.run(

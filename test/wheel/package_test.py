@@ -10,15 +10,18 @@ import re
 import shutil
 import subprocess
 import tarfile
+import zipfile
 from pathlib import Path
 from typing import Dict, List
 
 import pytest
 
 import mace
+from test.android_ndk.targets import TARGETS
 from test.wheel.pythons import ROOT
 
-_FLAGS = ("-abi=host", "-runtimes=cpu,gpu", "-wheels=none")
+_FLAGS = ("-abi=host", "-runtimes=cpu,gpu")
+_WHO = ("-c", "user.name=MACE", "-c", "user.email=mace@localhost")
 _PAGE = ROOT / "docs" / "development" / "changelog.md"
 
 
@@ -37,7 +40,7 @@ def release() -> Path:
     """A folder of archives."""
     if _git("status", "--porcelain"):
         pytest.skip("there are changes that no commit has: packages are of commits")
-    done = _package(*_FLAGS)
+    done = _package(*_FLAGS, "-wheels=host")
     assert done.returncode == 0, done.stdout + done.stderr
     (folder,) = {
         Path(line.split()[-1]).parent for line in done.stdout.split("\n")[-3:-1]
@@ -57,11 +60,20 @@ def _members(archive: Path) -> List[tarfile.TarInfo]:
         return opened.getmembers()
 
 
-def test_the_same_commit_makes_the_same_bytes(release: Path) -> None:
-    first = _digests(release)
+def test_the_same_commit_makes_the_same_bytes(release: Path, tmp_path: Path) -> None:
+    """But for the Python package, of which wheel_test.py shows it."""
     os.utime(ROOT / "mace" / "public" / "mace.h")
-    assert _package(*_FLAGS).returncode == 0
-    assert _digests(release) == first
+    done = _package(*_FLAGS, "-wheels=none", f"-out={tmp_path}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (again,) = tmp_path.iterdir()
+    assert again.name == release.name
+    others = {
+        name: digest
+        for name, digest in _digests(release).items()
+        if not name.endswith(".whl") and name != "SHA256SUMS"
+    }
+    assert len(others) == 2
+    assert {n: d for n, d in _digests(again).items() if n != "SHA256SUMS"} == others
 
 
 def test_sums_are_those_of_all_files(release: Path) -> None:
@@ -89,6 +101,24 @@ def test_the_library_is_whole(release: Path, tmp_path: Path) -> None:
     assert re.match(r"libmace \S+: 0 failures", told)
     for file in ("LICENSE", "lib/libmace.a", "lib/cmake/mace/maceConfig.cmake"):
         assert (prefix / file).is_file()
+    flags = ("--model_file=none", "--model_data_file=none", "--input_node=a")
+    more = ("--input_shape=1", "--output_node=b", "--output_shape=1")
+    command = [prefix / "bin" / "mace_run", *flags, *more]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 2 and "cannot read --model_file none" in ran.stderr
+
+
+def test_the_python_package_has_the_same_library(release: Path) -> None:
+    (wheel,) = release.glob("*.whl")
+    machine = os.uname().machine
+    tag = f"{mace.__version__}-py3-none-manylinux_2_28_{machine}"
+    assert wheel.name == f"mace-{tag}.whl"
+    (archive,) = release.glob("libmace-*-linux-*-cpu_gpu.tar.gz")
+    with tarfile.open(archive) as opened, zipfile.ZipFile(wheel) as packed:
+        prefix = archive.name[: -len(".tar.gz")]
+        library = opened.extractfile(f"{prefix}/lib/libmace.so")
+        assert library is not None
+        assert library.read() == packed.read("mace/lib/libmace.so")
 
 
 def test_the_sources_are_those_of_the_commit(release: Path) -> None:
@@ -106,8 +136,7 @@ def checkout(tmp_path: Path) -> Path:
         shutil.copy(ROOT / name, target)
     (tmp_path / "tools").mkdir()
     shutil.copy(ROOT / "tools" / "package.sh", tmp_path / "tools")
-    who = ("-c", "user.name=MACE", "-c", "user.email=mace@localhost")
-    for words in (("init", "-q"), ("add", "."), (*who, "commit", "-q", "-m", "x")):
+    for words in (("init", "-q"), ("add", "."), (*_WHO, "commit", "-q", "-m", "x")):
         subprocess.run(["git", *words], cwd=tmp_path, check=True)
     return tmp_path
 
@@ -126,6 +155,53 @@ def test_a_wrong_tag_makes_nothing(checkout: Path, tag: str, message: str) -> No
     done = _package(root=checkout)
     assert done.returncode == 2
     assert message in done.stderr
+    assert not (checkout / "build").exists()
+
+
+_NO_NDK = "is built by an Android NDK: unpack one (r21 to r27, for Linux) and export"
+
+
+def _without_ndk(*flags: str, ndk: str = "") -> subprocess.CompletedProcess[str]:
+    variables = {**os.environ, "ANDROID_NDK_HOME": ndk}
+    command = ["bash", "tools/package.sh", *flags]
+    return subprocess.run(
+        command, cwd=ROOT, env=variables, capture_output=True, text=True
+    )
+
+
+def test_what_cannot_be_made_is_said_before(tmp_path: Path) -> None:
+    done = _without_ndk("-check")
+    said = done.stderr.splitlines()
+    for abi in TARGETS:
+        line = f"package: cannot make libraries for {abi}: libmace for {abi} {_NO_NDK}"
+        assert any(one.startswith(line) for one in said), done.stderr
+    assert sum(one.startswith("package: cannot make") for one in said) == len(TARGETS)
+    assert done.returncode == 2
+    # What a flag names has to be possible.
+    done = _without_ndk("-abi=host,arm64-v8a", f"-out={tmp_path}", ndk=str(tmp_path))
+    assert done.returncode == 2
+    assert "holds no NDK (no source.properties there)" in done.stderr
+    assert "nothing was made: a flag names it" in done.stderr
+    for flags, reason in (
+        (("-runtimes=cpu:hta",), "the library has no HTA runtime"),
+        (("-wheels=armhf",), "-abi: unknown: armhf; accepted: host, arm64"),
+    ):
+        done = _without_ndk("-abi=host", *flags, f"-out={tmp_path}")
+        assert done.returncode == 2 and reason in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_release_has_all_of_it(checkout: Path) -> None:
+    """The checkout lacks the scripts that build."""
+    page = checkout / "docs" / "development" / "changelog.md"
+    version = mace.__version__
+    page.write_text(page.read_text() + f"\n## {version} (2026-01-01)\n")
+    for words in (("add", "."), (*_WHO, "commit", "-q", "-m", "y")):
+        subprocess.run(["git", *words], cwd=checkout, check=True)
+    subprocess.run(["git", "tag", f"v{version}"], cwd=checkout, check=True)
+    done = _package(root=checkout)
+    assert done.returncode == 2
+    assert "a release has all of it" in done.stderr
     assert not (checkout / "build").exists()
 
 

@@ -238,9 +238,13 @@ def test_libraries_are_kept_by_abi_and_devices(
     monkeypatch: pytest.MonkeyPatch,
     flags: tuple[str, ...],
     folders: dict[str, str],
+    tmp_path: Path,
 ) -> None:
     """For Android with the GPU, unless it is asked otherwise."""
-    monkeypatch.setenv("ANDROID_NDK_HOME", "an NDK")
+    ndk = tmp_path / "ndk"
+    ndk.mkdir()
+    (ndk / "source.properties").write_text("Pkg.Revision = 27.2.12479018\n")
+    monkeypatch.setenv("ANDROID_NDK_HOME", str(ndk))
     script = library.root / "tools" / "build-standalone-lib.sh"
     words = ["bash", str(script), "-abi=arm64-v8a,host", "-static", "-debug", *flags]
     subprocess.run(words, check=True, capture_output=True)
