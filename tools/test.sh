@@ -4,10 +4,10 @@
 #
 # Usage: bash tools/test.sh [--only STEP]... [--no-gaps] [--list]
 #
-# Installs what the tests need (tools/setup.sh), runs them all, or the chosen
-# steps, and ends with "N passed, N failed". Exit status: 0 if none failed, else
-# 1. Skipped tests are counted, and named unless tools/quality/skips.py expects
-# them. Logs stay in build/test.
+# Installs what the tests need (tools/setup.sh), runs all steps, but for those that
+# --list marks, or the chosen ones, and ends with "N passed, N failed". Exit status:
+# 0 if none failed, else 1. Skipped tests are counted, and named unless
+# tools/quality/skips.py expects them. Logs stay in build/test.
 #
 #   --only STEP  run this step (repeatable)
 #   --no-gaps    a skipped test that is not expected is a failure (also:

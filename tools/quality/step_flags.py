@@ -48,7 +48,12 @@ def parse_flags(known: Sequence[Step], argv: Optional[Sequence[str]]) -> Flags:
     for name in args.only:
         if name not in names:
             parser.error(f"--only {name}: no such step; there are {', '.join(names)}")
-    chosen = tuple(step for step in known if not args.only or step.name in args.only)
+    chosen = tuple(
+        step
+        for step in known
+        if step.name in args.only
+        or (not args.only and (args.list or not step.only_by_name))
+    )
     return Flags(chosen, args.no_gaps, args.list)
 
 
@@ -58,7 +63,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     if flags.listing:
         try:
             for step in flags.steps:
-                print(f"{step.name:12}{step.summary}")
+                remark = f" (only by --only {step.name})" if step.only_by_name else ""
+                print(f"{step.name:12}{step.summary}{remark}")
             sys.stdout.flush()
         except BrokenPipeError:  # whoever reads has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -167,6 +167,8 @@ class Step:
             as there are enough (run_steps.CORES).
         writes: what no two steps may have at the same time, by any name. "build":
             `build`, and what Bazel builds for one target with different flags.
+        only_by_name: runs only if --only names it, because it takes too long or
+            downloads too much for every run.
     """
 
     name: str
@@ -177,6 +179,7 @@ class Step:
     events: str = ""
     cores: int = 2
     writes: str = ""
+    only_by_name: bool = False
 
 
 def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
@@ -376,5 +379,14 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             5,
             cores=1,
             writes="build",
+        ),
+        Step(
+            "images",
+            "both Docker images are built; the Python package and README inside",
+            ("bash", "test/docker/build.sh"),
+            count_one,
+            120,
+            writes="build",
+            only_by_name=True,
         ),
     )

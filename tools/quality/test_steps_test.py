@@ -20,6 +20,8 @@ from tools.quality.skips import (
     find_skips,
     is_expected,
 )
+from tools.quality.step_flags import main as step_flags
+from tools.quality.step_flags import parse_flags
 from tools.quality.test_steps import (
     Counts,
     Step,
@@ -62,6 +64,19 @@ def test_pytest_results_are_counted(line: str, status: int, counts: Counts) -> N
 def test_step_names_are_unique() -> None:
     names = [step.name for step in steps({})]
     assert len(names) == len(set(names))
+
+
+def test_long_steps_run_only_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    known = steps({})
+    assert [step.name for step in known if step.only_by_name] == ["images"]
+    usual = [step for step in known if not step.only_by_name]
+    assert list(parse_flags(known, []).steps) == usual
+    named = parse_flags(known, ["--only", "images", "--only", "docs"]).steps
+    assert [step.name for step in named] == ["docs", "images"]
+    assert step_flags(["--list"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert len(listed) == len(known)
+    assert [line for line in listed if "(only by" in line] == listed[-1:]
 
 
 def test_tests_of_opencl_run_in_a_step_of_their_own() -> None:

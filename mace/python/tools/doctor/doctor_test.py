@@ -52,6 +52,7 @@ PROGRAMS = {
     "rsync": "rsync  version 3.2.7  protocol version 31",
     "oclgrind": "\nOclgrind 21.10\n\nCopyright (c) 2013-2019",
     "javac": "javac 17.0.15",
+    "buildah": "buildah version 1.28.2 (image-spec 1.1.0-rc2)",
     "docker": "Docker version 20.10.24, build 297e128",
 }
 FILES = (
@@ -68,6 +69,7 @@ FILES = (
     "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-x86_64.a",
     "/usr/include/CL/cl.h",
     "/etc/OpenCL/vendors/pocl.icd",
+    "/usr/sbin/debootstrap",
     "/usr/sbin/sshd",
     "/usr/include/sodium.h",
     "/usr/include/zlib.h",

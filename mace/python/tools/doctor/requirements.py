@@ -33,6 +33,7 @@ _BUILD = "Build"
 _ARM = "ARM Linux"
 _SHELLS = "Shells"
 _DEVICES = "Devices"
+_IMAGES = "Docker images"
 _GPU = "GPU"
 _DSP = "DSP"
 _LLVM = "19"
@@ -192,6 +193,8 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
         _Piece("gdb-multiarch", _DEVICES, program("gdb-multiarch", pattern=r"\) ")),
     ),
     "gdbserver": (_Piece("gdbserver", _DEVICES, program("gdbserver", pattern=r"\) ")),),
+    "buildah": (_Piece("buildah", _IMAGES, program("buildah", pattern="version ")),),
+    "debootstrap": (_file("debootstrap", _IMAGES, "/usr/sbin/debootstrap"),),
 }
 # An Android NDK contains the libraries for phone programs.
 _SPARED: Dict[str, Mapping[str, Probe]] = {
@@ -200,6 +203,7 @@ _SPARED: Dict[str, Mapping[str, Probe]] = {
 }
 _GROUPS = (
     *("Python", _PYTHON, "Convert", _BUILD, _GPU, _DSP, _ARM, _DEVICES, _SHELLS),
+    _IMAGES,
 )
 
 
