@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numeric
 import torch
 import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
 import torch.nn.functional as F  # noqa: N812
@@ -709,6 +710,30 @@ def families() -> dict[str, Family]:
         ),
         "products": Family(_Products(), [_normal(2, 6, 8), _normal(2, 8, 6)]),
         "recurrent": Family(_Recurrent(), [_normal(2, 5, 4), _normal(1, 5, 3)]),
+        "projected": Family(
+            numeric.Projected(), [_normal(2, 5, 4), _normal(4, 2, 3), _normal(4, 2, 5)]
+        ),
+        "spectral": Family(
+            _Function(numeric.spectral), [_normal(2, 6, 8), _normal(2, 40)]
+        ),
+        "filters": Family(numeric.Filter(), [_normal(2, 2, 6, 8), _normal(8)]),
+        "algebra": Family(
+            _Function(numeric.algebra),
+            [_normal(2, 4, 4), _normal(2, 4, 3), _normal(2, 3)],
+        ),
+        "special": Family(
+            _Function(numeric.special), [_normal(3, 4), _normal(3, 4), integers]
+        ),
+        "ordered": Family(
+            _Function(numeric.ordered),
+            [_normal(3, 7), torch.tensor([[2, 5, 0, 3, 3, 6, 1]] * 3)],
+        ),
+        "unpooled": Family(_Function(numeric.unpooled), [_normal(2, 3, 6, 8)]),
+        "found": Family(
+            _Function(numeric.found),
+            [_normal(4, 5), torch.tensor([True, False, True, True])],
+        ),
+        "random": Family(_Function(numeric.random), [_normal(3, 4)]),
         "lengths": Family(
             _Lengths(),
             [_normal(2, 5, 8), _normal(1, 3, 8, 6)],

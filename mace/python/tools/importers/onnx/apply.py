@@ -11,6 +11,7 @@ from typing import Any
 import onnx
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.counted_nodes import convert_counted
 from mace.python.tools.importers.onnx.element_types import ElementTypes
 from mace.python.tools.importers.onnx.folding import fold_node
 from mace.python.tools.importers.onnx.mapped_file import MappedModel
@@ -89,6 +90,8 @@ class _Applied:
                 self._types,
             )
             try:
+                if convert_counted(node):
+                    return [node.results[name] for name in proto.output]
                 with self._builder.counted.require_reads(inputs):
                     handler(node)
                 return [node.results[name] for name in proto.output]

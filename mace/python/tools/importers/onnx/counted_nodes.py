@@ -301,7 +301,7 @@ def _gather(view: CountedNode) -> bool:
     axis = node.axis(node.integer("axis", 0), len(node.shape(x)))
     if data is None or data.axis != axis or places.is_constant:
         return False
-    if not _never_negative(places):
+    if not never_negative(places):
         places = _from_end(node, places, data.count)
     result = node.make("Gather", [x, places], {"axis": axis})
     found = view.counted[1]
@@ -317,7 +317,7 @@ def _from_end(node: Node, places: Value, size: Value) -> Value:
     return node.make("Where", [below, back, places])
 
 
-def _never_negative(places: Value) -> bool:
+def never_negative(places: Value) -> bool:
     """Whether the indices come from operators that find elements."""
     while places.producer is not None:
         op = places.producer
@@ -534,7 +534,7 @@ def _scatter(view: CountedNode) -> bool:
     length, shape[axis] = shape[axis], 1
     more = node.literal(np.zeros(shape), x.dtype)
     longer = node.make("Concat", [x, more], {"axis": axis})
-    if not _never_negative(index):
+    if not never_negative(index):
         size = view.size(length) if data is None else data.count
         if not of_elements:
             rest = node.literal(

@@ -8,7 +8,8 @@ same order of dimensions: `Context.op` calls the ONNX importer's handlers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from typing import Any, Union
 
 import numpy as np
@@ -25,6 +26,7 @@ from mace.python.tools.importers.pytorch.program import (
 )
 from mace.python.tools.importers.pytorch.tensors import ELEMENT_TYPES, type_name
 from mace.python.tools.ir.builder import GraphBuilder, narrow
+from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import Shape, static
@@ -46,6 +48,46 @@ _WITHOUT_MEANING = frozenset(
     }
 )
 
+# Other names of operators, with the same arguments.
+ALIASES = {
+    **{f"arc{name}": f"a{name}" for name in ("cos", "cosh", "sin", "sinh", "tan")},
+    "_prelu_kernel": "prelu",
+    "_stack": "stack",
+    "absolute": "abs",
+    "adjoint": "mT",
+    "arctanh": "atanh",
+    "fix": "trunc",
+    "ger": "outer",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "less": "lt",
+    "less_equal": "le",
+    "lift": "alias",
+    "linalg_matmul": "matmul",
+    "mH": "mT",
+    "native_channel_shuffle": "channel_shuffle",
+    "negative": "neg",
+    "positive": "alias",
+    "row_stack": "vstack",
+    "sgn": "sign",
+    "special_erf": "erf",
+    "special_erfc": "erfc",
+    "special_exp2": "exp2",
+    "special_expit": "sigmoid",
+    "special_expm1": "expm1",
+    "special_log1p": "log1p",
+    "special_log_softmax": "log_softmax",
+    "special_logsumexp": "logsumexp",
+    "special_round": "round",
+    "special_softmax": "softmax",
+    "unsafe_chunk": "chunk",
+    "unsafe_split": "split",
+    "unsafe_split_with_sizes": "split_with_sizes",
+}
+
+# Element types of complex numbers in programs.
+COMPLEX_TYPES = frozenset({9, 10, 11})
+
 _ONNX_TYPES = {
     DataType.BOOL: 9,
     DataType.FLOAT32: 1,
@@ -53,6 +95,14 @@ _ONNX_TYPES = {
     DataType.INT8: 3,
     DataType.UINT8: 2,
 }
+
+
+@dataclass(frozen=True)
+class Complex:
+    """A tensor of complex numbers, as two tensors of real ones."""
+
+    real: Value
+    imag: Value
 
 
 class Context:
@@ -65,6 +115,8 @@ class Context:
         results: its outputs, filled by handlers: values, or plain numbers.
         types: of its outputs by the program, None where it says nothing.
         outputs: number of outputs that the program names.
+        contiguous: names of arguments whose elements have no gaps in memory.
+        read: the tensors of the program that somebody reads.
     """
 
     def __init__(
@@ -74,12 +126,16 @@ class Context:
         arguments: Mapping[str, Any],
         types: Sequence[DataType | None],
         label: str,
+        contiguous: Set[str] = frozenset(),
+        read: Set[str] = frozenset(),
     ) -> None:
         self.node = node
         self.builder = builder
         self.label = label
         self.types = tuple(types)
         self.outputs = len(node.outputs)
+        self.contiguous = contiguous
+        self.read = read
         self.results: list[Any] = []
         self._arguments = dict(arguments)
         self._read: set[str] = set()
@@ -88,7 +144,8 @@ class Context:
     def operator(self) -> str:
         """The operator without "aten.", its overload, and "_" of changes in place."""
         name = base_name(self.node.target).partition(".")[2]
-        return name[:-1] if is_in_place(self.node.target) else name
+        name = name[:-1] if is_in_place(self.node.target) else name
+        return ALIASES.get(name, name)
 
     # Arguments ------------------------------------------------------------
 
@@ -118,7 +175,35 @@ class Context:
             return value
         if isinstance(value, (bool, int, float)):
             return self.constant(value)
+        if isinstance(value, (complex, Complex)):
+            raise UnsupportedNodeError(
+                f"{name} has complex numbers",
+                "compute with their real and imaginary parts (torch.view_as_real)",
+            )
         raise UnsupportedNodeError(f"argument {name} is no tensor")
+
+    def arguments(self) -> dict[str, Any]:
+        """All arguments by their names, for a handler that passes them on."""
+        self._read.update(self._arguments)
+        return dict(self._arguments)
+
+    def with_arguments(
+        self, arguments: Mapping[str, Any], types: Sequence[DataType | None]
+    ) -> Context:
+        """The same node with other arguments, and with results of other types."""
+        return Context(
+            self.node,
+            self.builder,
+            arguments,
+            types,
+            self.label,
+            self.contiguous,
+            self.read,
+        )
+
+    def is_read(self, index: int) -> bool:
+        """Whether somebody reads an output."""
+        return index < self.outputs and self.node.outputs[index] in self.read
 
     def optional(self, name: str) -> Value | None:
         """A tensor that may be left out."""
@@ -248,7 +333,7 @@ class Context:
     def static_shape(self, value: Value) -> tuple[int, ...]:
         """A shape whose dimensions must all be known."""
         shape = static(self.shape(value))
-        if shape is None:
+        if shape is None or self.builder.counted.get(value) is not None:
             raise UnsupportedNodeError(
                 f"the shape of {value.name} is not known before the run", STATIC_HINT
             )
@@ -256,13 +341,34 @@ class Context:
 
     def length(self, value: Value, axis: int) -> int:
         """A dimension that must be known."""
-        dim = self.shape(value)[axis]
+        dim = self.dim(value, axis)
         if not isinstance(dim, int):
             raise UnsupportedNodeError(
-                f"dimension {axis} of {value.name} is not known before the run",
+                f"dimension {axis % self.rank(value)} of {value.name} is not known "
+                "before the run",
                 STATIC_HINT,
             )
         return dim
+
+    def dim(self, value: Value, axis: int) -> Dim:
+        """A dimension; None if the data of a run determine it."""
+        shape = self.shape(value)
+        counted = self.builder.counted.get(value)
+        if counted is not None and counted.axis == axis % len(shape):
+            return None
+        return shape[axis]
+
+    def sizes_of(self, value: Value) -> list[Size]:
+        """All dimensions, as values where they are not known before the run."""
+        found: list[Size] = []
+        for axis in range(self.rank(value)):
+            dim = self.dim(value, axis)
+            if isinstance(dim, int):
+                found.append(dim)
+            else:
+                shape = self.op("Shape", value)
+                found.append(self.op("Gather", shape, self.constant(axis)))
+        return found
 
     def axis(self, axis: int, rank: int) -> int:
         """An axis counted from the front; a scalar has one, too."""
@@ -360,6 +466,8 @@ class Context:
 
 
 Handler = Callable[[Context], None]
+# Handlers of operators that are others if an argument or a result is complex.
+COMPLEX_HANDLERS: dict[str, Handler] = {}
 HANDLERS: HandlerTable[Handler] = HandlerTable(
     "mace.python.tools.importers.pytorch.handlers"
 )

@@ -35,6 +35,7 @@ _VIEWS = frozenset(
         *("alias", "alpha_dropout", "as_strided", "broadcast_to"),
         *("chunk", "contiguous", "detach", "diagonal", "dropout", "expand"),
         *("expand_as", "feature_dropout", "flatten", "hsplit", "lift_fresh", "mH"),
+        *("conj", "_conj", "view_as_complex", "view_as_real"),
         *("mT", "movedim", "moveaxis", "narrow", "numpy_T", "permute", "ravel"),
         *("reshape", "reshape_as", "select", "slice", "split", "split_with_sizes"),
         *("squeeze", "swapaxes", "swapdims", "t", "tensor_split", "to", "transpose"),

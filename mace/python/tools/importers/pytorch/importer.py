@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mace.python.tools.importers.base import (
@@ -21,7 +21,14 @@ from mace.python.tools.importers.base import (
     user_to_framework,
 )
 from mace.python.tools.importers.journal import NodeEntry, Outcome
-from mace.python.tools.importers.pytorch.context import HANDLERS, Context
+from mace.python.tools.importers.pytorch.context import (
+    COMPLEX_HANDLERS,
+    COMPLEX_TYPES,
+    HANDLERS,
+    Complex,
+    Context,
+    Handler,
+)
 from mace.python.tools.importers.pytorch.functional import (
     DECOMPOSE_HINT,
     Flat,
@@ -36,10 +43,12 @@ from mace.python.tools.importers.pytorch.model import (
     read_model,
 )
 from mace.python.tools.importers.pytorch.program import NodeSpec, Ref, TensorMeta
+from mace.python.tools.importers.pytorch.refused import refused
 from mace.python.tools.importers.pytorch.script import read_script
 from mace.python.tools.importers.pytorch.tensors import (
     ELEMENT_TYPES,
     BadTensorError,
+    contiguous,
     type_name,
 )
 from mace.python.tools.importers.shapes import shape_conflict
@@ -49,10 +58,6 @@ from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.shapes import Shape, compatible, format_shape
 
 _LOG = logging.getLogger(__name__)
-
-_COMPLEX = frozenset(
-    {"aten.complex", "aten.polar", "aten.view_as_complex", "aten.view_as_real"}
-)
 
 
 def import_model(request: ImportRequest) -> Graph:
@@ -75,6 +80,7 @@ class _Import:
         # Values, or plain numbers that depend on shapes alone.
         self._known: dict[str, Any] = dict(model.program.fixed)
         self._unknown: set[str] = set()
+        self._read: set[str] = set()
         self._unsupported = UnsupportedNodes(str(request.model_path), request.journal)
 
     def run(self) -> Graph:
@@ -84,6 +90,8 @@ class _Import:
         for spec in self._request.inputs:
             self._add_input(spec)
         nodes = self._needed(outputs)
+        arguments = (argument for node in nodes for argument in node.arguments.values())
+        self._read = {*outputs, *references(arguments)}
         for node in nodes:
             journal, graph = self._request.journal, self._builder.graph
             with journal.node(node.name, node.target, graph) as entry:
@@ -97,6 +105,11 @@ class _Import:
                 raise ImportModelError(
                     f"output_tensors: {output.name!r}: {error.reason}"
                 ) from error
+            if isinstance(value, Complex):
+                raise ImportModelError(
+                    f"output_tensors: {output.name!r} has complex numbers; let the "
+                    "module return torch.view_as_real of it"
+                )
             if not isinstance(value, Value):
                 raise ImportModelError(
                     f"output_tensors: {output.name!r} is {value!r:.40}, not a tensor"
@@ -270,14 +283,31 @@ class _Import:
 
     def _call(self, node: NodeSpec) -> None:
         operator = base_name(node.target)
-        handler = HANDLERS.find(operator)
-        if handler is None and is_in_place(node.target):
-            handler = HANDLERS.find(operator[:-1])
-        if handler is None:
+        known = HANDLERS.find(operator)
+        if known is None and is_in_place(node.target):
+            operator = operator[:-1]
+            known = HANDLERS.find(operator)
+        if known is None:
             raise _no_handler(operator)
         arguments = {k: self._resolved(v) for k, v in node.arguments.items()}
         types = [self._type_of(name) for name in node.outputs]
-        context = Context(node, self._builder, arguments, types, node.name)
+        handler: Handler = known
+        if self._is_complex(node, arguments):
+            handler = COMPLEX_HANDLERS.get(operator, known)
+        contiguous = frozenset(
+            key
+            for key, argument in node.arguments.items()
+            if isinstance(argument, Ref) and self._is_contiguous(argument.name)
+        )
+        context = Context(
+            node,
+            self._builder,
+            arguments,
+            types,
+            node.name,
+            contiguous,
+            self._read,
+        )
         handler(context)
         unread = context.unread()
         if unread:
@@ -293,6 +323,22 @@ class _Import:
             if index >= len(context.results):
                 raise UnsupportedNodeError(f"output {index} ({name}) is not computed")
             self._set(name, context.results[index])
+
+    def _is_complex(self, node: NodeSpec, arguments: Mapping[str, Any]) -> bool:
+        """Whether an argument or a result has complex numbers."""
+        for argument in arguments.values():
+            items = argument if isinstance(argument, list) else [argument]
+            if any(isinstance(item, (complex, Complex)) for item in items):
+                return True
+        metas = [self._flat.tensors.get(name) for name in node.outputs if name]
+        return any(meta and meta.number in COMPLEX_TYPES for meta in metas)
+
+    def _is_contiguous(self, name: str) -> bool:
+        meta = self._flat.tensors.get(name)
+        sizes = [] if meta is None else [n for n in meta.sizes if isinstance(n, int)]
+        if meta is None or len(sizes) != len(meta.sizes) or meta.offset != 0:
+            return False
+        return meta.strides == contiguous(sizes)
 
     def _type_of(self, name: str | None) -> DataType | None:
         meta = None if name is None else self._flat.tensors.get(name)
@@ -319,13 +365,21 @@ class _Import:
             raise UnsupportedNodeError(f"it reads {name}, which MACE does not compute")
         return self._known[name]
 
-    def _weight(self, name: str) -> Value:
+    def _weight(self, name: str) -> Value | Complex:
         program, graph = self._model.program, self._builder.graph
         shown = program.weights.get(name) or program.constants.get(name) or name
         tensor = self._model.tensors.get(name)
         if tensor is None:
             raise UnsupportedNodeError(f"{shown} is not in the file")
         try:
+            if tensor.is_complex:
+                parts = zip(tensor.parts(), ("real", "imag"))
+                return Complex(
+                    *(
+                        graph.add_constant(graph.unique_name(f"{shown}.{part}"), one)
+                        for one, part in parts
+                    )
+                )
             constant = tensor.constant(shown)
         except BadTensorError as error:
             raise ImportModelError(
@@ -342,10 +396,16 @@ class _Import:
 
     def _set(self, name: str, result: Any) -> None:
         """Gives a result the name of the program."""
+        meta = self._flat.tensors.get(name)
+        if isinstance(result, Complex) and (
+            meta is None
+            or meta.number not in COMPLEX_TYPES
+            or not compatible(result.real.shape, meta.sizes)
+        ):
+            raise UnsupportedNodeError(f"{name} is computed as complex numbers")
         if not isinstance(result, Value):
             self._known[name] = result
             return
-        meta = self._flat.tensors.get(name)
         if meta is not None:
             dtype = self._type_of(name)
             if dtype is not result.dtype:
@@ -394,10 +454,9 @@ def _no_handler(operator: str) -> UnsupportedNodeError:
             "name the tensors in front of it in output_tensors, and compute it in the "
             "application",
         )
-    if operator in _COMPLEX:
-        return UnsupportedNodeError(
-            "complex numbers", "compute with their real and imaginary parts"
-        )
+    reason = refused(operator)
+    if reason is not None:
+        return UnsupportedNodeError(*reason)
     near = nearest_names(operator, HANDLERS.types(), 2)
     hint = "supported and similar: " + ", ".join(near) if near else DECOMPOSE_HINT
     return UnsupportedNodeError("operator not supported", hint)

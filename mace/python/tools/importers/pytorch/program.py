@@ -78,10 +78,14 @@ class TensorMeta:
         number: of its element type.
         sizes: a text is the name of a length that the export left open, None is one
             that is computed from others.
+        strides: in elements; None as for sizes.
+        offset: of the first element in its memory.
     """
 
     number: int
     sizes: tuple[int | str | None, ...]
+    strides: tuple[int | str | None, ...] = ()
+    offset: int | str | None = 0
 
 
 @dataclass(frozen=True)
@@ -264,7 +268,10 @@ def _graph(graph: Any) -> GraphSpec:
         nodes.append(NodeSpec(target, arguments, outputs, _text(name)))
     tensors = {
         _text(name): TensorMeta(
-            int(meta["dtype"]), tuple(_size(size) for size in meta["sizes"])
+            int(meta["dtype"]),
+            tuple(_size(size) for size in meta["sizes"]),
+            tuple(_size(size) for size in meta.get("strides", ())),
+            _size(meta.get("storage_offset", {"as_int": 0})),
         )
         for name, meta in graph["tensor_values"].items()
     }
@@ -313,6 +320,8 @@ def _argument(entry: Any) -> Argument:
         return _symbol(value)
     if kind in tuple(f"{symbol}s" for symbol in _SYMBOLS):
         return [_symbol(item) for item in value]
+    if kind == "as_complex":
+        return complex(_float(value["real"]), _float(value["imag"]))
     if kind == "as_scalar_type":
         return ScalarType(int(value))
     if kind == "as_graph":

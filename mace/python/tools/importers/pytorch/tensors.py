@@ -35,6 +35,8 @@ ELEMENT_TYPES: Mapping[int, DataType] = {
 }
 # Of element types that MACE has no counterpart of, for messages.
 _OTHERS = {9: "complex32", 10: "complex64", 11: "complex128"}
+# Of numbers that MACE has as two tensors, of their real and imaginary parts.
+_COMPLEX: Mapping[int, np.dtype[Any]] = {10: np.dtype("<c8"), 11: np.dtype("<c16")}
 # Smaller tensors are read at once: they are axes, shapes and scalars.
 _EAGER_ELEMENTS = 1 << 12
 
@@ -98,7 +100,7 @@ class StoredTensor:
             BadTensorError: they lie outside the storage.
             UnsupportedNodeError: as `dtype`.
         """
-        kind = stored_type(self.dtype)
+        kind = _COMPLEX.get(self.number) or stored_type(self.dtype)
         shape, strides = self.shape, self.strides
         if len(shape) != len(strides) or min((*shape, *strides, self.offset, 0)) < 0:
             raise BadTensorError(f"shape {list(shape)} with strides {list(strides)}")
@@ -114,6 +116,24 @@ class StoredTensor:
         flat = np.frombuffer(self.content, kind, count)[self.offset :]
         steps = [step * kind.itemsize for step in strides]
         return np.lib.stride_tricks.as_strided(flat, shape, steps, writeable=False)
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether `parts` reads it, and `constant` does not."""
+        return self.number in _COMPLEX
+
+    def parts(self) -> tuple[Constant, Constant]:
+        """The real and the imaginary parts of complex numbers."""
+        array = self.array()
+
+        def part(pick: str) -> Constant:
+            return Constant(
+                self.shape,
+                DataType.FLOAT32,
+                lambda: getattr(array, pick).astype(np.float32),
+            )
+
+        return part("real"), part("imag")
 
     def constant(self, what: str) -> Constant:
         """It in the type that MACE computes in.

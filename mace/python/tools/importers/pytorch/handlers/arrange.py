@@ -31,6 +31,7 @@ def _same(c: Context) -> None:
 
 @HANDLERS.register(
     "aten.dropout",
+    "aten.native_dropout",
     "aten.alpha_dropout",
     "aten.feature_dropout",
 )
@@ -86,7 +87,8 @@ def _joined(c: Context, x: Value, first: int, last: int) -> Value:
     shape = c.shape(x)
     if not shape:
         return c.reshape(x, [1])
-    before = [0 if not isinstance(dim, int) else dim for dim in shape[:first]]
+    dims = [c.dim(x, axis) for axis in range(first)]
+    before = [0 if not isinstance(dim, int) else dim for dim in dims]
     after = [c.length(x, axis) for axis in range(last + 1, len(shape))]
     target = [*before, -1, *after]
     if 0 in shape:
@@ -116,13 +118,7 @@ def _lengths(
     c: Context, x: Value, begin: int = 0, end: int | None = None
 ) -> list[Size]:
     """Some of the dimensions, computed at run time where they are open."""
-    result: list[Size] = []
-    for axis, dim in list(enumerate(c.shape(x)))[begin:end]:
-        if isinstance(dim, int):
-            result.append(dim)
-        else:
-            result.append(c.op("Gather", c.op("Shape", x), c.constant(axis)))
-    return result
+    return c.sizes_of(x)[begin:end]
 
 
 @HANDLERS.register("aten.permute")
@@ -220,9 +216,12 @@ def _repeat(c: Context) -> None:
 
 @HANDLERS.register("aten.repeat_interleave")
 def _repeat_interleave(c: Context) -> None:
-    x = c.value("self")
-    times = c.integer("repeats")
+    x = c.value("self" if c.has("self") else "repeats")
     c.raw("output_size")
+    if c.is_tensor("repeats"):
+        _repeat_each(c, x if c.has("self") else None)
+        return
+    times = c.integer("repeats")
     rank = c.rank(x)
     if not c.has("dim"):
         x, rank = c.reshape(x, [-1]), 1
@@ -231,6 +230,20 @@ def _repeat_interleave(c: Context) -> None:
     copies = [1] * (rank + 1)
     copies[axis + 1] = times
     c.give(_joined(c, c.op("Tile", wide, copies), axis, axis + 1))
+
+
+def _repeat_each(c: Context, x: Value | None) -> None:
+    """As many copies of each element as a tensor tells."""
+    times = c.known("repeats").reshape(-1)
+    if x is None:
+        c.give(c.constant(np.repeat(np.arange(len(times)), times)))
+        return
+    if not c.has("dim"):
+        x = c.reshape(x, [-1])
+    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    length = c.length(x, axis)
+    places = np.repeat(np.arange(length), times)
+    c.give(c.op("Gather", x, c.constant(places), axis=axis))
 
 
 # Joining and dividing ---------------------------------------------------------
@@ -529,7 +542,13 @@ def _diagonal(c: Context) -> None:
         c.axis(c.integer(name, default), rank)
         for name, default in (("dim1", 0), ("dim2", 1))
     )
-    offset = c.integer("offset", 0)
+    c.give(_on_diagonal(c, x, [first, second], c.integer("offset", 0)))
+
+
+def _on_diagonal(c: Context, x: Value, axes: Sequence[int], offset: int) -> Value:
+    """The elements on a diagonal along two axes, as the last dimension."""
+    first, second = axes
+    rank = c.rank(x)
     rows, columns = c.length(x, first), c.length(x, second)
     begin = (max(-offset, 0), max(offset, 0))
     count = max(min(rows - begin[0], columns - begin[1]), 0)
@@ -539,7 +558,7 @@ def _diagonal(c: Context) -> None:
     moved = c.transpose(x, order)
     lengths = _lengths(c, moved, 0, rank - 2)
     joined = c.reshape(moved, [*lengths, rows * columns])
-    c.give(c.op("Gather", joined, c.constant(flat), axis=rank - 2))
+    return c.op("Gather", joined, c.constant(flat), axis=rank - 2)
 
 
 @HANDLERS.register("aten.diag_embed")
@@ -579,3 +598,104 @@ def _meshgrid(c: Context) -> None:
         own = [lengths[index] if axis == place else 1 for axis in range(count)]
         results.append(_expanded(c, c.reshape(value, own), shape))
     c.give(*results)
+
+
+@HANDLERS.register("aten.atleast_1d", "aten.atleast_2d", "aten.atleast_3d")
+def _atleast(c: Context) -> None:
+    if not c.has("self"):
+        raise UnsupportedNodeError("a list of tensors")
+    x = c.value("self")
+    rank, least = c.rank(x), int(c.operator[-2])
+    if rank == 2 and least == 3:
+        c.give(c.unsqueeze(x, 2))
+    elif rank >= least:
+        c.give(x)
+    else:
+        # A line is a row, of images of one channel.
+        c.give(
+            c.unsqueeze(x, *{(1, 3): [0, 2]}.get((rank, least), range(least - rank)))
+        )
+
+
+@HANDLERS.register("aten.broadcast_tensors")
+def _broadcast_tensors(c: Context) -> None:
+    values = c.values("tensors")
+    shape = list(np.broadcast_shapes(*(c.static_shape(value) for value in values)))
+    c.give(*(_expanded(c, value, shape) for value in values))
+
+
+@HANDLERS.register("aten.column_stack")
+def _column_stack(c: Context) -> None:
+    values = [
+        c.reshape(v, [-1, 1]) if c.rank(v) < 2 else v for v in c.values("tensors")
+    ]
+    c.give(values[0] if len(values) == 1 else c.op("Concat", *values, axis=1))
+
+
+@HANDLERS.register("aten.hsplit", "aten.vsplit", "aten.dsplit")
+def _split_along(c: Context) -> None:
+    x = c.value("self")
+    axis = {"hsplit": 1, "vsplit": 0, "dsplit": 2}[c.operator]
+    axis = 0 if c.rank(x) == 1 else axis
+    length = c.length(x, axis)
+    if c.has("indices"):
+        bounds = [0, *c.integers("indices"), length]
+    else:
+        step = length // c.integer("sections")
+        bounds = list(range(0, length + 1, step))
+    _parts(c, x, axis, [end - begin for begin, end in zip(bounds, bounds[1:])])
+
+
+@HANDLERS.register("aten.rot90")
+def _rot90(c: Context) -> None:
+    x, times = c.value("self"), c.integer("k", 1) % 4
+    rank = c.rank(x)
+    a, b = (c.axis(axis, rank) for axis in c.integers("dims", [0, 1]))
+    order = list(range(rank))
+    order[a], order[b] = order[b], order[a]
+
+    def flipped(value: Value, axis: int) -> Value:
+        return c.op("Slice", value, [-1], [-_END], [axis], [-1])
+
+    if times == 2:
+        x = flipped(flipped(x, a), b)
+    elif times == 1:
+        x = c.transpose(flipped(x, b), order)
+    elif times == 3:
+        x = flipped(c.transpose(x, order), b)
+    c.give(x)
+
+
+@HANDLERS.register("aten.diag", "aten.linalg_diagonal")
+def _diag(c: Context) -> None:
+    lines = c.operator == "diag"
+    x = c.value("self" if lines else "A")
+    offset = c.integer("diagonal" if lines else "offset", 0)
+    rank = c.rank(x)
+    if lines and rank == 1:
+        count = c.length(x, 0)
+        size = count + abs(offset)
+        grid = np.zeros((size, size), np.int64)
+        grid[np.arange(count) + max(-offset, 0), np.arange(count) + max(offset, 0)] = 1
+        places = np.cumsum(grid).reshape(size, size) - 1
+        taken = c.op("Gather", x, c.constant(np.maximum(places, 0)), axis=0)
+        c.give(c.op("Where", c.constant(grid > 0), taken, c.constant(0, x.dtype)))
+        return
+    axes = [0, 1] if lines else [c.integer("dim1", -2), c.integer("dim2", -1)]
+    c.give(_on_diagonal(c, x, [c.axis(axis, rank) for axis in axes], offset))
+
+
+@HANDLERS.register("aten.diagonal_scatter")
+def _diagonal_scatter(c: Context) -> None:
+    x, source = c.value("self"), c.value("src")
+    rank = c.rank(x)
+    a, b = c.axis(c.integer("dim1", 0), rank), c.axis(c.integer("dim2", 1), rank)
+    offset = c.integer("offset", 0)
+    order = [axis for axis in range(rank) if axis not in (a, b)] + [a, b]
+    rows, columns = c.length(x, a), c.length(x, b)
+    grid = np.eye(rows, columns, offset, dtype=np.int64)
+    places = np.maximum(np.cumsum(grid).reshape(rows, columns) - 1, 0)
+    spread = c.op("Gather", source, c.constant(places), axis=rank - 2)
+    moved = c.transpose(x, order)
+    found = c.op("Where", c.constant(grid > 0), c.cast(spread, x.dtype), moved)
+    c.give(c.transpose(found, [order.index(axis) for axis in range(rank)]))

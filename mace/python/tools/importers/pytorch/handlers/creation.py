@@ -13,7 +13,7 @@ import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context, Size
-from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 
 # Larger tensors of one number are made at run time.
@@ -32,16 +32,6 @@ def _filled(c: Context, sizes: Sequence[Size], number: Any, dtype: DataType) -> 
     if len(known) == len(sizes) and math.prod(known) <= _LARGEST and filler.is_constant:
         return c.constant(np.full(known, filler.numpy(), dtype.numpy), dtype)
     return c.op("Expand", filler, c.dims(sizes))
-
-
-def _like(c: Context, x: Value) -> list[Size]:
-    """The shape of a value."""
-    return [
-        dim
-        if isinstance(dim, int)
-        else c.op("Gather", c.op("Shape", x), c.constant(axis))
-        for axis, dim in enumerate(c.shape(x))
-    ]
 
 
 @HANDLERS.register(
@@ -72,14 +62,14 @@ def _full_like(c: Context) -> None:
     c.dtype()
     number = _NUMBERS.get(c.operator.removesuffix("_like"), 0)
     number = c.raw("fill_value") if c.operator == "full_like" else number
-    c.give(_filled(c, _like(c, c.value("self")), number, c.type_of_result()))
+    c.give(_filled(c, c.sizes_of(c.value("self")), number, c.type_of_result()))
 
 
 @HANDLERS.register("aten.fill", "aten.zero")
 def _fill(c: Context) -> None:
     x = c.value("self")
     number = c.raw("value") if c.operator == "fill" else 0
-    c.give(_filled(c, _like(c, x), number, x.dtype))
+    c.give(_filled(c, c.sizes_of(x), number, x.dtype))
 
 
 @HANDLERS.register("aten.scalar_tensor")
@@ -133,15 +123,71 @@ def _triangle(c: Context) -> None:
     c.give(c.op("Trilu", x, k, upper=int(c.operator == "triu")))
 
 
-@HANDLERS.register("aten.item")
+@HANDLERS.register("aten.item", "aten._local_scalar_dense")
 def _item(c: Context) -> None:
     x = c.value("self")
-    if not x.is_constant:
-        raise UnsupportedNodeError(
-            f"{x.name} is taken out of a tensor during the run",
-            "export a model whose shapes and branches do not depend on data",
-        )
-    c.give(x.numpy().reshape(()).item())
+    count = math.prod(c.static_shape(x))
+    if count != 1:
+        raise UnsupportedNodeError(f"a number of a tensor of {count}")
+    if x.is_constant:
+        c.give(x.numpy().reshape(()).item())
+    else:
+        c.give(c.reshape(x, []))
+
+
+def _generalised(size: int, weights: Sequence[float]) -> Array:
+    """The cosines of a window, over a whole period."""
+    turns = 2 * np.pi * np.arange(size) / max(size, 1)
+    return np.asarray(sum(w * np.cos(k * turns) for k, w in enumerate(weights)))
+
+
+@HANDLERS.register(
+    "aten.hann_window",
+    "aten.hamming_window",
+    "aten.blackman_window",
+    "aten.bartlett_window",
+    "aten.kaiser_window",
+)
+def _window(c: Context) -> None:
+    c.dtype()
+    length, periodic = c.integer("window_length"), c.flag("periodic", True)
+    size = length if periodic else length - 1
+    if length <= 1:
+        found: Array = np.ones(length)
+    elif c.operator == "bartlett_window":
+        found = np.bartlett(size + 1)[:length]
+    elif c.operator == "kaiser_window":
+        found = np.kaiser(size + 1, c.number("beta", 12.0))[:length]
+    else:
+        alpha = c.number("alpha", 0.54)
+        weights = {
+            "blackman_window": (0.42, -0.5, 0.08),
+            "hamming_window": (alpha, -c.number("beta", 0.46)),
+            "hann_window": (0.5, -0.5),
+        }[c.operator]
+        found = _generalised(size, weights)
+        found = np.concatenate([found, found[:1]])[:length]
+    c.give(c.constant(found, c.type_of_result()))
+
+
+@HANDLERS.register("aten.tril_indices", "aten.triu_indices")
+def _triangle_indices(c: Context) -> None:
+    c.dtype()
+    rows, columns = c.integer("row"), c.integer("col")
+    make = np.tril_indices if c.operator == "tril_indices" else np.triu_indices
+    pair = make(rows, c.integer("offset", 0), columns)
+    c.give(c.constant(np.stack(pair), c.type_of_result()))
+
+
+@HANDLERS.register("aten.logspace")
+def _logspace(c: Context) -> None:
+    c.dtype()
+    start, end, steps = c.number("start"), c.number("end"), c.integer("steps")
+    base = c.number("base", 10.0)
+    if steps > _LARGEST:
+        raise UnsupportedNodeError(f"{steps} steps")
+    powers = base ** np.linspace(start, end, steps)
+    c.give(c.constant(powers, c.type_of_result()))
 
 
 # Numbers ------------------------------------------------------------------------
@@ -151,7 +197,7 @@ def _item(c: Context) -> None:
 def _sym_size(c: Context) -> None:
     x = c.value("self")
     axis = c.axis(c.integer("dim"), c.rank(x))
-    c.give(_like(c, x)[axis])
+    c.give(c.sizes_of(x)[axis])
 
 
 @HANDLERS.register("aten.sym_numel")

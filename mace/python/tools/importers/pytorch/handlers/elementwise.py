@@ -14,6 +14,14 @@ from mace.python.tools.ir.graph import Value
 
 _FLOAT = DataType.FLOAT32
 
+
+def positions(c: Context, mask: Value) -> Value:
+    """[rank, elements]: where a value is not 0. Each run counts the elements."""
+    if not c.rank(mask):
+        raise UnsupportedNodeError(f"{mask.name} has no dimensions")
+    return c.op("NonZero", mask)
+
+
 # Functions of one float that ONNX has under another name.
 _FLOAT_FUNCTIONS = {
     "acos": "Acos",
@@ -76,8 +84,11 @@ def _rounding(c: Context) -> None:
 @HANDLERS.register("aten.round")
 def _round(c: Context) -> None:
     x = c.value("self")
-    if c.integer("decimals", 0):
-        raise UnsupportedNodeError("rounds to decimals")
+    decimals = c.integer("decimals", 0)
+    if decimals and x.dtype.is_float:
+        scale = c.constant(10.0**decimals, _FLOAT)
+        c.give(c.op("Div", c.op("Round", c.op("Mul", x, scale)), scale))
+        return
     c.give(c.op("Round", x) if x.dtype.is_float else x)
 
 
@@ -227,17 +238,22 @@ def extreme(c: Context, op_type: str, a: Value, b: Value) -> Value:
 @HANDLERS.register("aten.atan2", "aten.arctan2")
 def _atan2(c: Context) -> None:
     y, x = promoted(c, ("self", "other"), _FLOAT)
-    angle = c.op("Atan", c.op("Div", y, x))
+    c.give(angle(c, y, x))
+
+
+def angle(c: Context, y: Value, x: Value) -> Value:
+    """The angle from the positive half of the first axis to a point (x, y)."""
+    found = c.op("Atan", c.op("Div", y, x))
     turn = c.op(
         "Where",
         c.op("Less", y, 0.0),
         c.constant(-math.pi, _FLOAT),
         c.constant(math.pi, _FLOAT),
     )
-    left = c.op("Where", c.op("Less", x, 0.0), c.op("Add", angle, turn), angle)
+    left = c.op("Where", c.op("Less", x, 0.0), c.op("Add", found, turn), found)
     # 0 / 0 is no number, but its angle is 0.
     both = c.op("And", c.op("Equal", x, 0.0), c.op("Equal", y, 0.0))
-    c.give(c.op("Where", both, c.constant(0, _FLOAT), left))
+    return c.op("Where", both, c.constant(0, _FLOAT), left)
 
 
 @HANDLERS.register(*(f"aten.{name}" for name in _COMPARISONS))
@@ -325,7 +341,11 @@ def _clamp(c: Context) -> None:
 @HANDLERS.register("aten.where")
 def _where(c: Context) -> None:
     if not c.has("self"):
-        raise UnsupportedNodeError("the number of results depends on the data")
+        mask = c.value("condition")
+        places = positions(c, mask)
+        rows = range(c.rank(mask))
+        c.give(*(c.squeeze(c.slice(places, 0, i, i + 1), 0) for i in rows))
+        return
     a, b = promoted(c, ("self", "other"))
     c.give(c.op("Where", c.cast(c.value("condition"), DataType.BOOL), a, b))
 

@@ -9,9 +9,12 @@ import math
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.counted_nodes import never_negative
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
+from mace.python.tools.importers.pytorch.handlers.elementwise import positions
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import static
 
 
 @HANDLERS.register("aten.embedding")
@@ -54,13 +57,10 @@ def _indices(c: Context) -> dict[int, Value]:
         if not isinstance(entry, Value):
             raise UnsupportedNodeError("an index is no tensor")
         if entry.dtype in (DataType.BOOL, DataType.UINT8):
-            if not entry.is_constant or entry.dtype is DataType.UINT8:
-                raise UnsupportedNodeError(
-                    "a mask as an index: the number of results depends on the data",
-                    "multiply by the mask, or use torch.where",
-                )
-            for places in np.nonzero(entry.numpy()):
-                found[axis] = c.constant(places)
+            # As many rows as the mask has dimensions.
+            places = positions(c, entry)
+            for row in range(c.rank(entry)):
+                found[axis] = c.squeeze(c.slice(places, 0, row, row + 1), 0)
                 axis += 1
             continue
         found[axis] = entry
@@ -68,11 +68,17 @@ def _indices(c: Context) -> dict[int, Value]:
     return found
 
 
+def _largest_shape(c: Context, value: Value) -> tuple[int, ...]:
+    """The shape of a value, in which not all elements need to count."""
+    shape = static(c.shape(value))
+    return c.static_shape(value) if shape is None else shape
+
+
 def _together(c: Context, found: dict[int, Value]) -> tuple[Value, int]:
     """Indices of several axes as one tensor, the last dimension of which are the axes,
     and the rank without this one.
     """
-    shapes = [c.static_shape(value) for value in found.values()]
+    shapes = [_largest_shape(c, value) for value in found.values()]
     common = np.broadcast_shapes(*shapes)
     parts = []
     for value, shape in zip(found.values(), shapes):
@@ -112,6 +118,8 @@ def _from_front(c: Context, x: Value, axis: int, index: Value) -> Value:
     """Indices that may be negative, counted from the front."""
     if index.is_constant and (index.numpy() >= 0).all():
         return index
+    if never_negative(index):
+        return index
     length = c.constant(c.length(x, axis), index.dtype)
     below = c.op("Less", index, c.constant(0, index.dtype))
     return c.op("Where", below, c.op("Add", index, length), index)
@@ -138,12 +146,12 @@ def _index_put(c: Context) -> None:
     places = {axis: _from_front(c, x, axis, found[axis]) for axis in axes}
     indices, count = _together(c, places)
     shape = c.static_shape(x)
-    picked = list(c.static_shape(indices)[:count])
+    picked = list(_largest_shape(c, indices)[:count])
     # Axes of the indices that lie side by side are where they were, or else in front.
     first = axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0
     others = [shape[axis] for axis in rest]
     target = [*others[:first], *picked, *others[first:]]
-    if c.static_shape(values) != tuple(target):
+    if _largest_shape(c, values) != tuple(target):
         values = c.op("Expand", values, target)
     turned = [
         *range(first, first + count),
@@ -288,3 +296,125 @@ def _index_add(c: Context) -> None:
         reduction="add" if adds else "none",
     )
     c.give(c.transpose(found, [order.index(i) for i in range(rank)]))
+
+
+@HANDLERS.register("aten.take", "aten.put")
+def _take(c: Context) -> None:
+    """Elements by their number among all."""
+    x, index = c.value("self"), c.value("index")
+    line = c.reshape(x, [-1])
+    index = _from_front(c, line, 0, index)
+    if c.operator == "take":
+        c.give(c.op("Gather", line, index, axis=0))
+        return
+    source = c.reshape(c.cast(c.value("source"), x.dtype), [-1])
+    add = c.flag("accumulate")
+    written = c.op(
+        "ScatterND",
+        line,
+        c.op("Reshape", index, [-1, 1]),
+        source,
+        reduction="add" if add else "none",
+    )
+    c.give(c.reshape(written, list(c.static_shape(x))))
+
+
+@HANDLERS.register("aten.index_fill")
+def _index_fill(c: Context) -> None:
+    x, index = c.value("self"), c.value("index")
+    rank = c.rank(x)
+    axis = c.axis(c.integer("dim"), rank)
+    length = c.length(x, axis)
+    # Where one of the indices is the position along the axis.
+    index = c.reshape(_from_front(c, x, axis, index), [-1, 1])
+    hits = c.cast(c.op("Equal", index, c.constant(np.arange(length))), DataType.FLOAT32)
+    found = c.cast(c.op("ReduceMax", hits, [0], keepdims=0), DataType.BOOL)
+    own = [1] * rank
+    own[axis] = length
+    filler = c.cast(c.value("value"), x.dtype)
+    c.give(c.op("Where", c.reshape(found, own), filler, x))
+
+
+@HANDLERS.register(
+    "aten.embedding_bag",
+    "aten._embedding_bag",
+    "aten._embedding_bag_forward_only",
+)
+def _embedding_bag(c: Context) -> None:
+    """Sums, means or maxima of rows of a table."""
+    table, indices = c.value("weight"), c.value("indices")
+    offsets = c.value("offsets")
+    mode = c.integer("mode", 0)
+    padding = c.raw("padding_idx", -1)
+    if padding != -1:
+        raise UnsupportedNodeError(f"padding_idx is {padding}")
+    rows = c.op("Gather", table, indices, axis=0)
+    if c.has("per_sample_weights"):
+        factors = c.value("per_sample_weights")
+        rows = c.op("Mul", rows, c.unsqueeze(factors, 1))
+    last = c.flag("include_last_offset")
+    if offsets.is_constant:
+        found = _of_bags(c, rows, offsets.numpy().tolist(), mode, last)
+    elif mode == 2:
+        raise UnsupportedNodeError("maxima of bags whose offsets are computed")
+    else:
+        found = _of_computed_bags(c, rows, offsets, mode, last)
+    c.give(found, *[None] * (c.outputs - 1))
+
+
+def _of_bags(
+    c: Context, rows: Value, begins: list[int], mode: int, last: bool
+) -> Value:
+    kind = ("ReduceSum", "ReduceMean", "ReduceMax")[mode]
+    count, depth = c.static_shape(rows)
+    bounds = begins if last else [*begins, count]
+    sizes = {end - begin for begin, end in zip(bounds, bounds[1:])}
+    if len(sizes) == 1 and bounds[0] == 0 and min(sizes) > 0:
+        (size,) = sizes
+        bags = c.reshape(rows, [len(bounds) - 1, size, depth])
+        return c.op(kind, bags, [1], keepdims=0)
+    parts = []
+    for begin, end in zip(bounds, bounds[1:]):
+        if begin == end:
+            parts.append(c.constant(np.zeros((1, depth), np.float32)))
+        else:
+            part = c.slice(rows, 0, begin, end)
+            parts.append(c.op(kind, part, [0], keepdims=1))
+    return parts[0] if len(parts) == 1 else c.op("Concat", *parts, axis=0)
+
+
+def _of_computed_bags(
+    c: Context, rows: Value, offsets: Value, mode: int, last: bool
+) -> Value:
+    """As a product with a matrix that says which bag has which row."""
+    count, bags = c.length(rows, 0), c.length(offsets, 0)
+    numbers = c.constant(np.arange(count))
+    begins = c.unsqueeze(offsets, 1)
+    behind = c.cast(c.op("LessOrEqual", begins, numbers), DataType.FLOAT32)
+    if last:
+        bags -= 1
+        after = c.slice(behind, 0, 1, bags + 1)
+        behind = c.slice(behind, 0, 0, bags)
+    else:
+        nothing = c.constant(np.zeros((1, count), np.float32))
+        after = c.op("Concat", c.slice(behind, 0, 1, bags), nothing, axis=0)
+    inside = c.op("Sub", behind, after)
+    total = c.op("MatMul", inside, rows)
+    if mode == 0:
+        return total
+    sizes = c.op("ReduceSum", inside, [1], keepdims=1)
+    return c.op("Div", total, c.op("Max", sizes, c.constant(1.0)))
+
+
+@HANDLERS.register("aten.max_unpool2d")
+def _max_unpool(c: Context) -> None:
+    """Elements at the places where they were before pooling, and 0 elsewhere."""
+    x, index = c.value("self"), c.value("indices")
+    sizes = c.integers("output_size")
+    lead = list(c.static_shape(x)[:-2])
+    rows = math.prod(lead)
+    places = c.reshape(index, [rows, -1])
+    nothing = c.constant(np.zeros((rows, math.prod(sizes)), np.float32))
+    values = c.reshape(x, [rows, -1])
+    found = c.op("ScatterElements", nothing, places, values, axis=1)
+    c.give(c.reshape(found, [*lead, *sizes]))

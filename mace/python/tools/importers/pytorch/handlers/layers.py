@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
@@ -157,27 +155,6 @@ def _group_norm(c: Context) -> None:
         "GroupNormalization", x, weight, bias, num_groups=groups, epsilon=epsilon
     )
     c.give(result, *[None] * (c.outputs - 1))
-
-
-@HANDLERS.register("aten.linalg_vector_norm", "aten.norm")
-def _norm(c: Context) -> None:
-    x = c.value("self")
-    name = "ord" if "linalg" in c.operator else "p"
-    order = c.number(name, 2) if c.has(name) else 2.0
-    axes = c.axes("dim", c.rank(x))
-    keep = int(c.flag("keepdim"))
-    c.dtype()
-    if order == 2:
-        c.give(c.op("ReduceL2", x, axes, keepdims=keep))
-    elif order == 1:
-        c.give(c.op("ReduceL1", x, axes, keepdims=keep))
-    elif math.isinf(order):
-        reduce = "ReduceMax" if order > 0 else "ReduceMin"
-        c.give(c.op(reduce, c.op("Abs", x), axes, keepdims=keep))
-    else:
-        powers = c.op("Pow", c.op("Abs", x), c.constant(order, _FLOAT))
-        total = c.op("ReduceSum", powers, axes, keepdims=keep)
-        c.give(c.op("Pow", total, c.constant(1 / order, _FLOAT)))
 
 
 @HANDLERS.register("aten.cosine_similarity")

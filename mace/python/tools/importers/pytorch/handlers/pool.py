@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -49,8 +50,15 @@ def _pool(c: Context) -> None:
     if c.operator.startswith("max"):
         dilation = spread(c.integers("dilation", [1]), count)
         # The operator of PyTorch that has indices has them even if nobody reads them.
-        result = c.op("MaxPool", x, dilations=dilation, **common)
-        c.give(result if batched else c.squeeze(result, 0), *[None] * (c.outputs - 1))
+        if c.is_read(1):
+            result, places = c.op_all("MaxPool", [x], 2, dilations=dilation, **common)
+            # ONNX counts from the first element of all, PyTorch from that of a plane.
+            plane = c.constant(math.prod(c.static_shape(x)[2:]))
+            results = [result, c.op("Mod", places, plane)]
+        else:
+            results = [c.op("MaxPool", x, dilations=dilation, **common)]
+        results = [r if batched else c.squeeze(r, 0) for r in results]
+        c.give(*results, *[None] * (c.outputs - len(results)))
         return
     include = c.flag("count_include_pad", True)
     result = c.op("AveragePool", x, count_include_pad=int(include), **common)

@@ -57,9 +57,9 @@ def _recurrent(c: Context) -> None:
     directions = 2 if c.flag("bidirectional") else 1
     parameters = c.values("params")
     each = len(parameters) // max(layers * directions, 1)
-    if each not in (2, 4) or len(parameters) != each * layers * directions:
-        raise UnsupportedNodeError("projections (proj_size)")
-    if (each == 4) is not biases:
+    usual = 4 if biases else 2
+    # An LSTM with proj_size has one matrix more.
+    if each not in (usual, usual + 1) or len(parameters) != each * layers * directions:
         raise UnsupportedNodeError(f"{each} parameters for each layer")
     sequence = c.transpose(x, [1, 0, 2]) if first else x
     finals: list[list[Value]] = [[] for _ in states]
@@ -73,7 +73,8 @@ def _recurrent(c: Context) -> None:
             state if layers == 1 else c.slice(state, 0, begin, begin + directions)
             for state in states
         ]
-        sequence, *last = _layer(c, kind, sequence, own, initial)
+        make = _layer if each == usual else _projected_layer
+        sequence, *last = make(c, kind, sequence, own, initial)
         for known, value in zip(finals, last):
             known.append(value)
     if first:
@@ -130,6 +131,61 @@ def _layer(
         turned = c.transpose(y, [0, 2, 1, 3])
         y = c.op("Reshape", turned, [0, 0, directions * int(units)])
     return [y, *last]
+
+
+def _projected_layer(
+    c: Context,
+    kind: _Kind,
+    x: Value,
+    parameters: Sequence[Sequence[Value]],
+    initial: Sequence[Value],
+) -> list[Value]:
+    """An LSTM whose output h is the product of a matrix P with its usual output m.
+
+    Its recurrence R h is (R P) m, so it is a usual LSTM with the recurrence R P, and
+    one product with P behind all steps. Its first state h is not P m for some m: it is
+    a further input that is 0 in all steps but the first, with the weights R.
+    """
+    arrays = []
+    for own in parameters:
+        if not all(value.is_constant for value in own):
+            raise UnsupportedNodeError("weights that are computed at run time")
+        arrays.append([value.numpy() for value in own])
+    h, cell = initial
+    directions, size = len(arrays), arrays[0][-1].shape[0]
+    units = arrays[0][-1].shape[1]
+    starts = not (h.is_constant and not h.numpy().any())
+    changed = []
+    for d, (w, r, *biases, p) in enumerate(arrays):
+        if starts:
+            further = np.zeros((len(w), directions * size), w.dtype)
+            further[:, d * size : (d + 1) * size] = r
+            w = np.concatenate([w, further], 1)
+        product = (r.astype(np.float64) @ p).astype(r.dtype)
+        changed.append([c.constant(array) for array in (w, product, *biases)])
+    if starts:
+        steps = c.length(x, 0)
+        parts = [x]
+        for d in range(directions):
+            before = (steps - 1) * d
+            pads = np.array([before, 0, 0, steps - 1 - before, 0, 0])
+            parts.append(c.op("Pad", c.slice(h, 0, d, d + 1), pads))
+        x = c.op("Concat", *parts, axis=2)
+    shape = c.shape(cell)
+    if not isinstance(shape[1], int):
+        nothing = c.op("Mul", cell, c.constant(0.0))
+    else:
+        nothing = c.constant(np.zeros((directions, shape[1], units), np.float32))
+    m, last_m, last_cell = _layer(c, kind, x, changed, [nothing, cell])
+    matrices = c.constant(np.stack([every[-1].T for every in arrays]))
+    last = c.op("MatMul", last_m, matrices)
+    if directions == 1:
+        return [c.op("MatMul", m, c.squeeze(matrices, 0)), last, last_cell]
+    both = np.zeros((directions * units, directions * size), np.float32)
+    for d, every in enumerate(arrays):
+        rows = slice(d * units, (d + 1) * units)
+        both[rows, d * size : (d + 1) * size] = every[-1].T
+    return [c.op("MatMul", m, c.constant(both)), last, last_cell]
 
 
 @HANDLERS.register(

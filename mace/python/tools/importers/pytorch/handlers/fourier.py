@@ -1,0 +1,380 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fourier transforms: of whole dimensions, and of parts of signals (STFT)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Union
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.pytorch.context import HANDLERS, Complex, Context
+from mace.python.tools.importers.pytorch.handlers.complex_numbers import (
+    as_complex,
+    from_last,
+    to_last,
+)
+from mace.python.tools.importers.pytorch.handlers.elementwise import as_float
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Value
+
+_FLOAT = DataType.FLOAT32
+# Parts in which a frame is added to its neighbours.
+_MOST_BLOCKS = 64
+# Elements that as_strided picks.
+_MOST_PICKED = 1 << 22
+
+Signal = Union[Value, Complex]
+
+
+def _transformed(
+    c: Context, x: Signal, axis: int, length: int, inverse: bool, onesided: bool
+) -> Signal:
+    """The transform along one axis; the inverse one is divided by the length.
+
+    Of real numbers, a onesided transform has only the first half of the results; the
+    inverse onesided transform gives real numbers.
+    """
+    if isinstance(x, Complex):
+        both = to_last(c, x)
+    else:
+        x = as_float(c, x)
+        both = c.unsqueeze(x, c.rank(x))
+    numbers = (c.constant(np.array(number)) for number in (length, axis))
+    found = c.op("DFT", both, *numbers, inverse=int(inverse), onesided=int(onesided))
+    if inverse and onesided:
+        return c.squeeze(found, c.rank(found) - 1)
+    return from_last(c, found)
+
+
+def _scaled(c: Context, x: Signal, factor: float) -> Signal:
+    if factor == 1:
+        return x
+    number = c.constant(factor, _FLOAT)
+    if isinstance(x, Complex):
+        return Complex(c.op("Mul", x.real, number), c.op("Mul", x.imag, number))
+    return c.op("Mul", x, number)
+
+
+def _factor(norm: str, count: int, inverse: bool) -> float:
+    """What follows a transform, of which the inverse one is divided by the length."""
+    factors = {
+        "backward": (1.0, 1.0),
+        "forward": (1 / count, float(count)),
+        "ortho": (1 / math.sqrt(count), math.sqrt(count)),
+    }
+    if norm not in factors:
+        raise UnsupportedNodeError(f"norm is {norm!r}")
+    return factors[norm][inverse]
+
+
+def _rank(c: Context, x: Signal) -> int:
+    return c.rank(x.real if isinstance(x, Complex) else x)
+
+
+def _length(c: Context, x: Signal, axis: int) -> int:
+    return c.length(x.real if isinstance(x, Complex) else x, axis)
+
+
+def _signal(c: Context, name: str = "self") -> Signal:
+    x = c.raw(name)
+    return x if isinstance(x, Complex) else c.value(name)
+
+
+# Functions of torch.fft: whether they are inverse, and whether one half is left out.
+_ONE = {
+    "fft_fft": (False, False),
+    "fft_ifft": (True, False),
+    "fft_rfft": (False, True),
+    "fft_irfft": (True, True),
+    "fft_hfft": (True, True),
+    "fft_ihfft": (False, True),
+}
+_MORE = {
+    f"{name}{suffix}": kind
+    for name, kind in list(_ONE.items())[:4]
+    for suffix in ("2", "n")
+}
+
+
+@HANDLERS.register(*(f"aten.{name}" for name in _ONE))
+def _one_axis(c: Context) -> None:
+    inverse, onesided = _ONE[c.operator]
+    x = _signal(c)
+    axis = c.axis(c.integer("dim", -1), _rank(c, x))
+    given = [c.integer("n")] if c.has("n") else None
+    norm = c.text("norm", "backward")
+    hermitian = "hfft" in c.operator
+    if hermitian:
+        # The transform and its inverse are conjugates of each other.
+        norm = {"backward": "forward", "forward": "backward"}.get(norm, norm)
+    if c.operator == "fft_hfft":
+        x = _conjugate(c, as_complex(c, x))
+    result = _along(c, x, [axis], given, (inverse, onesided), norm)
+    if c.operator == "fft_ihfft":
+        assert isinstance(result, Complex)
+        result = _conjugate(c, result)
+    c.give(result)
+
+
+def _conjugate(c: Context, x: Complex) -> Complex:
+    return Complex(x.real, c.op("Neg", x.imag))
+
+
+@HANDLERS.register(*(f"aten.{name}" for name in _MORE))
+def _more_axes(c: Context) -> None:
+    x = _signal(c)
+    rank = _rank(c, x)
+    given = c.integers("s") if c.has("s") else None
+    if c.has("dim"):
+        axes = [c.axis(axis, rank) for axis in c.integers("dim")]
+    elif c.operator.endswith("2"):
+        axes = [rank - 2, rank - 1]
+    else:
+        axes = list(range(rank))[-len(given) if given else 0 :]
+    kind = _MORE[c.operator]
+    c.give(_along(c, x, axes, given, kind, c.text("norm", "backward")))
+
+
+def _along(
+    c: Context,
+    x: Signal,
+    axes: Sequence[int],
+    given: Sequence[int] | None,
+    kind: tuple[bool, bool],
+    norm: str,
+) -> Signal:
+    """The transform along several axes, with these lengths."""
+    inverse, onesided = kind
+    lengths = []
+    for place, axis in enumerate(axes):
+        length = -1 if given is None else given[place]
+        if length == -1:
+            length = _length(c, x, axis)
+            if inverse and onesided and place == len(axes) - 1:
+                length = 2 * (length - 1)
+        lengths.append(length)
+    if onesided and not inverse and isinstance(x, Complex):
+        raise UnsupportedNodeError("the input has complex numbers")
+    if inverse and onesided:
+        x = as_complex(c, x)
+    # The half that is left out is one of the last axis.
+    steps = list(zip(axes, lengths, [False] * (len(axes) - 1) + [onesided]))
+    for axis, length, half in steps if inverse else reversed(steps):
+        x = _transformed(c, x, axis, length, inverse, half)
+    return _scaled(c, x, _factor(norm, math.prod(lengths), inverse))
+
+
+@HANDLERS.register("aten._fft_r2c", "aten._fft_c2c", "aten._fft_c2r")
+def _transform(c: Context) -> None:
+    x = _signal(c)
+    axes = [c.axis(axis, _rank(c, x)) for axis in c.integers("dim")]
+    code = c.integer("normalization")
+    inverse = c.operator == "_fft_c2r"
+    half = inverse or (c.operator == "_fft_r2c" and c.flag("onesided"))
+    lengths = [_length(c, x, axis) for axis in axes]
+    if inverse:
+        lengths[-1] = c.integer("last_dim_size")
+        x = as_complex(c, x)
+    elif c.operator == "_fft_c2c":
+        inverse = not c.flag("forward")
+    # Unlike here, the inverse transform is not divided by the length.
+    norms = ("forward", "ortho", "backward")
+    norm = norms[code] if inverse else norms[2 - code]
+    c.give(_along(c, x, axes, lengths, (inverse, half), norm))
+
+
+@HANDLERS.register("aten.fft_fftshift", "aten.fft_ifftshift")
+def _shift(c: Context) -> None:
+    x = c.value("self")
+    rank = c.rank(x)
+    for axis in c.axes("dim", rank):
+        length = c.length(x, axis)
+        # The second half first; of an odd length, it is the shorter one.
+        at = length // 2 if "ifft" in c.operator else (length + 1) // 2
+        if at in (0, length):
+            continue
+        parts = [c.slice(x, axis, at, length), c.slice(x, axis, 0, at)]
+        x = c.op("Concat", *parts, axis=axis)
+    c.give(x)
+
+
+@HANDLERS.register("aten.fft_fftfreq", "aten.fft_rfftfreq")
+def _frequencies(c: Context) -> None:
+    c.dtype()
+    count, step = c.integer("n"), c.number("d", 1.0)
+    make: Any = np.fft.fftfreq if c.operator == "fft_fftfreq" else np.fft.rfftfreq
+    c.give(c.constant(make(count, step), c.type_of_result()))
+
+
+# Short-time transforms ---------------------------------------------------------------
+
+
+def _window(c: Context, size: int) -> Array:
+    """The window, in the middle of a frame."""
+    length = c.integer("win_length", size)
+    if c.has("window"):
+        window = np.asarray(c.known("window"), np.float64)
+    else:
+        window = np.ones(length)
+    before = (size - length) // 2
+    return np.pad(window, (before, size - length - before))
+
+
+@HANDLERS.register("aten.stft")
+def _stft(c: Context) -> None:
+    x = c.value("self")
+    size = c.integer("n_fft")
+    step = c.integer("hop_length", size // 4)
+    if c.flag("align_to_window"):
+        raise UnsupportedNodeError("align_to_window is True")
+    window = _window(c, size)
+    batched = c.rank(x) == 2
+    if not batched:
+        x = c.unsqueeze(x, 0)
+    if c.has("center") and c.flag("center"):
+        mode = {"reflect": "reflect", "constant": "constant", "replicate": "edge"}
+        pads = np.array([0, size // 2, 0, size // 2])
+        x = c.op("Pad", x, pads, mode=mode[c.text("pad_mode", "reflect")])
+    c.raw("pad_mode")
+    frames = _frames(c, x, size, step)
+    frames = c.op("Mul", frames, c.constant(window, _FLOAT))
+    onesided = c.flag("onesided", True)
+    result = _transformed(c, frames, 2, size, False, onesided)
+    if c.flag("normalized"):
+        result = _scaled(c, result, 1 / math.sqrt(size))
+    assert isinstance(result, Complex)
+    turned = Complex(*(c.transpose(p, [0, 2, 1]) for p in (result.real, result.imag)))
+    if not batched:
+        turned = Complex(*(c.squeeze(part, 0) for part in (turned.real, turned.imag)))
+    c.give(turned if c.flag("return_complex") else to_last(c, turned))
+
+
+def _frames(c: Context, x: Value, size: int, step: int) -> Value:
+    """[batch, frames, size] of a signal."""
+    count = (c.length(x, 1) - size) // step + 1
+    if count < 1:
+        raise UnsupportedNodeError(
+            f"frames of {size} samples of a signal of {c.length(x, 1)}"
+        )
+    blocks = -(-size // step)
+    if blocks <= _MOST_BLOCKS:
+        # Blocks as long as a step, of which each frame has the next few.
+        whole = (count + blocks - 1) * step
+        missing = whole - c.length(x, 1)
+        if missing > 0:
+            x = c.op("Pad", x, np.array([0, 0, 0, missing]))
+        lines = c.reshape(c.slice(x, 1, 0, whole), [-1, count + blocks - 1, step])
+        parts = [c.slice(lines, 1, k, k + count) for k in range(blocks)]
+        joined = c.op("Concat", *parts, axis=2)
+        return c.slice(joined, 2, 0, size) if blocks * step > size else joined
+    places = np.arange(count)[:, None] * step + np.arange(size)
+    return c.op("Gather", x, c.constant(places), axis=1)
+
+
+@HANDLERS.register("aten.istft")
+def _istft(c: Context) -> None:
+    x = as_complex(c, c.raw("self"))
+    size = c.integer("n_fft")
+    step = c.integer("hop_length", size // 4)
+    window = _window(c, size)
+    if c.flag("return_complex"):
+        raise UnsupportedNodeError("return_complex is True")
+    batched = c.rank(x.real) == 3
+    if not batched:
+        x = Complex(*(c.unsqueeze(part, 0) for part in (x.real, x.imag)))
+    onesided = c.flag("onesided", True)
+    turned = Complex(*(c.transpose(p, [0, 2, 1]) for p in (x.real, x.imag)))
+    frames = _transformed(c, turned, 2, size, True, onesided)
+    if c.flag("normalized"):
+        frames = _scaled(c, frames, math.sqrt(size))
+    real = frames.real if isinstance(frames, Complex) else frames
+    real = c.op("Mul", real, c.constant(window, _FLOAT))
+    count = c.length(real, 1)
+    total = size + step * (count - 1)
+    weights = np.zeros(total)
+    for index in range(count):
+        weights[index * step : index * step + size] += window**2
+    centred = c.flag("center", True)
+    begin = size // 2 if centred else 0
+    end = total - begin
+    wanted = end - begin
+    if c.has("length"):
+        wanted = c.integer("length")
+        end = min(begin + wanted, total)
+    if np.abs(weights[begin:end]).min() < 1e-11:
+        raise UnsupportedNodeError("the windows leave samples out")
+    signal = c.slice(_added(c, real, step, total), 1, begin, end)
+    signal = c.op("Div", signal, c.constant(weights[begin:end], _FLOAT))
+    if wanted > end - begin:
+        signal = c.op("Pad", signal, np.array([0, 0, 0, wanted - end + begin]))
+    c.give(signal if batched else c.squeeze(signal, 0))
+
+
+def _added(c: Context, frames: Value, step: int, total: int) -> Value:
+    """[rows, total]: the sum of frames [rows, frames, size], each a step further on."""
+    rows, count, size = c.static_shape(frames)
+    blocks = -(-size // step)
+    if blocks > _MOST_BLOCKS:
+        raise UnsupportedNodeError(f"frames of {size} samples, {step} apart")
+    if blocks * step > size:
+        pads = np.array([0, 0, 0, 0, 0, blocks * step - size])
+        frames = c.op("Pad", frames, pads)
+    parts = []
+    for k in range(blocks):
+        part = c.slice(frames, 2, k * step, (k + 1) * step)
+        parts.append(c.op("Pad", part, np.array([0, k, 0, 0, blocks - 1 - k, 0])))
+    added = parts[0]
+    for part in parts[1:]:
+        added = c.op("Add", added, part)
+    length = (count + blocks - 1) * step
+    line = c.reshape(added, [rows, length])
+    if length > total:
+        return c.slice(line, 1, 0, total)
+    if length < total:
+        return c.op("Pad", line, np.array([0, 0, 0, total - length]))
+    return line
+
+
+@HANDLERS.register("aten.unfold_backward")
+def _unfold_backward(c: Context) -> None:
+    x = c.value("grad_in")
+    sizes = c.integers("input_sizes")
+    size, step = c.integer("size"), c.integer("step")
+    axis = c.axis(c.integer("dim"), len(sizes))
+    if c.length(x, -1) != size:
+        raise UnsupportedNodeError(f"windows of {c.length(x, -1)}, not {size}")
+    rank = len(sizes)
+    order = [*(a for a in range(rank) if a != axis), axis, rank]
+    moved = c.transpose(x, order)
+    others = [sizes[a] for a in range(rank) if a != axis]
+    rows = c.reshape(moved, [math.prod(others), c.length(x, axis), size])
+    line = c.reshape(_added(c, rows, step, sizes[axis]), [*others, sizes[axis]])
+    back = [*range(axis), rank - 1, *range(axis, rank - 1)]
+    c.give(c.transpose(line, back))
+
+
+@HANDLERS.register("aten.as_strided")
+def _as_strided(c: Context) -> None:
+    x = c.value("self")
+    sizes, strides = c.integers("size"), c.integers("stride")
+    offset = c.integer("storage_offset", 0)
+    count = math.prod(c.static_shape(x))
+    if "self" not in c.contiguous:
+        raise UnsupportedNodeError(
+            "its input lies in memory in another way than its shape says",
+            "make the tensor contiguous before as_strided",
+        )
+    if math.prod(sizes) > _MOST_PICKED:
+        raise UnsupportedNodeError(f"{math.prod(sizes)} elements")
+    places = np.full(sizes, offset, np.int64)
+    for axis, (length, stride) in enumerate(zip(sizes, strides)):
+        line = [1] * len(sizes)
+        line[axis] = length
+        places += (np.arange(length) * stride).reshape(line)
+    if places.size and not 0 <= places.min() <= places.max() < count:
+        raise UnsupportedNodeError("it reads beyond its input")
+    c.give(c.op("Gather", c.reshape(x, [-1]), c.constant(places), axis=0))

@@ -1,0 +1,322 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Elements by their order, sums and maxima up to each element, and counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.pytorch.context import HANDLERS, Context
+from mace.python.tools.importers.pytorch.handlers.elementwise import (
+    as_float,
+    positions,
+)
+from mace.python.tools.importers.pytorch.handlers.special import log_add_exp
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Value
+
+_FLOAT = DataType.FLOAT32
+# Numbers with which each element is compared.
+_MOST_COMPARED = 4096
+
+
+def _line(c: Context, x: Value) -> tuple[Value, int]:
+    """The value and the axis that the node names, or all elements as one line."""
+    if c.has("dim"):
+        return x, c.axis(c.integer("dim"), c.rank(x))
+    return c.reshape(x, [-1]), 0
+
+
+def _ordered(c: Context, x: Value, axis: int) -> list[Value]:
+    """The elements from the least to the largest, and where they were."""
+    count = np.array([c.length(x, axis)])
+    return c.op_all("TopK", [x, count], 2, axis=axis, largest=0, sorted=1)
+
+
+@HANDLERS.register("aten.median", "aten.kthvalue")
+def _kth(c: Context) -> None:
+    x = c.value("self")
+    keep = c.flag("keepdim")
+    if not c.rank(x):
+        c.give(x, c.constant(0))
+        return
+    line, axis = _line(c, x)
+    if c.operator == "kthvalue":
+        line, axis = x, c.axis(c.integer("dim", -1), c.rank(x))
+        place = c.integer("k") - 1
+    else:
+        place = (c.length(line, axis) - 1) // 2
+    found = [c.slice(v, axis, place, place + 1) for v in _ordered(c, line, axis)]
+    if not keep:
+        found = [c.squeeze(value, axis) for value in found]
+    c.give(*found[: c.outputs])
+
+
+@HANDLERS.register("aten.quantile")
+def _quantile(c: Context) -> None:
+    x = c.value("self")
+    q = np.asarray(c.known("q") if c.is_tensor("q") else c.number("q"), np.float64)
+    keep = c.flag("keepdim")
+    rank = c.rank(x)
+    line, axis = _line(c, x)
+    length = c.length(line, axis)
+    ordered, _ = _ordered(c, line, axis)
+    places = q.reshape(-1) * (length - 1)
+    mode = c.text("interpolation", "linear")
+    rounding: dict[str, Callable[[Array], Array]] = {
+        "lower": np.floor,
+        "higher": np.ceil,
+        "nearest": np.round,
+    }
+    if mode in rounding:
+        below = above = rounding[mode](places).astype(np.int64)
+    elif mode in ("linear", "midpoint"):
+        below, above = np.floor(places).astype(int), np.ceil(places).astype(int)
+    else:
+        raise UnsupportedNodeError(f"interpolation is {mode!r}")
+    a, b = (
+        c.op("Gather", ordered, c.constant(index), axis=axis)
+        for index in (below, above)
+    )
+    share = (places - below) if mode == "linear" else np.where(above > below, 0.5, 0.0)
+    own = [1] * c.rank(a)
+    own[axis] = len(places)
+    weight = c.constant(share.reshape(own), _FLOAT)
+    found = c.op("Add", a, c.op("Mul", c.op("Sub", b, a), weight))
+    # The quantiles are the first axis.
+    order = [axis, *(i for i in range(c.rank(found)) if i != axis)]
+    found = c.transpose(found, order)
+    if keep:
+        if c.has("dim"):
+            found = c.unsqueeze(found, axis + 1)
+        else:
+            found = c.reshape(found, [len(places), *[1] * rank])
+    c.give(found if q.ndim else c.squeeze(found, 0))
+
+
+@HANDLERS.register("aten.nansum", "aten.nanmean", "aten.count_nonzero")
+def _counted_sum(c: Context) -> None:
+    x = c.value("self")
+    axes, keep = c.axes("dim", c.rank(x)), int(c.flag("keepdim"))
+    c.dtype()
+    if c.operator == "count_nonzero":
+        other = x
+        if x.dtype is not DataType.BOOL:
+            other = c.op("Not", c.op("Equal", x, c.constant(0, x.dtype)))
+        total = c.op("ReduceSum", c.cast(other, _FLOAT), axes, keepdims=0)
+        c.give(c.cast(total, DataType.INT32))
+        return
+    numbers = c.op("Equal", x, x)
+    total = c.op(
+        "ReduceSum", c.op("Where", numbers, x, c.constant(0.0)), axes, keepdims=keep
+    )
+    if c.operator == "nanmean":
+        count = c.op("ReduceSum", c.cast(numbers, _FLOAT), axes, keepdims=keep)
+        total = c.op("Div", total, count)
+    c.give(total)
+
+
+@HANDLERS.register("aten.aminmax", "aten._aminmax")
+def _both_ends(c: Context) -> None:
+    x = c.value("self")
+    rank = c.rank(x)
+    axes = [c.axis(c.integer("dim"), rank)] if c.has("dim") else list(range(rank))
+    keep = int(c.flag("keepdim"))
+    c.give(
+        *(
+            c.op(kind, x, axes, keepdims=keep) if rank else x
+            for kind in ("ReduceMin", "ReduceMax")
+        )
+    )
+
+
+# Up to each element ----------------------------------------------------------------
+
+
+def _scanned(
+    c: Context,
+    x: Value,
+    axis: int,
+    combine: Callable[[Value, Value], Value],
+    neutral: float,
+) -> Value:
+    """Each element combined with all before it: of twice as many in each step."""
+    length = c.length(x, axis)
+    pads = np.zeros(2 * c.rank(x), np.int64)
+    step = 1
+    while step < length:
+        pads[axis] = step
+        filler = c.constant(neutral, x.dtype)
+        before = c.op("Pad", c.slice(x, axis, 0, length - step), pads, filler)
+        x = combine(x, before)
+        step *= 2
+    return x
+
+
+@HANDLERS.register("aten.cummax", "aten.cummin")
+def _cummax(c: Context) -> None:
+    x = c.value("self")
+    rank = c.rank(x)
+    if not rank:
+        c.give(x, c.constant(0))
+        return
+    axis = c.axis(c.integer("dim"), rank)
+    large = c.operator == "cummax"
+    bound: float = -np.inf if large else np.inf
+    if not x.dtype.is_float:
+        info = np.iinfo(x.dtype.numpy)
+        bound = info.min if large else info.max
+    kind = "Max" if large else "Min"
+    found = _scanned(c, x, axis, lambda a, b: c.op(kind, a, b), bound)
+    own = [1] * rank
+    own[axis] = c.length(x, axis)
+    numbers = c.constant(np.arange(own[axis]).reshape(own))
+    # Of equal elements, the last one.
+    at = c.op("Where", c.op("Equal", x, found), numbers, c.constant(-1))
+    c.give(found, _scanned(c, at, axis, lambda a, b: c.op("Max", a, b), -1))
+
+
+@HANDLERS.register("aten.logcumsumexp", "aten._logcumsumexp")
+def _logcumsumexp(c: Context) -> None:
+    x = as_float(c, c.value("self"))
+    if not c.rank(x):
+        c.give(x)
+        return
+    axis = c.axis(c.integer("dim"), c.rank(x))
+    c.give(_scanned(c, x, axis, lambda a, b: log_add_exp(c, a, b), -np.inf))
+
+
+# Counts ----------------------------------------------------------------------------
+
+
+@HANDLERS.register("aten.histc")
+def _histc(c: Context) -> None:
+    x = c.reshape(as_float(c, c.value("self")), [-1, 1])
+    bins = c.integer("bins", 100)
+    low, high = c.number("min", 0), c.number("max", 0)
+    if bins > _MOST_COMPARED:
+        raise UnsupportedNodeError(f"{bins} bins")
+    if low >= high:
+        raise UnsupportedNodeError(
+            "the bounds depend on the data", "give min and max of histc"
+        )
+    scale = c.constant(bins / (high - low), _FLOAT)
+    place = c.op("Floor", c.op("Mul", c.op("Sub", x, c.constant(low, _FLOAT)), scale))
+    last = c.op("Equal", x, c.constant(high, _FLOAT))
+    place = c.op("Where", last, c.constant(bins - 1, _FLOAT), place)
+    hits = c.op("Equal", place, c.constant(np.arange(bins), _FLOAT))
+    c.give(c.op("ReduceSum", c.cast(hits, _FLOAT), [0], keepdims=0))
+
+
+@HANDLERS.register("aten.searchsorted")
+def _searchsorted(c: Context) -> None:
+    line, x = c.value("sorted_sequence"), c.value("self")
+    if c.has("sorter"):
+        raise UnsupportedNodeError("a sorter", "sort the sequence itself")
+    c.flag("out_int32")
+    right = c.flag("right") or c.text("side", "left") == "right"
+    length = c.length(line, -1)
+    if length > _MOST_COMPARED:
+        raise UnsupportedNodeError(f"a sequence of {length}")
+    rank = c.rank(x)
+    wide = c.unsqueeze(as_float(c, x), rank)
+    bounds = as_float(c, line)
+    if c.rank(line) > 1:
+        bounds = c.unsqueeze(bounds, c.rank(line) - 1)
+    passed = c.op("GreaterOrEqual" if right else "Greater", wide, bounds)
+    count = c.op("ReduceSum", c.cast(passed, _FLOAT), [rank], keepdims=0)
+    c.give(c.cast(count, DataType.INT32))
+
+
+@HANDLERS.register("aten.isin")
+def _isin(c: Context) -> None:
+    x, wanted = c.value("elements"), c.value("test_elements")
+    c.flag("assume_unique")
+    count = math.prod(c.static_shape(wanted))
+    if count > _MOST_COMPARED:
+        raise UnsupportedNodeError(f"{count} test_elements")
+    rank = c.rank(x)
+    hits = c.op("Equal", c.unsqueeze(x, rank), c.reshape(wanted, [-1]))
+    found = c.op("ReduceMax", c.cast(hits, _FLOAT), [rank], keepdims=0)
+    found = c.cast(found, DataType.BOOL)
+    c.give(c.op("Not", found) if c.flag("invert") else found)
+
+
+@HANDLERS.register("aten._unique2", "aten.unique_dim")
+def _unique(c: Context) -> None:
+    """Values, where each element's value is, and how often each value comes up."""
+    x = c.value("self")
+    for name in ("return_inverse", "return_counts"):
+        c.flag(name)
+    ordered = int(c.flag("sorted", True))
+    axis = c.axis(c.integer("dim"), c.rank(x)) if c.operator == "unique_dim" else None
+    values, _, inverse, counts = c.op_all("Unique", [x], 4, axis=axis, sorted=ordered)
+    if axis is None:
+        inverse = c.reshape(inverse, list(c.static_shape(x)))
+    c.give(values, inverse, counts)
+
+
+@HANDLERS.register("aten.nonzero", "aten.argwhere", "aten.nonzero_numpy")
+def _nonzero(c: Context) -> None:
+    x = c.value("self")
+    places = positions(c, x)
+    if c.operator == "nonzero_numpy":
+        rows = range(c.rank(x))
+        c.give(*(c.squeeze(c.slice(places, 0, i, i + 1), 0) for i in rows))
+    else:
+        c.give(c.transpose(places, [1, 0]))
+
+
+@HANDLERS.register("aten.nonzero_static")
+def _nonzero_static(c: Context) -> None:
+    x = c.value("self")
+    size, filler = c.integer("size"), c.integer("fill_value", -1)
+    found = c.transpose(positions(c, x), [1, 0])
+    counted = c.builder.counted.get(found)
+    if counted is None:
+        known = found.numpy()[:size]
+        rest = np.full((size - len(known), known.shape[1]), filler)
+        c.give(c.constant(np.concatenate([known, rest])))
+        return
+    with c.builder.counted.suspended():
+        most = c.shape(found)[0]
+        if not isinstance(most, int):
+            raise UnsupportedNodeError("the shape of its input is open")
+        rows = c.slice(found, 0, 0, min(size, most))
+        numbers = c.constant(np.arange(min(size, most)))
+        inside = c.unsqueeze(c.op("Less", numbers, counted.count), 1)
+        rows = c.op("Where", inside, rows, c.constant(filler))
+        if most < size:
+            pads = np.array([0, 0, size - most, 0])
+            rows = c.op("Pad", rows, pads, c.constant(filler))
+    c.give(rows)
+
+
+@HANDLERS.register("aten.masked_select")
+def _masked_select(c: Context) -> None:
+    x, mask = c.value("self"), c.value("mask")
+    shape = np.broadcast_shapes(c.static_shape(x), c.static_shape(mask))
+    x, mask = (
+        value if c.static_shape(value) == shape else c.op("Expand", value, list(shape))
+        for value in (x, mask)
+    )
+    c.give(c.op("GatherND", x, c.transpose(positions(c, mask), [1, 0])))
+
+
+@HANDLERS.register("aten.masked_scatter")
+def _masked_scatter(c: Context) -> None:
+    """Each place of the mask takes as many elements of the source on as before it."""
+    x, mask, source = c.value("self"), c.value("mask"), c.value("source")
+    shape = c.static_shape(x)
+    if c.static_shape(mask) != shape:
+        mask = c.op("Expand", mask, list(shape))
+    line = c.reshape(c.cast(mask, DataType.INT32), [-1])
+    before = c.op("Sub", c.op("CumSum", line, c.constant(0)), c.constant(1))
+    last = math.prod(c.static_shape(source)) - 1
+    place = c.op("Clip", before, c.constant(0), c.constant(max(last, 0)))
+    taken = c.op("Gather", c.reshape(source, [-1]), place, axis=0)
+    c.give(c.op("Where", mask, c.cast(c.reshape(taken, shape), x.dtype), x))
