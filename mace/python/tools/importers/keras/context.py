@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import Shape, static
+
+_LOST_MASK = "it gets a mask that a layer in front of it does not keep, or several"
 
 
 class Context:
@@ -29,6 +32,7 @@ class Context:
         results: its outputs, filled by handlers.
         masked: an input has a mask that says which steps count.
         mask: this mask, [batch, steps] of bool; None: not known.
+        masks: of tensors by identity, None for one that is not known.
         gives_mask: the mask of its output; False: it has none; None: as the input, if
             the layer keeps it.
     """
@@ -42,6 +46,7 @@ class Context:
         keywords: Mapping[str, Any],
         masked: bool = False,
         mask: Value | None = None,
+        masks: Mapping[int, Value | None] = MappingProxyType({}),
     ) -> None:
         self.layer = layer
         self.builder = builder
@@ -49,6 +54,7 @@ class Context:
         self.arguments = arguments
         self.keywords = keywords
         self.results: dict[int, Value] = {}
+        self.masks = masks
         given = keywords.get("mask")
         self.mask = given if isinstance(given, Value) else mask
         self.masked = masked or self.mask is not None
@@ -96,13 +102,21 @@ class Context:
                 "build the model without masks",
             )
 
+    def mask_of(self, value: Value) -> Value | None:
+        """The mask of an input, None if it has none.
+
+        Raises:
+            UnsupportedNodeError: it is not known.
+        """
+        mask = self.masks.get(id(value))
+        if mask is None and id(value) in self.masks:
+            raise UnsupportedNodeError(_LOST_MASK, "build the model without masks")
+        return mask
+
     def known_mask(self) -> Value:
         """The mask of a layer that is masked."""
         if self.mask is None:
-            raise UnsupportedNodeError(
-                "it gets a mask that a layer in front of it does not keep, or several",
-                "build the model without masks",
-            )
+            raise UnsupportedNodeError(_LOST_MASK, "build the model without masks")
         return self.mask
 
     def variable(self, index: int, shape: Sequence[int | None] = ()) -> Array:
@@ -238,6 +252,7 @@ class Context:
             keywords,
             self.masked,
             self.mask,
+            self.masks,
         )
 
     def apply(

@@ -36,6 +36,7 @@ from mace.python.tools.importers.keras.network import (
     call_name,
 )
 from mace.python.tools.importers.keras.reader import read_model
+from mace.python.tools.importers.keras.refused import REFUSED
 from mace.python.tools.importers.shapes import check_declared_shape
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import DataType
@@ -294,7 +295,14 @@ class _Scope:
         masks = {run.masks[i] for i in inputs if i in run.masks}
         mask = next(iter(masks)) if len(masks) == 1 else None
         context = Context(
-            layer, run.builder, name, arguments, keywords, bool(masks), mask
+            layer,
+            run.builder,
+            name,
+            arguments,
+            keywords,
+            bool(masks),
+            mask,
+            run.masks,
         )
 
         def convert() -> None:
@@ -345,6 +353,8 @@ def _check_type(layer: Layer) -> None:
 def _why(layer: Layer) -> tuple[str, str]:
     if layer.custom:
         return f"a class that is not of Keras ({layer.custom})", _EXPORT_HINT
+    if layer.kind in REFUSED:
+        return REFUSED[layer.kind]
     near = nearest_names(layer.kind, HANDLERS.types(), 2)
     hint = "supported and similar: " + ", ".join(near) if near else _EXPORT_HINT
     return "layer not supported", hint

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,6 +50,10 @@ _FUNCTIONS = {
 }
 # Keys of the configuration under which a layer has others.
 _CHILDREN = ("layer", "backward_layer", "cell")
+# Keys under which it has a list of others.
+_LISTS = ("cells", "layers")
+# Classes that files call by another name, under which Keras exports them.
+_CLASSES = {"GroupQueryAttention": "GroupedQueryAttention"}
 
 
 @dataclass(eq=False)
@@ -148,6 +153,13 @@ def _are_integers(value: Any) -> bool:
     )
 
 
+def snake_case(name: str) -> str:
+    """The name that Keras gives layers of a class."""
+    name = re.sub(r"\W+", "", name)
+    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
 def read_layer(entry: Any, keras: int, parent: str = "", depth: int = 0) -> Layer:
     """The layer of an entry with class_name and config.
 
@@ -179,11 +191,25 @@ def read_layer(entry: Any, keras: int, parent: str = "", depth: int = 0) -> Laye
         function = config.get("function")
         known = _FUNCTIONS.get(function) if isinstance(function, str) else None
         kind = f"ops.{known}" if known else f"tf.{function}"
+    kind = _CLASSES.get(kind, kind)
     layer = Layer(name, kind, config, keras, custom)
     for key in _CHILDREN:
         inner = config.get(key)
         if isinstance(inner, dict) and "class_name" in inner:
             layer.children[key] = read_layer(inner, keras, name, depth + 1)
+    if kind not in NETWORKS:
+        for key in _LISTS:
+            used: dict[str, int] = {}
+            for inner in config.get(key) or ():
+                if not isinstance(inner, dict) or "class_name" not in inner:
+                    break
+                child = read_layer(inner, keras, name, depth + 1)
+                # The folder that a `.keras` file has for it.
+                folder = snake_case(child.kind)
+                number = used.get(folder, -1) + 1
+                used[folder] = number
+                folder = f"{folder}_{number}" if number else folder
+                layer.children[f"{key}/{folder}"] = child
     if kind == "Bidirectional" and [*layer.children] == ["layer"]:
         # Keras 2 does not write one that it made itself.
         turned = dict(config["layer"])

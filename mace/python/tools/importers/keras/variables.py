@@ -9,13 +9,12 @@ which all that can be trained come first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import HANDLERS, VARIABLES
-from mace.python.tools.importers.keras.layer import Layer
+from mace.python.tools.importers.keras.layer import Layer, snake_case
 from mace.python.tools.importers.keras.network import INPUT, Network
 from mace.python.tools.ir.dtypes import Array
 
@@ -72,16 +71,10 @@ def named(network: Network) -> Iterator[tuple[Layer, str]]:
     for layer in network.layers.values():
         if layer.kind.startswith("ops."):
             continue  # a function, which has no folder
-        name = _snake_case(layer.kind)
+        name = snake_case(layer.kind)
         number = used.get(name, -1) + 1
         used[name] = number
         yield layer, f"{name}_{number}" if number else name
-
-
-def _snake_case(name: str) -> str:
-    name = re.sub(r"\W+", "", name)
-    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
-    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
 def attach_by_class(network: Network, read: Read, folder: str = "") -> None:

@@ -1,8 +1,11 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Attention."""
+"""Attention, with masks of steps and of pairs of steps."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,22 +13,93 @@ from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import HANDLERS, Context, has_variables
 from mace.python.tools.importers.keras.handlers.dense import product
 from mace.python.tools.importers.keras.layer import Layer
+from mace.python.tools.importers.onnx.apply import apply_operator
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
-# What Keras adds to scores that do not count.
-_NEVER = -1e9
-_MASKS = (
-    *("attention_mask", "query_mask", "value_mask", "key_mask", "mask", "training"),
-    "return_attention_scores",
-)
+# What Keras gives scores that do not count: where products and softmax are one
+# function, in the layer Softmax, and in Attention, which adds it.
+_NEVER = -0.7 * float(np.finfo(np.float32).max)
+_FEW = -1e9
+_BOOL = DataType.BOOL
+
+
+def _applied(context: Context, op_type: str, *inputs: Value) -> Value:
+    (result,) = apply_operator(context.builder, op_type, inputs, context.name)
+    return result
+
+
+def _both(context: Context, first: Value | None, second: Value) -> Value:
+    return second if first is None else _applied(context, "And", first, second)
+
+
+def _as_bools(context: Context, mask: Value) -> Value:
+    if mask.dtype is _BOOL:
+        return mask
+    return context.step("Cast", [mask], "allowed", to="BOOL")
+
+
+def _steps(context: Context, value: Value) -> int:
+    steps = context.shape(value)[1]
+    if not isinstance(steps, int):
+        raise UnsupportedNodeError(
+            f"the number of steps of {value.name} is not known before the run",
+            "give fixed input_shapes",
+        )
+    return steps
+
+
+def _near(context: Context, query: Value, value: Value) -> Value | None:
+    """[1, queries, values]: those that a causal mask and a window leave."""
+    layer = context.layer
+    shape = (1, _steps(context, query), _steps(context, value))
+    rows, columns = np.indices(shape[1:])
+    near = np.ones(shape[1:], bool)
+    if context.keywords.get("use_causal_mask"):
+        near &= rows >= columns
+    if layer.has("sliding_window"):
+        near &= np.abs(rows - columns) < layer.integer("sliding_window")
+    return None if near.all() else context.constant(near[None], "near")
+
+
+@dataclass(frozen=True)
+class _Heads:
+    """Attributes:
+    queries, values: the number of heads.
+    size, width: of a head of queries and keys, and of values.
+    """
+
+    queries: int
+    values: int
+    size: int
+    width: int
 
 
 @HANDLERS.register("MultiHeadAttention")
 def multi_head(context: Context) -> None:
     """Attention of several heads, over the axis behind that of the batch."""
     layer = context.layer
-    context.refuse_mask()
-    context.no_keywords(*_MASKS)
+    if layer.config.get("attention_axes") not in (None, [1], (1,)):
+        raise UnsupportedNodeError(f"attention_axes {layer.config['attention_axes']}")
+    heads, size = layer.integer("num_heads"), layer.integer("key_dim")
+    _attend(context, _Heads(heads, heads, size, layer.integer("value_dim", size)))
+
+
+@HANDLERS.register("GroupedQueryAttention")
+def grouped(context: Context) -> None:
+    """Attention in which several heads of queries share one of keys and values."""
+    layer = context.layer
+    queries, values = (
+        layer.integer(f"num_{kind}_heads") for kind in ("query", "key_value")
+    )
+    size = layer.integer("head_dim")
+    if values < 1 or queries % values:
+        raise UnsupportedNodeError(f"{queries} heads share {values}")
+    _attend(context, _Heads(queries, values, size, size))
+
+
+def _operands(context: Context) -> tuple[Value, Value, Value]:
+    """Query, value and key."""
     given = [*context.inputs]
     query = given.pop(0) if given else context.keyword("query")
     value = given.pop(0) if given else context.keyword("value")
@@ -35,17 +109,49 @@ def multi_head(context: Context) -> None:
     key = value if key is None else key
     if any(context.rank(x) != 3 for x in (query, value, key)):
         raise UnsupportedNodeError("query, key and value need three dimensions")
-    if layer.config.get("attention_axes") not in (None, [1], (1,)):
-        raise UnsupportedNodeError(f"attention_axes {layer.config['attention_axes']}")
-    heads = layer.integer("num_heads")
-    size = layer.integer("key_dim")
-    width = layer.integer("value_dim", size)
+    return query, value, key
+
+
+def _allowed(context: Context, query: Value, value: Value, key: Value) -> Value | None:
+    """The pairs of steps that count, to be broadcast to the scores; None: all."""
+    context.no_keywords("query_mask", "mask")
+    found = _near(context, query, value)
+    own_key = key if context.keyword("key") or len(context.inputs) > 2 else None
+    for tensor, name in ((query, ""), (value, "value_mask"), (own_key, "key_mask")):
+        mask = context.keyword(name) if name else None
+        if mask is None and tensor is not None:
+            mask = context.mask_of(tensor)
+        if mask is not None:
+            axis = 2 if tensor is query and not name else 1
+            steps = context.step(
+                "ExpandDims", [_as_bools(context, mask)], "counted", axes=[axis]
+            )
+            found = _both(context, found, steps)
+    if found is not None:
+        found = context.step("ExpandDims", [found], "of_heads", axes=[1])
+    given = context.keyword("attention_mask")
+    if given is None:
+        return found
+    given = _as_bools(context, given)
+    missing = 4 - context.rank(given)
+    if missing > 0:
+        axes = list(range(missing)) if missing > 1 else [1]
+        given = context.step("ExpandDims", [given], "pairs", axes=axes)
+    return _both(context, found, given)
+
+
+def _attend(context: Context, heads: _Heads) -> None:
+    layer = context.layer
+    context.no_keywords("training")
+    query, value, key = _operands(context)
     has_bias = layer.flag("use_bias", True)
     step = 2 if has_bias else 1
+    gated = layer.flag("use_gate")
 
-    def projected(x: Value, index: int, part: int, name: str) -> Value:
-        kernel = context.variable(index, [None, heads, part])
-        bias = context.variable(index + 1, [heads, part]) if has_bias else None
+    def kernel_of(x: Value, index: int, count: int, part: int, name: str) -> Value:
+        """[batch, steps, heads, part]."""
+        kernel = context.variable(index, [None, count, part])
+        bias = context.variable(index + 1, [count, part]) if has_bias else None
         y = product(
             context,
             context.as_floats(x),
@@ -53,63 +159,94 @@ def multi_head(context: Context) -> None:
             None if bias is None else bias.reshape(-1),
             name,
         )
-        # The heads become part of the batch.
-        dims = context.shape(x)
-        batch, steps = (d if isinstance(d, int) else None for d in dims[:2])
-        if steps is None:
-            raise UnsupportedNodeError(
-                f"the number of steps of {x.name} is not known before the run",
-                "give fixed input_shapes",
-            )
-        shape = [-1 if batch is None else batch, steps, heads, part]
-        y = context.step("Reshape", [y], f"{name}_heads", shape=shape)
-        return context.step("Transpose", [y], f"{name}_turned", perm=[0, 2, 1, 3])
+        batch = context.shape(x)[0]
+        batch = batch if isinstance(batch, int) else -1
+        shape = [batch, _steps(context, x), count, part]
+        return context.step("Reshape", [y], f"{name}_heads", shape=shape)
 
-    q = projected(query, 0, size, "query")
-    k = projected(key, step, size, "key")
-    v = projected(value, 2 * step, width, "value")
-    factor = context.scalar(1 / np.sqrt(size), "factor")
+    def projected(x: Value, index: int, count: int, part: int, name: str) -> Value:
+        # The heads become part of the batch.
+        y = kernel_of(x, index, count, part, name)
+        y = context.step("Transpose", [y], f"{name}_turned", perm=[0, 2, 1, 3])
+        return _repeated(context, y, heads.queries // count)
+
+    at = [place * step for place in ((0, 1, 3, 4) if gated else (0, 1, 2, 3))]
+    q = projected(query, at[0], heads.queries, heads.size, "query")
+    k = projected(key, at[1], heads.values, heads.size, "key")
+    v = projected(value, at[2], heads.values, heads.width, "value")
+    factor = context.scalar(1 / np.sqrt(heads.size), "factor")
     q = context.step("Eltwise", [q, factor], "scaled", mode="MUL")
     scores = context.step("MatMul", [q, k], "scores", transpose_b=True)
-    if context.keywords.get("use_causal_mask"):
-        scores = _causal(context, scores)
-    weights = context.step("Softmax", [scores], "weights", axis=-1)
+    allowed = _allowed(context, query, value, key)
+    shows = context.keywords.get("return_attention_scores") is True
+    weights = _weights_of(
+        context, scores, allowed, layer.number("dropout", 0.0) > 0 or shows
+    )
     y = context.step("MatMul", [weights, v], "mixed")
     y = context.step("Transpose", [y], "back", perm=[0, 2, 1, 3])
+    if gated:
+        gate = kernel_of(query, 2 * step, heads.queries, heads.width, "gate")
+        gate = context.step("Activation", [gate], "open", activation="SIGMOID")
+        y = context.step("Eltwise", [y, gate], "gated", mode="MUL")
     dims = context.shape(y)
     batch = dims[0] if isinstance(dims[0], int) else -1
-    y = context.step("Reshape", [y], "joined", shape=[batch, dims[1], heads * width])
-    kernel = context.variable(3 * step)
-    if kernel.shape[:2] != (heads, width) or kernel.ndim != 3:
+    shape = [batch, dims[1], heads.queries * heads.width]
+    y = context.step("Reshape", [y], "joined", shape=shape)
+    kernel = context.variable(at[3])
+    if kernel.shape[:2] != (heads.queries, heads.width) or kernel.ndim != 3:
         raise UnsupportedNodeError("output_shape has several dimensions")
-    bias = context.variable(3 * step + 1, kernel.shape[2:]) if has_bias else None
-    kernel = kernel.reshape(heads * width, kernel.shape[2])
+    bias = context.variable(at[3] + 1, kernel.shape[2:]) if has_bias else None
+    kernel = kernel.reshape(heads.queries * heads.width, kernel.shape[2])
+    own = context.mask_of(query)
+    if own is not None and layer.kind == "MultiHeadAttention":
+        context.gives_mask = own
     context.give(product(context, y, kernel, bias, "output"))
+    if shows:
+        context.give(weights, 1)
 
 
-@has_variables("MultiHeadAttention")
-def _heads_variables(layer: Layer) -> list[tuple[str, bool]]:
+def _repeated(context: Context, x: Value, times: int) -> Value:
+    """[batch, heads, steps, size] with each head several times."""
+    if times == 1:
+        return x
+    count = context.shape(x)[1]
+    assert isinstance(count, int)
+    places = context.constant(np.repeat(np.arange(count, dtype=np.int32), times))
+    return context.step("Gather", [x, places], "repeated", axis=1)
+
+
+def _weights_of(
+    context: Context, scores: Value, allowed: Value | None, zeroed: bool
+) -> Value:
+    """The softmax of scores; with `zeroed`, rows in which no pair counts are 0."""
+    if allowed is not None:
+        never = context.scalar(_FEW if zeroed else _NEVER, "never")
+        scores = context.step("Where", [allowed, scores, never], "masked")
+    weights = context.step("Softmax", [scores], "weights", axis=-1)
+    if allowed is None or not zeroed:
+        return weights
+    nothing = context.scalar(0.0, "nothing")
+    return context.step("Where", [allowed, weights, nothing], "counted_weights")
+
+
+def _projections(layer: Layer, output: str) -> list[tuple[str, bool]]:
     count = 2 if layer.flag("use_bias", True) else 1
-    parts = ("query_dense", "key_dense", "value_dense", "output_dense")
+    gate = ["_gate_dense"] if layer.flag("use_gate") else []
+    parts = ("query_dense", "key_dense", *gate, "value_dense", output)
     return [(f"{part}/vars/{i}", True) for part in parts for i in range(count)]
 
 
-def _causal(context: Context, scores: Value) -> Value:
-    """Steps do not look at later ones."""
-    rows, columns = context.shape(scores)[-2:]
-    if not isinstance(rows, int) or not isinstance(columns, int):
-        raise UnsupportedNodeError(
-            "the number of steps is not known before the run", "give fixed input_shapes"
-        )
-    never = np.triu(np.full((rows, columns), _NEVER, np.float32), 1)
-    mask = context.constant(never, "causal")
-    return context.step("Eltwise", [scores, mask], "masked", mode="ADD")
+@has_variables("MultiHeadAttention", "GroupedQueryAttention")
+def _heads_variables(layer: Layer) -> list[tuple[str, bool]]:
+    return _projections(layer, "output_dense")
+
+
+# The simple layers -------------------------------------------------------------------
 
 
 def _parts(context: Context) -> tuple[Value, Value, Value]:
     """Query, key and value of the simple layers."""
-    context.refuse_mask()
-    context.no_keywords(*_MASKS)
+    context.no_keywords("training")
     values = [context.as_floats(value) for value in context.inputs]
     if not 2 <= len(values) <= 3:
         raise UnsupportedNodeError(f"{len(values)} inputs")
@@ -118,45 +255,95 @@ def _parts(context: Context) -> tuple[Value, Value, Value]:
     return values[0], values[-1], values[1]
 
 
+def _masks(context: Context) -> list[Value | None]:
+    """Those of the query and of the value."""
+    given = context.keywords.get("mask")
+    if given is None:
+        return [context.mask_of(value) for value in context.inputs[:2]]
+    if not isinstance(given, Sequence) or len(given) < 2:
+        raise UnsupportedNodeError("mask is no list of masks")
+    return [item if isinstance(item, Value) else None for item in given[:2]]
+
+
 def _mixed(context: Context, scores: Value, value: Value) -> None:
-    if context.keywords.get("use_causal_mask"):
-        scores = _causal(context, scores)
+    own, of_value = _masks(context)
+    allowed = _near(context, context.inputs[0], context.inputs[1])
+    if of_value is not None:
+        mask = _as_bools(context, of_value)
+        mask = context.step("ExpandDims", [mask], "counted", axes=[1])
+        allowed = _both(context, allowed, mask)
+    if allowed is not None:
+        less = context.step(
+            "Eltwise", [scores, context.scalar(_FEW, "never")], "less", mode="ADD"
+        )
+        scores = context.step("Where", [allowed, scores, less], "masked")
     weights = context.step("Softmax", [scores], "weights", axis=-1)
-    context.emit("MatMul", [weights, value])
+    y = context.step("MatMul", [weights, value], "mixed")
+    if own is not None:
+        mask = _as_bools(context, own)
+        rows = context.step("ExpandDims", [mask], "rows", axes=[2])
+        y = context.step("Where", [rows, y, context.scalar(0.0)], "kept")
+        context.gives_mask = own
+    context.give(y)
+    if context.keywords.get("return_attention_scores") is True:
+        context.give(weights, 1)
+
+
+def _summed(context: Context, query: Value, key: Value, scale: Value | None) -> Value:
+    """The sums of scale * tanh(query + key)."""
+    rows = context.step("ExpandDims", [query], "rows", axes=[2])
+    columns = context.step("ExpandDims", [key], "columns", axes=[1])
+    total = context.step("Eltwise", [rows, columns], "sum", mode="ADD")
+    total = context.step("Activation", [total], "tanh", activation="TANH")
+    if scale is not None:
+        total = context.step("Eltwise", [total, scale], "scaled", mode="MUL")
+    return context.step(
+        "Reduce", [total], "scores", mode="SUM", axes=[3], keep_dims=False
+    )
 
 
 @HANDLERS.register("Attention")
 def attention(context: Context) -> None:
-    """Scores by products."""
+    """Scores by products, or by sums."""
     layer = context.layer
-    if layer.text("score_mode", "dot") != "dot":
-        raise UnsupportedNodeError(f"score_mode is {layer.config['score_mode']!r}")
     query, key, value = _parts(context)
-    scores = context.step("MatMul", [query, key], "scores", transpose_b=True)
+    mode = layer.text("score_mode", "dot")
+    scale = None
     if layer.flag("use_scale"):
         scale = context.constant(context.variable(0), "scale")
-        scores = context.step("Eltwise", [scores, scale], "scaled", mode="MUL")
+    if mode == "dot":
+        scores = context.step("MatMul", [query, key], "scores", transpose_b=True)
+        if scale is not None:
+            scores = context.step("Eltwise", [scores, scale], "scaled", mode="MUL")
+    elif mode == "concat":
+        if scale is not None:
+            query, key = (
+                context.step("Eltwise", [x, scale], "scaled", mode="MUL")
+                for x in (query, key)
+            )
+        scores = _summed(context, query, key, None)
+        weight = context.variable(1 if scale is not None else 0)
+        weight_of = context.constant(weight, "weight")
+        scores = context.step("Eltwise", [scores, weight_of], "weighted", mode="MUL")
+    else:
+        raise UnsupportedNodeError(f"score_mode is {mode!r}")
     _mixed(context, scores, value)
 
 
 @HANDLERS.register("AdditiveAttention")
 def additive(context: Context) -> None:
-    """Scores by sums: sum of scale * tanh(query + key)."""
+    """Scores by sums."""
     query, key, value = _parts(context)
-    rows = context.step("ExpandDims", [query], "rows", axes=[2])
-    columns = context.step("ExpandDims", [key], "columns", axes=[1])
-    total = context.step("Eltwise", [rows, columns], "sum", mode="ADD")
-    total = context.step("Activation", [total], "tanh", activation="TANH")
+    scale = None
     if context.layer.flag("use_scale", True):
         scale = context.constant(context.variable(0, [None]), "scale")
-        total = context.step("Eltwise", [total, scale], "scaled", mode="MUL")
-    scores = context.step(
-        "Reduce", [total], "scores", mode="SUM", axes=[3], keep_dims=False
-    )
-    _mixed(context, scores, value)
+    _mixed(context, _summed(context, query, key, scale), value)
 
 
 @has_variables("Attention", "AdditiveAttention")
 def _scale_variables(layer: Layer) -> list[tuple[str, bool]]:
     default = layer.kind == "AdditiveAttention"
-    return [("vars/0", True)] if layer.flag("use_scale", default) else []
+    count = int(layer.flag("use_scale", default))
+    if layer.kind == "Attention" and layer.text("score_mode", "dot") == "concat":
+        count += 1
+    return [(f"vars/{index}", True) for index in range(count)]

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import UnsupportedNodesError
-from mace.python.tools.importers.keras.testing import Family, imported, rand
+from mace.python.tools.importers.keras.testing import Family, rand
 
 keras = pytest.importorskip("keras")
 layers = keras.layers
@@ -44,10 +44,54 @@ def test_attention(tmp_path: Path) -> None:
     )
 
 
-def test_masks_are_refused(tmp_path: Path) -> None:
-    x, mask = keras.Input((4, 6), name="x0"), keras.Input((4, 4), name="x1")
-    path = tmp_path / "m.keras"
-    y = layers.MultiHeadAttention(2, 3, name="y")(x, x, attention_mask=mask)
-    keras.Model([x, mask], y).save(path)
-    with pytest.raises(UnsupportedNodesError, match="called with attention_mask"):
-        imported(path, [rand(1, 4, 6), rand(1, 4, 4)], ["y"])
+def test_masks(tmp_path: Path) -> None:
+    grouped = layers.GroupQueryAttention
+    q, pairs = rand(2, 4, 6), rand(2, 4, 5) > 0
+    pairs[1, 2] = False  # a query for which no key counts
+    steps = rand(2, 5, 6).sum(2) > 0
+    FAMILY.check(
+        tmp_path,
+        lambda q, v, pairs, steps: [
+            layers.MultiHeadAttention(2, 3)(q, v, attention_mask=pairs),
+            layers.MultiHeadAttention(2, 3, dropout=0.1)(q, v, attention_mask=pairs),
+            *layers.MultiHeadAttention(2, 3)(
+                q,
+                v,
+                value_mask=steps,
+                use_causal_mask=True,
+                return_attention_scores=True,
+            ),
+            layers.MultiHeadAttention(2, 3, use_gate=True, sliding_window=2)(q, v),
+            grouped(3, 4, 2)(q, v, attention_mask=pairs),
+            grouped(3, 4, 1, use_gate=True, use_bias=False)(q, q, use_causal_mask=True),
+            layers.Attention()([q, v], mask=[None, steps]),
+            *layers.Attention(score_mode="concat", use_scale=True)(
+                [q, v], mask=[None, steps], return_attention_scores=True
+            ),
+            layers.AdditiveAttention()([q, v], mask=[None, steps]),
+        ],
+        q,
+        rand(2, 5, 6) + 0.5,
+        pairs,
+        steps,
+        endings=("keras", "h5"),
+    )
+
+
+def test_masks_of_embeddings(tmp_path: Path) -> None:
+    table = layers.Embedding(5, 6, mask_zero=True)
+    other = layers.Embedding(5, 6, mask_zero=True)
+    tokens = np.array([[1, 4, 2, 0], [3, 0, 0, 0]], np.int32)
+    FAMILY.check(
+        tmp_path,
+        lambda x, y: [
+            layers.MultiHeadAttention(2, 3)(table(x), table(x)),
+            layers.GlobalAveragePooling1D()(
+                layers.MultiHeadAttention(2, 3)(table(x), other(y))
+            ),
+            layers.GroupQueryAttention(3, 2, 1)(table(x), other(y)),
+            layers.Attention()([table(x), other(y)], use_causal_mask=True),
+        ],
+        tokens,
+        np.array([[2, 1, 0, 4], [1, 1, 1, 3]], np.int32),
+    )

@@ -95,6 +95,32 @@ def _embedding_variables(layer: Layer) -> list[tuple[str, bool]]:
     return trainable(1)
 
 
+@HANDLERS.register("ReversibleEmbedding")
+def reversible(context: Context) -> None:
+    """Rows of a table, or the products with all of them."""
+    layer = context.layer
+    if context.keywords.get("reverse") is not True:
+        embedding(context)
+        return
+    if layer.flag("tie_weights", True):
+        kernel = context.variable(0).T
+    else:
+        kernel = context.variable(1)
+    y = product(context, context.floats(), kernel, None, "logits")
+    if layer.has("logit_soft_cap"):
+        bound = context.scalar(layer.number("logit_soft_cap"), "bound")
+        y = context.step("Eltwise", [y, bound], "small", mode="DIV")
+        y = context.step("Activation", [y], "capped", activation="TANH")
+        y = context.step("Eltwise", [y, bound], "large", mode="MUL")
+    context.gives_mask = False
+    context.give(y)
+
+
+@has_variables("ReversibleEmbedding")
+def _reversible_variables(layer: Layer) -> list[tuple[str, bool]]:
+    return trainable(1 if layer.flag("tie_weights", True) else 2)
+
+
 @HANDLERS.register("LayerScale")
 def layer_scale(context: Context) -> None:
     """A factor for each channel, in ConvNeXt of Keras' applications."""

@@ -44,6 +44,15 @@ def test_tables(tmp_path: Path, dtype: str) -> None:
     FAMILY.check(tmp_path, lambda x: layers.Embedding(7, 4)(x), indices)
 
 
+def test_tables_in_both_directions(tmp_path: Path) -> None:
+    def build(x: Any) -> list[Any]:
+        tied = layers.ReversibleEmbedding(7, 4)
+        other = layers.ReversibleEmbedding(7, 4, tie_weights=False, logit_soft_cap=2.0)
+        return [tied(tied(x), reverse=True), other(other(x), reverse=True)]
+
+    FAMILY.check(tmp_path, build, np.array([[0, 6, 3], [2, 2, 1]], np.int32))
+
+
 def _normalization(**settings: Any) -> Any:
     layer = layers.Normalization(**settings)
     layer.adapt(np.arange(72, dtype=np.float32).reshape(2, 3, 4, 3))

@@ -13,7 +13,11 @@ from mace.python.tools.importers.keras.context import HANDLERS, Context
     *("AlphaDropout", "GaussianDropout", "GaussianNoise", "StochasticDepth"),
     *("ActivityRegularization", "Identity"),
     *("RandomBrightness", "RandomContrast", "RandomFlip", "RandomRotation"),
-    *("RandomTranslation", "RandomZoom"),
+    *("RandomTranslation", "RandomZoom", "AugMix", "CutMix", "MixUp", "RandAugment"),
+    *("RandomColorDegeneration", "RandomColorJitter", "RandomElasticTransform"),
+    *("RandomErasing", "RandomGaussianBlur", "RandomGrayscale", "RandomHue"),
+    *("RandomInvert", "RandomPerspective", "RandomPosterization", "RandomSaturation"),
+    *("RandomSharpness", "RandomShear"),
 )
 def nothing(context: Context) -> None:
     """Only in training."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,29 @@ def _every_handler_is_compared() -> Iterator[None]:
     FAMILY.assert_all_tried()
 
 
+def _random_layers() -> list[Any]:
+    """Those that change the colours and forms of images in training alone."""
+    return [
+        layers.AugMix(),
+        layers.CutMix(),
+        layers.MixUp(),
+        layers.RandAugment(),
+        layers.RandomColorDegeneration(0.5),
+        layers.RandomColorJitter(),
+        layers.RandomElasticTransform(),
+        layers.RandomErasing(),
+        layers.RandomGaussianBlur(),
+        layers.RandomGrayscale(),
+        layers.RandomHue(0.5),
+        layers.RandomInvert(),
+        layers.RandomPerspective(),
+        layers.RandomPosterization(4),
+        layers.RandomSaturation(0.5),
+        layers.RandomSharpness(0.5),
+        layers.RandomShear(0.2, 0.2),
+    ]
+
+
 def test_dropout_and_the_like(tmp_path: Path) -> None:
     from keras.src.applications.convnext import StochasticDepth
 
@@ -31,7 +55,7 @@ def test_dropout_and_the_like(tmp_path: Path) -> None:
         tmp_path,
         lambda image, volume: [
             layers.Dropout(0.5)(image),
-            layers.SpatialDropout1D(0.5)(layers.Reshape((9, 4))(image)),
+            layers.SpatialDropout1D(0.5)(layers.Reshape((16, 3))(image)),
             layers.SpatialDropout2D(0.5)(image),
             layers.SpatialDropout3D(0.5)(volume),
             layers.AlphaDropout(0.5)(image),
@@ -45,9 +69,10 @@ def test_dropout_and_the_like(tmp_path: Path) -> None:
             layers.RandomRotation(0.5)(image),
             layers.RandomTranslation(0.5, 0.5)(image),
             layers.RandomZoom(0.5)(image),
+            *(make(image) for make in _random_layers()),
             StochasticDepth(0.5, name="depth")(image),
         ],
-        np.abs(rand(1, 3, 3, 4)),
+        np.abs(rand(1, 4, 4, 3)),
         rand(1, 2, 2, 2, 3),
     )
 

@@ -78,6 +78,63 @@ def global_pool(context: Context) -> None:
     context.gives_mask = False
 
 
+@HANDLERS.register(
+    *("AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D"),
+    *("AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D"),
+    *("AdaptiveAveragePooling3D", "AdaptiveMaxPooling3D"),
+)
+def adaptive_pool(context: Context) -> None:
+    """Windows of such sizes that there are as many results as asked for, one axis
+    after the other.
+    """
+    layer, x = context.layer, context.floats()
+    channels_last(layer)
+    dims = int(layer.kind[-2])
+    if context.rank(x) != dims + 2:
+        raise UnsupportedNodeError(f"the input has {context.rank(x)} dimensions")
+    mode = "MEAN" if "Average" in layer.kind else "MAX"
+    for axis, size in enumerate(layer.integers("output_size", dims), 1):
+        x = _adapted(context, x, axis, size, mode)
+    context.give(context.step("Identity", [x], "adapted"))
+
+
+def _adapted(context: Context, x: Value, axis: int, size: int, mode: str) -> Value:
+    length = context.shape(x)[axis]
+    if not isinstance(length, int):
+        raise UnsupportedNodeError(
+            f"the size of {x.name} is not known before the run",
+            "give fixed input_shapes",
+        )
+    if size == length:
+        return x
+    if size < 1:
+        raise UnsupportedNodeError(f"output_size is {size}")
+    if length % size == 0:
+        shape = context.dims(x)
+        shape[axis : axis + 1] = [size, length // size]
+        blocks = context.step("Reshape", [x], "blocks", shape=shape)
+        return context.step(
+            "Reduce", [blocks], "windows", mode=mode, axes=[axis + 1], keep_dims=False
+        )
+    parts = []
+    for index in range(size):
+        window = context.step(
+            "StridedSlice",
+            [x],
+            "window",
+            axes=[axis],
+            begins=[index * length // size],
+            ends=[-(-(index + 1) * length // size)],
+            strides=[1],
+        )
+        parts.append(
+            context.step(
+                "Reduce", [window], "part", mode=mode, axes=[axis], keep_dims=True
+            )
+        )
+    return parts[0] if size == 1 else context.step("Concat", parts, "parts", axis=axis)
+
+
 def _masked_mean(context: Context, x: Value) -> None:
     """Of the steps that count."""
     kept = context.step("Cast", [context.known_mask()], "counted", to="FLOAT32")

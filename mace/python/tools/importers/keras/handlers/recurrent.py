@@ -58,6 +58,8 @@ _KINDS = {
 }
 
 
+# Layers in other files that Bidirectional takes.
+_OTHERS = ("RNN", "ConvLSTM1D", "ConvLSTM2D")
 _LAST_STEP = {
     "axes": [1],
     "begins": [-1],
@@ -82,7 +84,7 @@ def recurrent(context: Context) -> None:
     x, *states = [context.as_floats(value) for value in context.inputs]
     states += [
         context.as_floats(value)
-        for value in _listed(context.keywords.get("initial_state"))
+        for value in listed(context.keywords.get("initial_state"))
     ]
     if len(states) not in (0, kind.states):
         raise UnsupportedNodeError(f"{len(states)} initial states")
@@ -159,7 +161,8 @@ def backwards(context: Context, steps: Value) -> Value:
     )
 
 
-def _listed(value: object) -> list[Value]:
+def listed(value: object) -> list[Value]:
+    """The tensors of an argument that may be a list."""
     values = value if isinstance(value, (list, tuple)) else [value]
     return [item for item in values if isinstance(item, Value)]
 
@@ -235,14 +238,14 @@ def bidirectional(context: Context) -> None:
     """Two recurrent layers, one of which reads the steps from the last to the first."""
     layer = context.layer
     forward, backward = (layer.children.get(k) for k in ("layer", "backward_layer"))
-    if forward is None or forward.kind not in _KINDS:
-        raise UnsupportedNodeError("it wraps no SimpleRNN, GRU or LSTM")
+    if forward is None or forward.kind not in (*_KINDS, *_OTHERS):
+        raise UnsupportedNodeError("it wraps no recurrent layer of Keras")
     if backward is None or backward.kind != forward.kind:
         raise UnsupportedNodeError("its backward layer is another one")
     if not backward.flag("go_backwards"):
         raise UnsupportedNodeError("its backward layer does not go backwards")
     x, *states = context.inputs
-    states += _listed(context.keywords.get("initial_state"))
+    states += listed(context.keywords.get("initial_state"))
     half = len(states) // 2
     keywords = {k: v for k, v in context.keywords.items() if k != "initial_state"}
     if context.masked:
