@@ -21,6 +21,10 @@ REFUSED = {
     "MaxNumBoundingBoxes": ("it works on lists of boxes", _BEFORE),
     "MelSpectrogram": ("MACE reads no settings of spectra of Keras", _EXPORT),
     "STFTSpectrogram": ("MACE reads no settings of spectra of Keras", _EXPORT),
+    "RandomCrop": (
+        "it resizes images in inference",
+        "use Resizing with crop_to_aspect_ratio=True",
+    ),
     "Solarization": _COLOURS,
     "StringLookup": _STRINGS,
     "TextVectorization": _STRINGS,

@@ -168,6 +168,50 @@ def _fused_conv(node: Node) -> None:
     node.set_output(0, _activated(node, result))
 
 
+@HANDLERS.register("com.microsoft.NhwcConv", "com.microsoft.NhwcFusedConv")
+def _conv_of_channels_last(node: Node) -> None:
+    """A convolution of images with channels last; NhwcConv has filters so, too."""
+    x, filters = node.input(0), node.input(1)
+    rank = len(node.shape(x))
+    first = [0, rank - 1, *range(1, rank - 1)]
+    last = [0, *range(2, rank), 1]
+    if node.type.endswith("NhwcConv"):
+        filters = node.make("Transpose", [filters], {"perm": first})
+    x = node.make("Transpose", [x], {"perm": first})
+    bias = node.input(2) if node.has_input(2) else None
+    result = node.apply("Conv", [x, filters, bias])
+    result = node.make("Transpose", [result], {"perm": last})
+    if node.has_input(3):
+        result = eltwise(node, "ADD", result, node.input(3))
+    if node.has("activation"):
+        result = _activated(node, result)
+    node.set_output(0, result)
+
+
+@HANDLERS.register("com.microsoft.CDist")
+def _distances(node: Node) -> None:
+    """Of each row of A from each row of B."""
+    metric = node.text("metric", "sqeuclidean")
+    if metric not in ("euclidean", "sqeuclidean"):
+        raise UnsupportedNodeError(f"metric is {metric!r}")
+    rows = node.make("ExpandDims", [node.input(0)], {"axes": [1]})
+    columns = node.make("ExpandDims", [node.input(1)], {"axes": [0]})
+    gaps = eltwise(node, "SUB", rows, columns)
+    attrs = {
+        "mode": "SUM_SQUARE" if metric == "sqeuclidean" else "L2",
+        "axes": [2],
+        "keep_dims": False,
+    }
+    node.emit("Reduce", [gaps], attrs)
+
+
+@HANDLERS.register("com.microsoft.ExpandDims")
+def _expand_dims(node: Node) -> None:
+    (axis,) = node.constant_ints(1, "the axis")
+    rank = len(node.shape(node.input(0)))
+    node.emit("ExpandDims", [node.input(0)], {"axes": [node.axis(axis, rank + 1)]})
+
+
 @HANDLERS.register("com.microsoft.FusedGemm")
 def _fused_gemm(node: Node) -> None:
     node.set_output(0, _activated(node, node.apply("Gemm", node.inputs)))

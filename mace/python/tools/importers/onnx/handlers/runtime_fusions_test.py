@@ -175,6 +175,38 @@ def test_an_activation_that_nobody_knows(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.parametrize("kind", ["NhwcConv", "NhwcFusedConv"])
+def test_convolutions_with_channels_last(kind: str, tmp_path: Path) -> None:
+    """ONNX Runtime's CPU has none in floats: the same in ONNX's order."""
+    x, w, b = normal(2, 6, 5, 4), normal(8, 2, 3, 3), normal(8)
+    shape = {"pads": [1, 0, 1, 2], "strides": [2, 1], "group": 2}
+    turned = {"x": x.transpose(0, 3, 1, 2).copy()}
+    plain = onnx.helper.make_node("Conv", ["x", "w", "b"], ["y"], **shape)
+    model = make_model([plain], turned, ["y"], {"w": w, "b": b}, opset=17)
+    wanted = run_onnxruntime(model, turned)[0].transpose(0, 2, 3, 1)
+    inputs, names, more = {"x": x}, ["x", "w", "b"], dict(shape)
+    if kind == "NhwcConv":
+        w = w.transpose(0, 2, 3, 1).copy()
+    else:
+        inputs["z"] = normal(*wanted.shape)
+        wanted, names = np.maximum(wanted + inputs["z"], 0), [*names, "z"]
+        more["activation"] = "Relu"
+    node = onnx.helper.make_node(kind, names, ["y"], domain="com.microsoft", **more)
+    model = make_model([node], inputs, ["y"], {"w": w, "b": b}, opset=17)
+    assert_same(run_mace(model, inputs, tmp_path), [wanted], 1e-4)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])
+def test_distances(metric: str, tmp_path: Path) -> None:
+    inputs = {"a": normal(5, 3), "b": normal(4, 3)}
+    _check(tmp_path, "com.microsoft.CDist", inputs, metric=metric)
+
+
+def test_expand_dims(tmp_path: Path) -> None:
+    axis = {"axis": np.array(-2, np.int32)}
+    _check(tmp_path, "com.microsoft.ExpandDims", {"x": normal(2, 3)}, axis)
+
+
 def test_fused_gemm(tmp_path: Path) -> None:
     _check(
         tmp_path,

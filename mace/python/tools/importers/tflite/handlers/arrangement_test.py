@@ -128,5 +128,14 @@ def test_join_of_one(tmp_path: Path) -> None:
     _FAMILY.check_file(tmp_path, data, rand(2, 6))
 
 
+@pytest.mark.parametrize("steps", [[1, 3], [2, 2], [1, 1]])
+def test_dilate(steps: list[int], tmp_path: Path) -> None:
+    x = rand(3, 4)
+    shape = [(n - 1) * step + 1 for n, step in zip(x.shape, steps)]
+    constants = {1: np.array(steps, np.int32), 2: np.array(0.5, np.float32)}
+    data = one_operator("DILATE", [x], [(shape, "float32")], constants)
+    _FAMILY.check_file(tmp_path, data, x)
+
+
 def test_every_handler_was_tried() -> None:
     _FAMILY.assert_all_tried()

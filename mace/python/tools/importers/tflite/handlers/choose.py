@@ -39,10 +39,31 @@ def one_hot(context: Context) -> None:
 @HANDLERS.register("GATHER")
 def gather(context: Context) -> None:
     """Selects slices by index along an axis."""
-    if context.node.integer("batch_dims"):
-        raise UnsupportedNodeError("batch_dims is not 0")
-    axis = context.node.integer("axis")
-    context.emit("Gather", [context.input(0), _indices(context, 1)], axis=axis)
+    x, indices = context.input(0), _indices(context, 1)
+    axis, batch = context.node.integer("axis"), context.node.integer("batch_dims")
+    if not batch:
+        context.emit("Gather", [x, indices], axis=axis)
+        return
+    rank = context.rank(1)
+    batch += rank if batch < 0 else 0
+    axis += context.rank(0) if axis < 0 else 0
+    if not 0 <= batch <= min(axis, rank):
+        raise UnsupportedNodeError(f"batch_dims is {batch}, axis {axis}")
+    # The axis comes first behind those of the batch, and its elements back to where
+    # it was.
+    order = [axis if a == batch else a for a in range(context.rank(0))]
+    order[batch + 1 : axis + 1] = range(batch, axis)
+    if axis != batch:
+        x = context.step("Transpose", [x], "axis_first", perm=order)
+    places = context.step("ExpandDims", [indices], "places", axes=[rank])
+    if axis == batch:
+        context.emit("GatherNd", [x, places], batch_dims=batch)
+        return
+    found = context.step("GatherNd", [x, places], "found", batch_dims=batch)
+    between = list(range(rank, rank + axis - batch))
+    rest = list(range(rank + axis - batch, context.rank(0) - 1 + rank - batch))
+    back = [*range(batch), *between, *range(batch, rank), *rest]
+    context.emit("Transpose", [found], perm=back)
 
 
 @HANDLERS.register("EMBEDDING_LOOKUP")

@@ -41,6 +41,18 @@ def test_gather(tmp_path: Path) -> None:
     check_int8(tmp_path, lambda x: tf.gather(x, [2, 0], axis=1), rand(2, 3, 4), share=0)
 
 
+@pytest.mark.parametrize(("axis", "batch"), [(1, 1), (2, 1), (-1, 1), (2, 2)])
+def test_gather_in_each_batch(axis: int, batch: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    indices = rng.integers(0, 3, (2, 3, 2)).astype(np.int32)
+    check(
+        tmp_path,
+        lambda x, i: tf.gather(x, i, axis=axis, batch_dims=batch),
+        rand(2, 3, 4, 5),
+        indices,
+    )
+
+
 def test_gather_nd(tmp_path: Path) -> None:
     x = rand(3, 4, 5)
     fixed = np.array([[[1, 0], [2, 3]]], np.int32)

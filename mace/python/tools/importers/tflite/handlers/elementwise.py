@@ -189,3 +189,31 @@ def fake_quant(context: Context) -> None:
         num_bits=node.integer("num_bits"),
         narrow_range=node.flag("narrow_range"),
     )
+
+
+@HANDLERS.register("BITCAST")
+def bitcast(context: Context) -> None:
+    """The bits of integers as other integers of 8 bits, or of the same type."""
+    x, kept = context.input(0), context.tensors[0].dtype
+    if x.dtype is kept.narrowed and not x.dtype.is_float:
+        context.pass_on(x)
+        return
+    pair = {x.dtype, kept}
+    if pair != {DataType.INT8, DataType.UINT8}:
+        raise UnsupportedNodeError(
+            f"reads the bits of {x.dtype.value} as {kept.value}",
+            "compute it in the application",
+        )
+    wide = context.step("Cast", [x], "numbers", to="INT32")
+    period = context.constant(np.array(256, np.int32), "period")
+    half = context.constant(np.array(128, np.int32), "half")
+    zero = context.constant(np.array(0, np.int32), "zero")
+    # The upper half of one type is the negative one of the other.
+    if kept is DataType.UINT8:
+        other = context.step("Eltwise", [wide, period], "upper", mode="ADD")
+        turned = context.step("Eltwise", [wide, zero], "negative", mode="LESS")
+    else:
+        other = context.step("Eltwise", [wide, period], "lower", mode="SUB")
+        turned = context.step("Eltwise", [wide, half], "large", mode="GREATER_EQUAL")
+    found = context.step("Where", [turned, other, wide], "bits")
+    context.emit("Cast", [found], to=kept.name)

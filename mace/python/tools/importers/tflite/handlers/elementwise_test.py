@@ -287,5 +287,13 @@ def test_float64_is_refused_or_narrowed(tmp_path: Path) -> None:
     _FAMILY.check_file(tmp_path, data, rand(3))
 
 
+@pytest.mark.parametrize(
+    "kinds", [("int8", "uint8"), ("uint8", "int8"), ("int32",) * 2]
+)
+def test_bitcast(kinds: tuple[str, str], tmp_path: Path) -> None:
+    x = (rand(3, 50) * 60).astype(np.int8).astype(kinds[0])
+    _FAMILY.check(tmp_path, lambda x: tf.bitcast(x, kinds[1]), x)
+
+
 def test_every_handler_was_tried() -> None:
     _FAMILY.assert_all_tried()
