@@ -1,16 +1,18 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fourier transforms: DFT and STFT. Both are products with a constant matrix."""
+"""Fourier transforms: DFT and STFT, as products with constant matrices."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
-from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Value
 
 # Numbers of a matrix: 16 MB in the model, for 1024 complex numbers.
 _LARGEST_MATRIX = 1 << 22
@@ -42,7 +44,6 @@ def _dft(node: Node) -> None:
         length = 2 * (count - 1) if inverse and onesided else count
     if length < 1:
         raise UnsupportedNodeError(f"dft_length is {length}")
-    matrix = _matrix(node, count, parts, length, inverse, onesided)
     perm = [i for i in range(len(shape) - 1) if i != axis] + [axis, len(shape) - 1]
     outer = [dim if isinstance(dim, int) else -1 for dim in (shape[i] for i in perm)]
     if outer[:-2].count(-1) > 1:
@@ -50,13 +51,93 @@ def _dft(node: Node) -> None:
             f"the shape of {x.name} is not known before the run", STATIC_HINT
         )
     moved = node.make("Transpose", [x], {"perm": perm})
-    rows = node.make("Reshape", [moved], {"shape": [*outer[:-2], count * parts]})
-    product = node.make("MatMul", [rows, node.literal(matrix)])
-    results = 1 if inverse and onesided else 2
-    split = [*outer[:-2], matrix.shape[1] // results, results]
-    values = node.make("Reshape", [product], {"shape": split})
+    half = length // 2 + 1
+    is_whole = count == (half if inverse and onesided else length)
+    if 2 * count * parts * length > _LARGEST_MATRIX and is_whole and _factor(length):
+        values = _in_two(node, moved, outer[:-2], length, inverse, onesided)
+    else:
+        matrix = _matrix(node, count, parts, length, inverse, onesided)
+        rows = node.make("Reshape", [moved], {"shape": [*outer[:-2], count * parts]})
+        product = node.make("MatMul", [rows, node.literal(matrix)])
+        results = 1 if inverse and onesided else 2
+        split = [*outer[:-2], matrix.shape[1] // results, results]
+        values = node.make("Reshape", [product], {"shape": split})
     back = [perm.index(i) for i in range(len(perm))]
     node.emit("Transpose", [values], {"perm": back})
+
+
+def _factor(length: int) -> int:
+    """The smaller one of two factors for which there are matrices; 0 if none are."""
+    small = next(n for n in range(math.isqrt(length), 0, -1) if length % n == 0)
+    return small if 8 * (length // small) ** 2 <= _LARGEST_MATRIX else 0
+
+
+def _in_two(
+    node: Node,
+    x: Value,
+    lead: list[int],
+    length: int,
+    inverse: bool,
+    onesided: bool,
+) -> Value:
+    """The transform of a long line [..., length, parts] as two of short ones.
+
+    With length a b, sample b i + j and result k + a l: a transform of the samples i for
+    each j, a turn by j k / length of the circle, and a transform of the j for each k.
+    """
+    rank = len(lead) + 2
+    if inverse and onesided:
+        x = _other_half(node, x, length)
+    small = _factor(length)
+    large = length // small
+    turned = [*range(len(lead)), rank - 1, rank - 2, rank]
+
+    def transformed(value: Value, count: int, rows: int) -> Value:
+        """[..., rows, count, 2] of [..., count, rows, parts]."""
+        value = node.make("Transpose", [value], {"perm": turned})
+        parts = node.shape(value)[-1]
+        assert isinstance(parts, int)
+        matrix = _matrix(node, count, parts, count, inverse, False)
+        shape = [*lead, rows, count * parts]
+        value = node.make("Reshape", [value], {"shape": shape})
+        value = node.make("MatMul", [value, node.literal(matrix)])
+        return node.make("Reshape", [value], {"shape": [*lead, rows, count, 2]})
+
+    last = node.shape(x)[-1]
+    assert isinstance(last, int)
+    grid = node.make("Reshape", [x], {"shape": [*lead, small, large, last]})
+    first = transformed(grid, small, large)
+    angles = np.outer(np.arange(large), np.arange(small)) * (2 * np.pi / length)
+    sines = np.sin(angles) if inverse else -np.sin(angles)
+    swapped = node.make(
+        "Gather", [first, node.literal([1, 0], DataType.INT32)], {"axis": rank}
+    )
+    along = node.literal(np.cos(angles)[:, :, None])
+    across = node.literal(np.stack([-sines, sines], -1))
+    terms = [
+        node.make("Eltwise", pair, {"mode": "MUL"})
+        for pair in ([first, along], [swapped, across])
+    ]
+    second = transformed(node.make("Eltwise", terms, {"mode": "ADD"}), large, small)
+    order = node.make("Transpose", [second], {"perm": turned})
+    whole = node.make("Reshape", [order], {"shape": [*lead, length, 2]})
+    if not onesided:
+        return whole
+    axis, end = (rank - 1, 1) if inverse else (rank - 2, length // 2 + 1)
+    cut = {"axes": [axis], "begins": [0], "ends": [end], "strides": [1]}
+    return node.make("StridedSlice", [whole], cut)
+
+
+def _other_half(node: Node, x: Value, length: int) -> Value:
+    """A spectrum of real numbers with its second half, whose sines are negative."""
+    axis = len(node.shape(x)) - 2
+    places = np.arange(length - length // 2 - 1, 0, -1)
+    mirrored = node.make(
+        "Gather", [x, node.literal(places, DataType.INT32)], {"axis": axis}
+    )
+    signs = node.literal([1, -1] if node.shape(x)[-1] == 2 else [1])
+    mirrored = node.make("Eltwise", [mirrored, signs], {"mode": "MUL"})
+    return node.make("Concat", [x, mirrored], {"axis": axis})
 
 
 @HANDLERS.register("STFT")

@@ -92,6 +92,22 @@ def test_stft(with_window: bool, onesided: int, tmp_path: Path) -> None:
 
 
 def test_transforms_that_are_too_long_are_refused(tmp_path: Path) -> None:
-    x = normal(1, 4096, 1)
-    with pytest.raises(UnsupportedNodesError, match="a transform of 4096 samples"):
+    x = normal(1, 4099, 1)  # a prime number
+    with pytest.raises(UnsupportedNodesError, match="a transform of 4099 samples"):
         import_proto(_dft(x, {"axis": np.array(1)}, 20), {"x": x}, ["y"], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "length"), [("fft", 3000), ("ifft", 2048), ("rfft", 4096), ("irfft", 2050)]
+)
+def test_long_lines(kind: str, length: int, tmp_path: Path) -> None:
+    """Transforms that are two of shorter lines."""
+    count = length // 2 + 1 if kind == "irfft" else length
+    x = normal(2, count, 1 if kind == "rfft" else 2)
+    attributes = {"inverse": int("i" in kind), "onesided": int("r" in kind)}
+    model = _dft(x, {"axis": np.array(1)}, 20, **attributes)
+    (found,) = run_mace(model, {"x": x}, tmp_path)
+    numbers = x[..., 0] + (1j * x[..., 1] if x.shape[2] == 2 else 0)
+    wanted = getattr(np.fft, kind)(numbers, length, 1)
+    parts = [wanted] if kind == "irfft" else [wanted.real, wanted.imag]
+    _close(found, np.stack(parts, -1))
