@@ -149,6 +149,8 @@ def _later_compile_flags(flags):
         )]),
         feature(name = "later_compile_flags", enabled = True, flag_sets = [
             _flags(_COMPILE, flags),
+            # A sanitizer checks each element, so loops are not vectorised.
+            _flags(_COMPILE, ["-Wno-pass-failed"], _SANITIZED),
         ]),
         # Under a sanitizer, optimising takes half of the compiler's time for a test,
         # which is more than most tests run.

@@ -58,6 +58,8 @@ _ABIS = {
             "-march=armv7-a",
             "-mfpu=vfpv3-d16",
             "-mfloat-abi=softfp",
+            # As for other 32-bit ARM, see toolchains/BUILD.bazel.
+            "-Wno-pass-failed",
         ],
         triple = "armv7a-linux-androideabi%d" % _API,
     ),

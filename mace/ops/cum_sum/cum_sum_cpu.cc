@@ -1,10 +1,6 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Loops that may be vectorised need not be: 32-bit ARM has no vectors that
-// round as its floats do, and sanitizers check each element.
-#pragma clang diagnostic ignored "-Wpass-failed"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
