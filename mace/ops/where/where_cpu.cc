@@ -1,14 +1,12 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Loops that may be vectorised need not be: 32-bit ARM has no vectors that
-// round as its floats do, and sanitizers check each element.
-#pragma clang diagnostic ignored "-Wpass-failed"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <vector>
 
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/where/where_schema.h"
@@ -105,9 +103,71 @@ Loops LoopsOf(const Tensor *const *inputs, const Shape &output) {
   return loops;
 }
 
+// The runs of equal elements of a constant condition, in which whole runs are
+// copied and neither the condition nor the other value is read: masks of
+// attention and triangles have long ones.
+class Runs {
+ public:
+  // Elements of a run, on average, from which on copies are faster.
+  static constexpr int64_t kLong = 64;
+
+  // Leaves none if they are short.
+  void Find(const uint8_t *condition, int64_t elements, int64_t width) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < elements; ++i) {
+      count += i % width == 0 || Differs(condition, i) ? 1 : 0;
+    }
+    if (count * kLong > elements) return;
+    ends_.reserve(static_cast<size_t>(count));
+    for (int64_t i = 1; i <= elements; ++i) {
+      if (i == elements || i % width == 0 || Differs(condition, i)) {
+        ends_.push_back(i);
+      }
+    }
+  }
+  bool empty() const { return ends_.empty(); }
+
+  // The end of the run that has this element; faster if `before` is the end of
+  // the run before it.
+  const int64_t *EndOf(int64_t element, const int64_t *before) const {
+    if (before != nullptr && *before == element && before != &ends_.back()) {
+      return before + 1;
+    }
+    return std::upper_bound(ends_.data(), ends_.data() + ends_.size(), element);
+  }
+
+ private:
+  static bool Differs(const uint8_t *condition, int64_t i) {
+    return (condition[i] != 0) != (condition[i - 1] != 0);
+  }
+
+  std::vector<int64_t> ends_;  // in order
+};
+
+// Copies a run, or repeats one element if the stride is 0. x may be y.
+void CopyRun(const uint32_t *x, int64_t stride, int64_t count, uint32_t *y) {
+  if (stride == 1) {
+    const auto bytes = static_cast<size_t>(count) * sizeof(uint32_t);
+    if (x != y) std::memcpy(y, x, bytes);
+    return;
+  }
+  const uint32_t value = *x;
+  if (value == 0) {
+    std::memset(y, 0, static_cast<size_t>(count) * sizeof(uint32_t));
+    return;
+  }
+#pragma clang loop vectorize(assume_safety)
+  for (int64_t i = 0; i < count; ++i) y[i] = value;
+}
+
 class WherePlan final : public OpPlan {
  public:
-  explicit WherePlan(const Loops &loops) : loops_(loops) {}
+  // `condition`: null if it is not known before the run.
+  WherePlan(const Loops &loops, const Tensor *condition) : loops_(loops) {
+    if (condition != nullptr && loops.strides[0][loops.rank - 1] == 1) {
+      runs_.Find(condition->As<uint8_t>(), condition->elements(), width());
+    }
+  }
 
   int64_t width() const { return loops_.dims[loops_.rank - 1]; }
   ChooseFunction choose() const {
@@ -130,8 +190,37 @@ class WherePlan final : public OpPlan {
     }
   }
 
+  bool has_runs() const { return !runs_.empty(); }
+  // Computes `count` outputs of a row from their positions on. Returns the end
+  // of the last run, and takes what the call before has returned.
+  const int64_t *CopyRuns(const uint8_t *condition,
+                          const uint32_t *a,
+                          const uint32_t *b,
+                          const int64_t (&at)[kOperands],
+                          int64_t count,
+                          uint32_t *y,
+                          const int64_t *run) const {
+    const size_t last = loops_.rank - 1;
+    const int64_t a_stride = loops_.strides[kWhereAInput][last];
+    const int64_t b_stride = loops_.strides[kWhereBInput][last];
+    const int64_t end = at[kWhereConditionInput] + count;
+    for (int64_t i = 0; i < count;) {
+      const int64_t element = at[kWhereConditionInput] + i;
+      run = runs_.EndOf(element, run);
+      const int64_t size = std::min(*run, end) - element;
+      if (condition[element] != 0) {
+        CopyRun(a + at[kWhereAInput] + i * a_stride, a_stride, size, y + i);
+      } else {
+        CopyRun(b + at[kWhereBInput] + i * b_stride, b_stride, size, y + i);
+      }
+      i += size;
+    }
+    return run;
+  }
+
  private:
   Loops loops_;
+  Runs runs_;
 };
 
 class WhereOp final : public CpuOp {
@@ -140,7 +229,10 @@ class WhereOp final : public CpuOp {
     const Tensor *inputs[kOperands];
     for (size_t i = 0; i < kOperands; ++i) inputs[i] = context->input(i);
     const Shape &output = context->output(0)->shape;
-    context->Keep(std::make_unique<WherePlan>(LoopsOf(inputs, output)));
+    const Tensor *condition = inputs[kWhereConditionInput];
+    const bool is_known = condition->is_constant && output.Elements() > 0;
+    context->Keep(std::make_unique<WherePlan>(LoopsOf(inputs, output),
+                                              is_known ? condition : nullptr));
     if (inputs[kWhereAInput]->shape == output) {
       context->AllowInPlace(0, kWhereAInput);
     }
@@ -161,13 +253,18 @@ class WhereOp final : public CpuOp {
     context->thread_pool()->ParallelFor(
         context->output(0)->elements(), kElementGrain,
         [&](int64_t begin, int64_t end, int /*thread*/) {
+          const int64_t *run = nullptr;
           while (begin < end) {
             // Some columns of one row.
             const int64_t column = begin % width;
             const int64_t count = std::min(end - begin, width - column);
             int64_t at[kOperands];
             plan.Locate(begin / width, column, at);
-            choose(condition + at[0], a + at[1], b + at[2], count, y + begin);
+            if (plan.has_runs()) {
+              run = plan.CopyRuns(condition, a, b, at, count, y + begin, run);
+            } else {
+              choose(condition + at[0], a + at[1], b + at[2], count, y + begin);
+            }
             begin += count;
           }
         });

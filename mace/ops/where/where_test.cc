@@ -82,6 +82,40 @@ TEST(WhereTest, Broadcasts) {
   Check(&random, {3, 1}, {0}, {1}, {3, 0});
 }
 
+// Long runs of equal elements in a constant condition are copied as a whole.
+TEST(WhereTest, RunsOfAConstant) {
+  Random random(4);
+  const Shape shape = {3, 4, 300};
+  for (const int64_t length : {1, 63, 200, 300, 301}) {
+    for (const Shape &c : {Shape{3, 4, 300}, Shape{4, 300}, Shape{1, 1, 300},
+                           Shape{3, 1, 300}, Shape{3, 4, 1}}) {
+      std::vector<uint8_t> holds;
+      for (int64_t i = 0; i < c.Elements(); ++i) {
+        holds.push_back(i / length % 2 == 1);
+      }
+      const Value condition = Value::Bools(c, holds);
+      for (const Shape &b : {shape, Shape{}, Shape{4, 1}}) {
+        const Value x = random.Floats(shape);
+        const Value y =
+            b.rank() == 0 ? Value::Floats({}, {0.0f}) : random.Floats(b);
+        std::vector<float> first;
+        std::vector<float> second;
+        for (int64_t i = 0; i < shape.Elements(); ++i) {
+          const bool is_x = holds[From(c, shape, i)] != 0;
+          const float own = x.floats()[static_cast<size_t>(i)];
+          const float other = y.floats()[From(b, shape, i)];
+          first.push_back(is_x ? own : other);
+          second.push_back(is_x ? other : own);
+        }
+        ExpectValue(OpCase("Where").Constant(condition).Input(x).Input(y),
+                    Value::Floats(shape, first));
+        ExpectValue(OpCase("Where").Constant(condition).Input(y).Input(x),
+                    Value::Floats(shape, second));
+      }
+    }
+  }
+}
+
 TEST(WhereTest, Errors) {
   Random random(3);
   auto make = [&](const Value &c, const Value &a, const Value &b) {
