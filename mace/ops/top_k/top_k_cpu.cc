@@ -18,6 +18,9 @@ constexpr int64_t kBlock = 32;
 // Candidates are kept until there are this many more than k, so that the
 // selection among them costs little for each element.
 constexpr int64_t kSpare = 64;
+// Up to here, and in rows of at most a block, no branch depends on elements: it
+// would be mispredicted in every row.
+constexpr int64_t kVeryFew = 4;
 // Up to here, the candidates are exactly the first k so far, in order: few
 // elements are inserted, and a selection among more of them would take longer.
 constexpr int64_t kFew = 16;
@@ -73,6 +76,33 @@ int64_t Capacity(int64_t k, int64_t length) {
   return std::min(length, k + std::max(k, kSpare));
 }
 
+// Finds the first k of at least kCount elements, at most kVeryFew, which are in
+// registers meanwhile.
+template <int kCount, typename T>
+void FindVeryFew(const KeyOf &key_of,
+                 const T *x,
+                 int64_t length,
+                 int64_t stride,
+                 int64_t k,
+                 uint64_t *candidates) {
+  if constexpr (kCount < kVeryFew) {
+    if (k > kCount) {
+      return FindVeryFew<kCount + 1>(key_of, x, length, stride, k, candidates);
+    }
+  }
+  uint64_t best[kCount] = {};  // 0 comes after every candidate
+  for (int64_t i = 0; i < length; ++i) {
+    uint64_t next = Candidate(key_of(x[i * stride]), i);
+#pragma clang loop unroll(full)
+    for (uint64_t &other : best) {
+      const uint64_t last = std::min(other, next);
+      other = std::max(other, next);
+      next = last;
+    }
+  }
+  std::copy_n(best, kCount, candidates);
+}
+
 // Finds the first k > 0 of `length` elements, `stride` apart, in their order.
 template <typename T>
 void FindFirst(const KeyOf &key_of,
@@ -81,6 +111,9 @@ void FindFirst(const KeyOf &key_of,
                int64_t stride,
                int64_t k,
                uint64_t *candidates) {
+  if (k <= kVeryFew && length <= kBlock) {
+    return FindVeryFew<1>(key_of, x, length, stride, k, candidates);
+  }
   const int64_t capacity = Capacity(k, length);
   for (int64_t i = 0; i < capacity; ++i) {
     candidates[i] = Candidate(key_of(x[i * stride]), i);
@@ -179,9 +212,9 @@ class TopKOp final : public CpuOp {
         shape.Elements(0, axis) * inner, RowGrain(length + 16 * k),
         [=](int64_t begin, int64_t end, int thread) {
           uint64_t *candidates = scratch + thread * capacity;
+          int64_t outer = begin / inner;
+          int64_t column = begin % inner;
           for (int64_t item = begin; item < end; ++item) {
-            const int64_t outer = item / inner;
-            const int64_t column = item % inner;
             const T *from = x + outer * length * inner + column;
             FindFirst(key_of, from, length, inner, k, candidates);
             for (int64_t i = 0; i < k; ++i) {
@@ -189,6 +222,10 @@ class TopKOp final : public CpuOp {
               const int64_t to = (outer * k + i) * inner + column;
               values[to] = from[at * inner];
               indices[to] = static_cast<int32_t>(at);
+            }
+            if (++column == inner) {
+              column = 0;
+              ++outer;
             }
           }
         });
