@@ -18,6 +18,9 @@ namespace {
 // About this many elements of a matrix per task; both sides in whole tiles.
 constexpr int64_t kBlockElements = 16384;
 constexpr int64_t kSideBlock = 64;
+// Results from here on go to memory: few caches hold more, so that little of
+// them would be found there by the next operator.
+constexpr int64_t kLarge = int64_t{8} << 20;
 
 // How many of the n elements of a side belong to a task if the other side has
 // `other` elements.
@@ -98,7 +101,11 @@ void TransposeOp::RunMatrices(RunContext *context,
   const int64_t row_blocks = DivideUp(rows, row_block);
   const int64_t column_block = BlockOf(columns, row_block);
   const int64_t column_blocks = DivideUp(columns, column_block);
-  const transpose::Matrix matrix = transpose::MatrixOf(*kernels_, size);
+  const bool to_memory = size == 4 && kernels_->matrix32_to_memory != nullptr &&
+                         context->output(0)->bytes() >= kLarge;
+  const transpose::Matrix matrix = to_memory
+                                       ? kernels_->matrix32_to_memory
+                                       : transpose::MatrixOf(*kernels_, size);
   const uint8_t *x = context->input(0)->As<uint8_t>();
   uint8_t *y = context->output(0)->MutableAs<uint8_t>();
   context->thread_pool()->ParallelFor(

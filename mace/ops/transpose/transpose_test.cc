@@ -15,6 +15,7 @@
 namespace mace {
 namespace {
 
+using op_test::AvailableIsas;
 using op_test::ExpectError;
 using op_test::ExpectFloats;
 using op_test::ExpectValue;
@@ -23,7 +24,11 @@ using op_test::Flat;
 using op_test::ForEachIndex;
 using op_test::Index;
 using op_test::OpCase;
+using op_test::OpResult;
+using op_test::OptionsText;
 using op_test::Random;
+using op_test::RunOp;
+using op_test::RunOptions;
 using op_test::Tolerance;
 using op_test::Value;
 
@@ -70,6 +75,29 @@ TEST(TransposeTest, EveryPermutationOf32Bits) {
 }
 TEST(TransposeTest, EveryPermutationOf64Bits) {
   ExpectEveryPermutation<uint64_t>(DataType::kInt64);
+}
+
+// Results of 8 MB and more, which do not stay in the cache: with columns and
+// rows beside whole tiles, and with columns that begin within a cache line.
+TEST(TransposeTest, LargeMatrices) {
+  for (const int64_t rows : {64016, 64018}) {
+    const Shape shape = {rows, 33};
+    std::vector<int32_t> x(static_cast<size_t>(shape.Elements()));
+    std::vector<int32_t> y(x.size());
+    for (size_t i = 0; i < x.size(); ++i) {
+      x[i] = static_cast<int32_t>(i);
+      y[i % 33 * static_cast<size_t>(rows) + i / 33] = x[i];
+    }
+    const OpCase turn =
+        OpCase("Transpose").Input(Value::Ints(shape, x)).Ints("perm", {1, 0});
+    RunOptions options;
+    for (const CpuIsa isa : AvailableIsas()) {
+      options.isa = isa;
+      const OpResult result = RunOp(turn, options);
+      ASSERT_EQ(result.violation, "");
+      ASSERT_TRUE(result.outputs[0].ints() == y) << OptionsText(options);
+    }
+  }
 }
 
 TEST(TransposeTest, TakesEveryElementType) {

@@ -27,6 +27,9 @@ struct Kernels {
   Matrix matrix16;
   Matrix matrix32;
   Matrix matrix64;
+  // The same for 4 bytes, if y is read much later: what it writes goes to
+  // memory, and its place there is not read first. Null if nothing is gained.
+  Matrix matrix32_to_memory;
 };
 
 // For elements of `size` bytes, which is one of these.
