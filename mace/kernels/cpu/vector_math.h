@@ -51,10 +51,9 @@ MACE_SIMD_INLINE V Expm1Small(V r) {
   return Fma(p * r, r, r);
 }
 
-// exp(x) = 2^n exp(r), |r| <= ln(2) / 2. ln(2) is subtracted in two parts of
-// which the first, 0x1.62ep-1, times n is exact.
-MACE_SIMD_INLINE V Exp(V x) {
-  const V in = Clamp(x, Set(-104.0f), Set(89.0f));
+// exp(x) = 2^n exp(r), |r| <= ln(2) / 2, for x from -104 to 89. ln(2) is
+// subtracted in two parts of which the first, 0x1.62ep-1, times n is exact.
+MACE_SIMD_INLINE V ExpWithin(V in) {
   const V n = Round(in * 1.44269504f);
   V r = in - n * 0.693115234375f;
   r = r - n * 3.1946184945309415e-05f;
@@ -67,6 +66,9 @@ MACE_SIMD_INLINE V Exp(V x) {
   p = Fma(p, r, Set(1.0f));
   p = Fma(p, r, Set(1.0f));
   return ScaleByPowerOfTwo(p, n);
+}
+MACE_SIMD_INLINE V Exp(V x) {
+  return ExpWithin(Clamp(x, Set(-104.0f), Set(89.0f)));
 }
 
 // exp(x) - 1 for x <= 0, accurate near 0 too.
@@ -110,10 +112,10 @@ MACE_SIMD_INLINE V Log1pUnit(V e) {
   return Log(u) + (e - (u - 1.0f)) / u;
 }
 
+// Beyond 17 it is 1; the bound is one for which e is finite.
 MACE_SIMD_INLINE V Sigmoid(V x) {
-  const V e = Exp(-Abs(x));
-  const V r = 1.0f / (e + 1.0f);
-  return Select(x < Zero(), e * r, r);
+  const V e = ExpWithin(Clamp(x, Set(-104.0f), Set(80.0f)));
+  return e / (e + 1.0f);
 }
 
 MACE_SIMD_INLINE V Softplus(V x) {
