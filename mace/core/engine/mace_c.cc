@@ -10,35 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "mace/core/base/c_error.h"
 #include "mace/core/base/shape.h"
 #include "mace/core/base/status.h"
-#include "mace/core/engine/c_error.h"
 #include "mace/core/graph/engine_options.h"
 #include "mace/core/model/model_reader.h"
 #include "mace/public/mace.h"
 #include "mace/public/mace_c_handles.h"
 
 namespace mace {
-namespace {
-
-std::string &LastError() {
-  static thread_local std::string message;
-  return message;
-}
-
-}  // namespace
-
-mace_code ReportToC(const MaceStatus &status) {
-  if (IsOk(status)) return MACE_OK;
-  try {
-    LastError() = status.information();
-  } catch (...) {
-    // Fits the string's own storage, so that it needs no memory.
-    LastError() = "out of memory";
-  }
-  return static_cast<mace_code>(status.code());
-}
-
 namespace {
 
 // Runs the body of an entry point; nothing but a code leaves it. One function
@@ -208,7 +188,7 @@ static_assert(MACE_MEMORY_GPU_BUFFER == mace::GPU_BUFFER &&
 
 const char *mace_version(void) { return mace::MaceVersion(); }
 
-const char *mace_last_error(void) { return mace::LastError().c_str(); }
+const char *mace_last_error(void) { return mace::LastErrorOfC().c_str(); }
 
 mace_code mace_config_create(mace_config **config) {
   return mace::GuardWith(config, "config", [config]() -> mace::MaceStatus {

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "mace/core/base/c_error.h"
 #include "mace/core/base/status.h"
-#include "mace/core/engine/c_error.h"
 #include "mace/public/mace_accelerator_c.h"
 #include "mace/public/mace_c_handles.h"
 #include "mace/runtimes/delegate/accelerator_options.h"

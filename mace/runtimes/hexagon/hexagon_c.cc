@@ -3,8 +3,8 @@
 
 // The settings of the DSP in C.
 
+#include "mace/core/base/c_error.h"
 #include "mace/core/base/status.h"
-#include "mace/core/engine/c_error.h"
 #include "mace/public/mace_accelerator_c.h"
 #include "mace/public/mace_c_handles.h"
 

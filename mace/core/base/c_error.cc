@@ -1,0 +1,29 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/core/base/c_error.h"
+
+namespace mace {
+namespace {
+
+std::string &Message() {
+  static thread_local std::string message;
+  return message;
+}
+
+}  // namespace
+
+mace_code ReportToC(const MaceStatus &status) {
+  if (IsOk(status)) return MACE_OK;
+  try {
+    Message() = status.information();
+  } catch (...) {
+    // Fits the string's own storage, so that it needs no memory.
+    Message() = "out of memory";
+  }
+  return static_cast<mace_code>(status.code());
+}
+
+const std::string &LastErrorOfC() { return Message(); }
+
+}  // namespace mace
