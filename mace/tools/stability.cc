@@ -177,7 +177,10 @@ std::string StabilitySentence(const Stability &s,
                     "sustained time.");
     case Verdict::kSpeeding:
       return "Speeding up: " + FromWarmToSustained(s) + seen +
-             "; the warm-up was too short: add --warmup_rounds.";
+             (LoadText(changes).empty()
+                  ? "; the warm-up was too short: add --warmup_rounds."
+                  : "; as load ends, or a warm-up that was too short: measure "
+                    "again on an idle machine, or add --warmup_rounds.");
     case Verdict::kUnknown:
       break;
   }

@@ -20,7 +20,7 @@ enum class Verdict {
   kSteady,    // compare any figure
   kNoisy,     // compare minima and medians only
   kSlowing,   // slower and slower: thermal throttling, or load that grows
-  kSpeeding,  // faster and faster: the warm-up was too short
+  kSpeeding,  // faster and faster: a short warm-up, or load that ends
 };
 
 struct Stability {

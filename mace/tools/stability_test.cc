@@ -86,7 +86,12 @@ TEST(StabilityTest, AShortWarmUpIsNamed) {
       JudgeStability(Times(200, [](double at) { return 14 - 4 * at; }));
   EXPECT_EQ(Verdict::kSpeeding, s.verdict);
   EXPECT_NE(std::string::npos,
-            StabilitySentence(s, {}).find("--warmup_rounds"));
+            StabilitySentence(s, {}).find("the warm-up was too short"));
+  MachineChanges changes;
+  changes.cores = 2;
+  changes.other_cores = 0.84;
+  EXPECT_NE(std::string::npos,
+            StabilitySentence(s, changes).find("on an idle machine"));
 }
 
 TEST(StabilityTest, ADisturbanceInTheMiddleIsNoiseAndNoTrend) {

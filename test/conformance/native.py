@@ -168,7 +168,11 @@ def gpu(*arguments: str) -> Native:
 
     It takes every operator that it can run, even if the CPU would be faster.
     """
-    settings = ("MACE_OPENCL_PLACE_ALL=1", f"POCL_CACHE_DIR={_POCL_CACHE}")
+    settings = (
+        "MACE_OPENCL_PLACE_ALL=1",
+        f"POCL_CACHE_DIR={_POCL_CACHE}",
+        "POCL_WORK_GROUP_SPECIALIZATION=0",
+    )
     program = str(built("//test/opencl:mace_run"))
     return Native(("env", *settings, program), ("--runtime=gpu+cpu", *arguments))
 

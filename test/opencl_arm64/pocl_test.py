@@ -90,6 +90,7 @@ def test_a_network(
         "MACE_OPENCL_PLACE_ALL": "1",
         "MACE_OPENCL_STORAGE": storage,
         "POCL_CACHE_DIR": "/here/pocl",
+        "POCL_WORK_GROUP_SPECIALIZATION": "0",
         "HOME": "/here",
     }
     try:

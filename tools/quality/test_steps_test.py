@@ -166,7 +166,7 @@ def test_help_and_list_need_no_set_up(checkout: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "reason"),
     [
-        (("--only", "hots"), "--only hots: no such step; there are check, host, "),
+        (("--only", "hots"), "--only hots: no such step; there are host, gpu, "),
         (("--only",), "argument --only: expected one argument"),
         (("--lst",), "unrecognized arguments: --lst"),
     ],
