@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -174,20 +175,23 @@ def test_a_computer_without_an_emulator(
         _run(dsp_project)
 
 
-# An emulator that behaves as an argument says: {python}, {version}, {fault}.
+# An emulator that behaves as arguments say: {python}, {version}, {fault}, and {places} of
+# its mailbox's words.
 _EMULATOR = """#!{python} -S
 import mmap, os, struct, sys, time
 box = mmap.mmap(os.open(sys.argv[2], os.O_RDWR), 4096)
 parent = os.getppid()
-def put(at, number):
+places = {places}
+def put(name, number, word=0):
+    at = places[name] + 4 * word
     box[at : at + 4] = struct.pack("<I", number)
 fault = "{fault}"
 if fault == "no start":
     sys.exit(3)
-# Its version; the reply that it has started.
-put(12, 1000 if fault == "other release" else {version})
-put(20, 1)
-while box[16:20] == bytes(4) and os.getppid() == parent:
+put("skel_version", 1000 if fault == "other release" else {version})
+put("reply", 1)
+request = slice(places["request"], places["request"] + 4)
+while box[request] == bytes(4) and os.getppid() == parent:
     time.sleep(0.002)
 if fault == "ends":
     sys.exit(7)
@@ -195,13 +199,32 @@ if fault == "signal":
     os.kill(os.getpid(), 9)
 if fault == "nonsense":
     # Neither status nor instruction, and nothing is computed.
-    put(64, 77)
-    put(68, 12345)
-    put(20, 2)
+    put("result", 77)
+    put("result", 12345, word=1)
+    put("reply", 2)
 while os.getppid() == parent:
     time.sleep(0.002)
 """
-_PROGRAM_VERSION = 1
+_PROGRAM = _ROOT / "mace/kernels/hexagon/program"
+_FIELD = re.compile(r"^  (uint32_t|FileRange|ProgramReply) (\w+)(\[kAreas\])?;", re.M)
+
+
+def _constant(name: str) -> int:
+    found = re.search(rf"\b{name} = (\d+);", (_PROGRAM / "program.h").read_text())
+    assert found is not None
+    return int(found[1])
+
+
+def _mailbox() -> dict[str, int]:
+    """Where each field of struct Mailbox is, in bytes."""
+    text = (_PROGRAM / "mailbox.h").read_text()
+    places = {}
+    at = 0
+    for kind, name, is_array in _FIELD.findall(text[text.index("struct Mailbox {") :]):
+        places[name] = at
+        words = 2 if kind == "FileRange" else 1
+        at += 4 * words * (_constant("kAreas") if is_array else 1)
+    return places
 
 
 @pytest.fixture(scope="module")
@@ -270,7 +293,10 @@ def test_a_dsp_that_fails(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     text = _EMULATOR.format(
-        python=sys.executable, version=_PROGRAM_VERSION, fault=fault
+        python=sys.executable,
+        version=_constant("kProgramVersion"),
+        fault=fault,
+        places=_mailbox(),
     )
     with monkeypatch.context() as patch:
         _replace_emulator(tmp_path, text, patch)
