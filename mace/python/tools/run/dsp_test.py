@@ -175,8 +175,8 @@ def test_a_computer_without_an_emulator(
         _run(dsp_project)
 
 
-# An emulator that behaves as arguments say: {python}, {version}, {fault}, and {places} of
-# its mailbox's words.
+# An emulator that behaves as arguments say: {python}, {version}, {fault}, and {places}
+# of its mailbox's words.
 _EMULATOR = """#!{python} -S
 import mmap, os, struct, sys, time
 box = mmap.mmap(os.open(sys.argv[2], os.O_RDWR), 4096)

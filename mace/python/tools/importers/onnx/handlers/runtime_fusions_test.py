@@ -175,7 +175,9 @@ def test_an_activation_that_nobody_knows(tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("kind", ["NhwcConv", "NhwcFusedConv"])
+@pytest.mark.parametrize(
+    "kind", ["com.microsoft.NhwcConv", "com.microsoft.NhwcFusedConv"]
+)
 def test_convolutions_with_channels_last(kind: str, tmp_path: Path) -> None:
     """ONNX Runtime's CPU has none in floats: the same in ONNX's order."""
     x, w, b = normal(2, 6, 5, 4), normal(8, 2, 3, 3), normal(8)
@@ -185,13 +187,14 @@ def test_convolutions_with_channels_last(kind: str, tmp_path: Path) -> None:
     model = make_model([plain], turned, ["y"], {"w": w, "b": b}, opset=17)
     wanted = run_onnxruntime(model, turned)[0].transpose(0, 2, 3, 1)
     inputs, names, more = {"x": x}, ["x", "w", "b"], dict(shape)
-    if kind == "NhwcConv":
+    domain, op_type = kind.rsplit(".", 1)
+    if op_type == "NhwcConv":
         w = w.transpose(0, 2, 3, 1).copy()
     else:
         inputs["z"] = normal(*wanted.shape)
         wanted, names = np.maximum(wanted + inputs["z"], 0), [*names, "z"]
         more["activation"] = "Relu"
-    node = onnx.helper.make_node(kind, names, ["y"], domain="com.microsoft", **more)
+    node = onnx.helper.make_node(op_type, names, ["y"], domain=domain, **more)
     model = make_model([node], inputs, ["y"], {"w": w, "b": b}, opset=17)
     assert_same(run_mace(model, inputs, tmp_path), [wanted], 1e-4)
 
