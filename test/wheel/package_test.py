@@ -183,7 +183,7 @@ def test_what_cannot_be_made_is_said_before(tmp_path: Path) -> None:
     assert "holds no NDK (no source.properties there)" in done.stderr
     assert "nothing was made: a flag names it" in done.stderr
     for flags, reason in (
-        (("-runtimes=cpu:hta",), "the library has no HTA runtime"),
+        (("-runtimes=cpu:fpga",), "unknown device 'fpga'; accepted: cpu"),
         (("-wheels=armhf",), "-abi: unknown: armhf; accepted: host, arm64"),
     ):
         done = _without_ndk("-abi=host", *flags, f"-out={tmp_path}")
