@@ -162,9 +162,17 @@ void AddFloatConstants(ModelBuilder *model) {
 
 Environment::Environment(const std::string &name, const std::string &value)
     : name_(name) {
+  const char *before = std::getenv(name.c_str());
+  if (before != nullptr) before_ = before;
   setenv(name.c_str(), value.c_str(), 1);
 }
-Environment::~Environment() { unsetenv(name_.c_str()); }
+Environment::~Environment() {
+  if (before_) {
+    setenv(name_.c_str(), before_->c_str(), 1);
+  } else {
+    unsetenv(name_.c_str());
+  }
+}
 
 std::string LibraryPath(const std::string &file) {
   return "test/delegates/" + file;

@@ -7,6 +7,7 @@
 #define TEST_DELEGATES_DELEGATE_TESTING_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ class Environment {
 
  private:
   std::string name_;
+  std::optional<std::string> before_;
 };
 
 // The path of a library that was built beside the test.

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -46,7 +47,6 @@ struct Vendor {
   const char *variable;  // names the library
   const char *library;
   const char *without_a_function;
-  const char *as_real;     // does not say that it is a stand-in
   const char *missing;     // the function that is missing
   const char *refuse_add;  // makes the stand-in refuse sums; null: it can't
   int64_t operators;       // of the network; all
@@ -54,15 +54,21 @@ struct Vendor {
 
 const Vendor kVendors[] = {
     {"Neuron", true, RT_APU, "MACE_NEURON_LIBRARY", "libneuron_stand_in.so",
-     "libneuron_without_compute.so", "libneuron_as_real.so",
-     "NeuronExecution_compute", "refuse 0", 7},
+     "libneuron_without_compute.so", "NeuronExecution_compute", "refuse 0", 7},
     {"Qnn", true, RT_HTP, "MACE_QNN_LIBRARY", "libqnn_stand_in.so",
-     "libqnn_without_compute.so", "libqnn_as_real.so", "graph_execute",
-     "refuse ElementWiseAdd", 7},
+     "libqnn_without_compute.so", "graph_execute", "refuse ElementWiseAdd", 7},
     {"Hta", false, RT_HTA, "MACE_HTA_LIBRARY", "libhta_stand_in.so",
-     "libhta_without_compute.so", "libhta_as_real.so",
-     "hexagon_hta_nn_execute_new", nullptr, 6},
+     "libhta_without_compute.so", "hexagon_hta_nn_execute_new", nullptr, 6},
 };
+
+// The stand-ins compute on the CPU, and a call takes longer than these
+// networks.
+class PlaceAll final : public ::testing::Environment {
+ public:
+  void SetUp() override { setenv("MACE_DELEGATE_PLACE_ALL", "1", 1); }
+};
+const ::testing::Environment *const place_all =
+    ::testing::AddGlobalTestEnvironment(new PlaceAll);
 
 class DelegatesTest : public ::testing::TestWithParam<Vendor> {
  protected:
@@ -187,7 +193,7 @@ TEST_P(DelegatesTest, NameTheFunctionThatALibraryLacks) {
 
 // A call takes longer than the CPU needs for so small a network.
 TEST_P(DelegatesTest, LeaveToTheCpuWhatACallIsTooLongFor) {
-  const Environment real(vendor().variable, LibraryPath(vendor().as_real));
+  const Environment estimates("MACE_DELEGATE_PLACE_ALL", "0");
   const MadeEngine made = Made();
   ExpectRight(made);
   EXPECT_EQ(OperatorsOn(made, device()), 0);

@@ -403,9 +403,7 @@ struct hexagon_hta_nn_tensordef {
   uint32_t unused;
 };
 
-#ifndef MACE_STAND_IN_AS_REAL
 EXPORT int64_t StandInCount(const char *name) { return g_counts.Named(name); }
-#endif
 
 EXPORT int hexagon_hta_nn_config() { return Fails("config") ? FAILURE : OK; }
 

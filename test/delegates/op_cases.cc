@@ -218,6 +218,7 @@ std::vector<OpResult> RunOnVendors(const OpCase &op_case) {
 class EveryCase final : public ::testing::Environment {
  public:
   void SetUp() override {
+    setenv("MACE_DELEGATE_PLACE_ALL", "1", 1);
     for (const Vendor &vendor : g_vendors) {
       const std::string path = std::string("test/delegates/") + vendor.library;
       setenv(vendor.variable, path.c_str(), 1);

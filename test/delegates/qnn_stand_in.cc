@@ -670,11 +670,9 @@ const Provider *MakeProvider() {
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-#ifndef MACE_STAND_IN_AS_REAL
 EXPORT int64_t StandInCount(const char *name) {
   return mace::stand_in::g_counts.Named(name);
 }
-#endif
 
 EXPORT uint64_t QnnInterface_getProviders(const void ***providers,
                                           uint32_t *count) {

@@ -11,9 +11,8 @@ std::string &Message() {
   return message;
 }
 
-}  // namespace
-
-mace_code ReportToC(const MaceStatus &status) {
+// The code of a status, whose message is kept.
+mace_code Report(const MaceStatus &status) {
   if (IsOk(status)) return MACE_OK;
   try {
     Message() = status.information();
@@ -24,6 +23,16 @@ mace_code ReportToC(const MaceStatus &status) {
   return static_cast<mace_code>(status.code());
 }
 
+}  // namespace
+
 const std::string &LastErrorOfC() { return Message(); }
+
+mace_code GuardBody(MaceStatus (*body)(const void *), const void *function) {
+  try {
+    return Report(body(function));
+  } catch (...) {
+    return Report(CurrentExceptionStatus());
+  }
+}
 
 }  // namespace mace

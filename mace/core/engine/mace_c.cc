@@ -21,34 +21,6 @@
 namespace mace {
 namespace {
 
-// Runs the body of an entry point; nothing but a code leaves it. One function
-// for all of them: what catches takes much room.
-mace_code GuardBody(MaceStatus (*body)(const void *), const void *function) {
-  try {
-    return ReportToC(body(function));
-  } catch (...) {
-    return ReportToC(CurrentExceptionStatus());
-  }
-}
-
-template <typename Function>
-mace_code Guard(const Function &function) {
-  return GuardBody(
-      [](const void *body) -> MaceStatus {
-        return (*static_cast<const Function *>(body))();
-      },
-      &function);
-}
-
-// An entry point that needs `object`, the argument of this name.
-template <typename Object, typename Function>
-mace_code GuardWith(Object *object, const char *name, Function function) {
-  return Guard([&]() -> MaceStatus {
-    if (object == nullptr) return InvalidArgs("`", name, "` is NULL");
-    return function();
-  });
-}
-
 MaceStatus Names(const char *const *names,
                  size_t count,
                  std::vector<std::string> *result) {

@@ -13,8 +13,7 @@ namespace {
 // Empty, or what is wrong.
 std::string TryOpen(const char *name,
                     const LibraryFunction *functions,
-                    size_t count,
-                    OpenedLibrary *opened) {
+                    size_t count) {
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char *error = dlerror();
@@ -27,29 +26,25 @@ std::string TryOpen(const char *name,
       return MakeString(name, " has no ", function.name);
     }
   }
-  opened->name = name;
-  opened->is_stand_in = dlsym(library, "StandInCount") != nullptr;
   return std::string();
 }
 
 }  // namespace
 
-Result<OpenedLibrary> OpenLibrary(const LibraryNames &names,
-                                  const LibraryFunction *functions,
-                                  size_t count) {
-  OpenedLibrary opened;
+Result<std::string> OpenLibrary(const LibraryNames &names,
+                                const LibraryFunction *functions,
+                                size_t count) {
   const char *own = std::getenv(names.variable);
   if (own != nullptr && own[0] != '\0') {
-    const std::string problem = TryOpen(own, functions, count, &opened);
-    if (problem.empty()) return opened;
+    const std::string problem = TryOpen(own, functions, count);
+    if (problem.empty()) return std::string(own);
     return Unsupported("no ", names.what, ": ", names.variable, " names ", own,
                        ", but ", problem);
   }
   std::string problems;
   for (size_t i = 0; i < names.count; ++i) {
-    const std::string problem =
-        TryOpen(names.names[i], functions, count, &opened);
-    if (problem.empty()) return opened;
+    const std::string problem = TryOpen(names.names[i], functions, count);
+    if (problem.empty()) return std::string(names.names[i]);
     problems += (problems.empty() ? "" : "; ") + problem;
   }
   return Unsupported("no ", names.what, " on this device; set ", names.variable,

@@ -28,20 +28,13 @@ struct LibraryFunction {
   bool required;
 };
 
-struct OpenedLibrary {
-  std::string name;  // as it was opened
-  // One of tests, which computes on the CPU and has the function StandInCount.
-  // Its times say nothing of the accelerator.
-  bool is_stand_in = false;
-};
-
 // Opens the file that the variable names, or else the first of the names that
 // has all required functions; sets the functions. MACE_UNSUPPORTED says what
 // was tried and what was wrong with each. A library is never closed: vendors'
 // libraries keep threads.
-Result<OpenedLibrary> OpenLibrary(const LibraryNames &names,
-                                  const LibraryFunction *functions,
-                                  size_t count);
+Result<std::string> OpenLibrary(const LibraryNames &names,
+                                const LibraryFunction *functions,
+                                size_t count);
 
 }  // namespace mace
 

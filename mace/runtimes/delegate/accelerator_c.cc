@@ -6,7 +6,6 @@
 #include <string>
 
 #include "mace/core/base/c_error.h"
-#include "mace/core/base/status.h"
 #include "mace/public/mace_accelerator_c.h"
 #include "mace/public/mace_c_handles.h"
 #include "mace/runtimes/delegate/accelerator_options.h"
@@ -28,16 +27,11 @@ mace_code mace_accelerator_configure(mace_config *config,
                                      int second,
                                      const char *binary_file,
                                      const char *storage_file) {
-  try {
-    if (config == nullptr) {
-      return mace::ReportToC(mace::InvalidArgs("`config` is NULL"));
-    }
+  return mace::GuardWith(config, "config", [=] {
     const std::string binary = binary_file == nullptr ? "" : binary_file;
     const std::string storage = storage_file == nullptr ? "" : storage_file;
-    return mace::ReportToC(mace::accelerator::Configure(
+    return mace::accelerator::Configure(
         &config->config, {static_cast<mace::AcceleratorSetting::Kind>(setting),
-                          first, second, &binary, &storage}));
-  } catch (...) {
-    return mace::ReportToC(mace::CurrentExceptionStatus());
-  }
+                          first, second, &binary, &storage});
+  });
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "mace/core/base/environment.h"
 #include "mace/runtimes/delegate/accelerator_options.h"
 #include "mace/runtimes/delegate/delegate_partition.h"
 #include "mace/runtimes/delegate/segment_description.h"
@@ -37,6 +38,7 @@ Result<std::unique_ptr<Device>> DelegateDevice::Create(
   std::unique_ptr<DelegateDevice> device(new DelegateDevice());
   device->type_ = type;
   device->check_numerics_ = options.check_numerics;
+  device->place_all_ = EnvironmentIs("MACE_DELEGATE_PLACE_ALL", "1");
   MACE_RETURN_IF_ERROR(factory(asked.delegate, &device->delegate_));
   if (device->delegate_ == nullptr) {
     return RuntimeError("the factory of the delegate made none");
@@ -75,7 +77,8 @@ Support DelegateDevice::Ask(const Graph &graph,
   std::string reason = ProblemWithTensors(segment.value());
   if (reason.empty()) reason = delegate_->Refusal(segment.value());
   if (!reason.empty()) return Support::No(reason);
-  return Support::Yes(delegate_->EstimateNanos(segment.value()));
+  return Support::Yes(place_all_ ? 0
+                                 : delegate_->EstimateNanos(segment.value()));
 }
 
 std::string DelegateDevice::Refusal(const Graph &graph,

@@ -4,7 +4,6 @@
 // The settings of the DSP in C.
 
 #include "mace/core/base/c_error.h"
-#include "mace/core/base/status.h"
 #include "mace/public/mace_accelerator_c.h"
 #include "mace/public/mace_c_handles.h"
 
@@ -14,16 +13,9 @@ static_assert(static_cast<int>(MACE_CORNER_SVS2) ==
 
 mace_code mace_hexagon_configure(
     mace_config *config, int unsigned_pd, int corner, int dcvs, int latency) {
-  try {
-    if (config == nullptr) {
-      return mace::ReportToC(mace::InvalidArgs("`config` is NULL"));
-    }
-    if (unsigned_pd != 0) {
-      return mace::ReportToC(config->config.SetHexagonToUnsignedPD());
-    }
-    return mace::ReportToC(config->config.SetHexagonPower(
-        static_cast<mace::HexagonNNCornerType>(corner), dcvs != 0, latency));
-  } catch (...) {
-    return mace::ReportToC(mace::CurrentExceptionStatus());
-  }
+  return mace::GuardWith(config, "config", [=] {
+    if (unsigned_pd != 0) return config->config.SetHexagonToUnsignedPD();
+    return config->config.SetHexagonPower(
+        static_cast<mace::HexagonNNCornerType>(corner), dcvs != 0, latency);
+  });
 }

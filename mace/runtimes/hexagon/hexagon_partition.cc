@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "mace/core/base/divide.h"
 #include "mace/core/base/logging.h"
 #include "mace/core/graph/node_cost.h"
 #include "mace/core/memory/border.h"
@@ -22,10 +23,6 @@ using hexagon::CounterRecord;
 using hexagon::ProgramStatus;
 
 constexpr size_t kAlignment = 128;
-
-size_t Aligned(size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 // Tensors between instructions. It is that of one transport.
 class ArenaMemory final : public DeviceMemory {
@@ -113,7 +110,7 @@ MaceStatus PreparedHexagon::Prepare() {
   for (size_t segment = 0; segment < plan_.segments.size(); ++segment) {
     encoded.push_back(EncodeProgram(plan_, segment));
     programs_.push_back({end, encoded.back().size()});
-    end += Aligned(encoded.back().size());
+    end += RoundUp(encoded.back().size(), kAlignment);
     most = std::max(most, plan_.segments[segment].size());
   }
   counters_offset_ = end;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "mace/core/base/data_type.h"
+#include "mace/core/base/divide.h"
 #include "mace/core/memory/memory_plan.h"
 #include "mace/core/model/op.h"
 #include "mace/kernels/hexagon/packing.h"
@@ -28,13 +29,7 @@ constexpr int32_t kNarrowPixel = 4;
 constexpr int64_t kMostTensorBytes = int64_t{1} << 28;
 constexpr uint8_t kSign = 0x80;
 
-size_t Aligned(size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
-int64_t RoundUp(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
+size_t Aligned(size_t bytes) { return RoundUp(bytes, kAlignment); }
 
 bool IsWord(DataType type) { return type == DataType::kInt32; }
 bool IsByte(DataType type) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "mace/core/base/divide.h"
 #include "mace/core/memory/memory_plan.h"
 #include "mace/kernels/hexagon/packing.h"
 
@@ -23,10 +24,6 @@ constexpr size_t kAlignment = hexagon::kVectorBytes;
 constexpr int64_t kTile = 4;
 // A copy of weights takes as long as a tile reads them, or longer.
 constexpr int64_t kLeastTiles = 4;
-
-size_t Aligned(size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 template <typename Parameters>
 Parameters Read(const HexagonInstruction &instruction) {
@@ -186,7 +183,7 @@ std::vector<Candidate> FindCandidates(HexagonPlan *plan) {
       continue;
     }
     Candidate made;
-    made.request.bytes = Aligned(tensor.bytes);
+    made.request.bytes = RoundUp(tensor.bytes, kAlignment);
     made.request.first = tensor.first;
     made.request.last = tensor.last;
     made.times = use.times;

@@ -49,11 +49,10 @@ Result<std::shared_ptr<const HtaApi>> OpenHtaApi() {
 #undef MACE_HTA_ENTRY
   };
   MACE_ASSIGN_OR_RETURN(
-      const OpenedLibrary library,
+      const std::string library,
       OpenLibrary(kNames, functions, sizeof(functions) / sizeof(functions[0])));
   MACE_RETURN_IF_ERROR(Configure(*api));
-  api->description = DescriptionOf(*api, library.name);
-  api->is_stand_in = library.is_stand_in;
+  api->description = DescriptionOf(*api, library);
   return std::shared_ptr<const HtaApi>(std::move(api));
 }
 

@@ -99,7 +99,6 @@ struct HtaApi {
 #undef MACE_HTA_MEMBER
   // "libhta_hexagon_runtime.so 65538"
   std::string description;
-  bool is_stand_in = false;
 };
 
 // Opens MACE_HTA_LIBRARY of the environment, or the first library of the usual

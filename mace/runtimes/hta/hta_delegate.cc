@@ -162,9 +162,7 @@ class HtaDelegate final : public Delegate {
     return HtaRefusal(segment, segment.operators[0], &op);
   }
 
-  double CopyNanos(int64_t bytes) override {
-    return api_->is_stand_in ? 0 : HalfCallNanos(bytes);
-  }
+  double CopyNanos(int64_t bytes) override { return HalfCallNanos(bytes); }
 
   MaceStatus Compile(const DelegateSegment &segment,
                      std::unique_ptr<DelegateNetwork> *network) override {

@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "mace/core/base/divide.h"
+
 namespace mace {
 namespace {
 
@@ -49,7 +51,7 @@ bool IsSame(const CommonOp &op,
   for (size_t axis = 0; axis < 2; ++axis) {
     const int64_t size = input.shape[axis + 1];
     const int64_t stride = op.strides[axis];
-    const int64_t results = (size + stride - 1) / stride;
+    const int64_t results = DivideUp(size, stride);
     const int64_t total =
         std::max<int64_t>((results - 1) * stride + op.kernel[axis] - size, 0);
     if (output.shape[axis + 1] != results || op.pads[2 * axis] != total / 2) {

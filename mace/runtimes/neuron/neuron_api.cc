@@ -37,10 +37,9 @@ Result<std::shared_ptr<const NeuronApi>> OpenNeuronApi() {
 #undef MACE_NEURON_ENTRY
   };
   MACE_ASSIGN_OR_RETURN(
-      const OpenedLibrary library,
+      const std::string library,
       OpenLibrary(kNames, functions, sizeof(functions) / sizeof(functions[0])));
-  api->version = VersionOf(*api, library.name);
-  api->is_stand_in = library.is_stand_in;
+  api->version = VersionOf(*api, library);
   return std::shared_ptr<const NeuronApi>(std::move(api));
 }
 

@@ -129,7 +129,6 @@ struct NeuronApi {
 #undef MACE_NEURON_MEMBER
   // "libneuron_adapter.so 5.0.1"
   std::string version;
-  bool is_stand_in = false;
 };
 
 // Opens MACE_NEURON_LIBRARY of the environment, or the first library of the

@@ -4,12 +4,11 @@
 #include "mace/runtimes/opencl/opencl_device.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "mace/core/base/environment.h"
 #include "mace/core/base/logging.h"
 #include "mace/core/graph/node_cost.h"
 #include "mace/runtimes/opencl/opencl_partition.h"
@@ -37,11 +36,6 @@ std::string TuningName(const GpuDevice &device) {
 void UseBuffers(GpuTraits *traits) {
   traits->images = false;
   traits->weight_image_rows = 0;
-}
-
-bool EnvironmentIs(const char *name, const char *value) {
-  const char *set = std::getenv(name);
-  return set != nullptr && std::strcmp(set, value) == 0;
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ Result<std::shared_ptr<QnnBackend>> QnnBackend::Open() {
   const LibraryFunction functions[] = {
       {"QnnInterface_getProviders", reinterpret_cast<void **>(&get_providers),
        true}};
-  MACE_ASSIGN_OR_RETURN(const OpenedLibrary library,
+  MACE_ASSIGN_OR_RETURN(const std::string library,
                         OpenLibrary(kNames, functions, 1));
   const QnnProvider **providers = nullptr;
   uint32_t count = 0;
@@ -101,13 +101,12 @@ Result<std::shared_ptr<QnnBackend>> QnnBackend::Open() {
     }
   }
   if (backend->provider_ == nullptr) {
-    return Unsupported(library.name, " has QNN ",
+    return Unsupported(library, " has QNN ",
                        found.empty() ? "of no version" : found.c_str(),
                        "; MACE uses version ", kMajor, " from ", kMajor, ".",
                        kLeastMinor, " on");
   }
-  backend->is_stand_in_ = library.is_stand_in;
-  MACE_RETURN_IF_ERROR(backend->Start(library.name));
+  MACE_RETURN_IF_ERROR(backend->Start(library));
   return backend;
 }
 

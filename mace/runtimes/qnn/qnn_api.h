@@ -269,7 +269,6 @@ class QnnBackend {
   QnnHandle device() const { return device_; }
   // "libQnnHtp.so 2.25.0 v2.25.0.240728"
   const std::string &version() const { return version_; }
-  bool is_stand_in() const { return is_stand_in_; }
   // Votes for a clock while the object lives; false if the library can't.
   bool SetPower(int performance);
 
@@ -283,7 +282,6 @@ class QnnBackend {
   const QnnInfrastructure *power_ = nullptr;
   uint32_t power_id_ = 0;
   std::string version_;
-  bool is_stand_in_ = false;
 };
 
 // MACE_RUNTIME_ERROR "graphFinalize failed (error 1002)".

@@ -143,9 +143,7 @@ class QnnDelegate final : public Delegate {
     return IsOk(status) ? std::string() : StatusMessage(status);
   }
 
-  double CopyNanos(int64_t bytes) override {
-    return backend_->is_stand_in() ? 0 : HalfCallNanos(bytes);
-  }
+  double CopyNanos(int64_t bytes) override { return HalfCallNanos(bytes); }
 
   MaceStatus Compile(const DelegateSegment &segment,
                      std::unique_ptr<DelegateNetwork> *network) override {
