@@ -458,6 +458,10 @@ class Context:
         """A part of a value along an axis."""
         return self.op("Slice", value, [begin], [end], [axis], [1])
 
+    def concat(self, parts: Sequence[Value], axis: int) -> Value:
+        """Values one after the other along an axis."""
+        return parts[0] if len(parts) == 1 else self.op("Concat", *parts, axis=axis)
+
     # Results --------------------------------------------------------------
 
     def give(self, *results: Any) -> None:

@@ -257,7 +257,7 @@ def _cat(c: Context) -> None:
     dtype = common_type(c.values("tensors"))
     axis = c.axis(c.integer("dim", 0), c.rank(values[0]))
     values = [c.cast(value, dtype) for value in values]
-    c.give(values[0] if len(values) == 1 else c.op("Concat", *values, axis=axis))
+    c.give(c.concat(values, axis))
 
 
 @HANDLERS.register("aten.stack")
@@ -266,7 +266,7 @@ def _stack(c: Context) -> None:
     dtype = common_type(values)
     axis = c.axis(c.integer("dim", 0), c.rank(values[0]) + 1)
     parts = [c.unsqueeze(c.cast(value, dtype), axis) for value in values]
-    c.give(parts[0] if len(parts) == 1 else c.op("Concat", *parts, axis=axis))
+    c.give(c.concat(parts, axis))
 
 
 @HANDLERS.register("aten.hstack", "aten.vstack", "aten.dstack")
@@ -629,7 +629,7 @@ def _column_stack(c: Context) -> None:
     values = [
         c.reshape(v, [-1, 1]) if c.rank(v) < 2 else v for v in c.values("tensors")
     ]
-    c.give(values[0] if len(values) == 1 else c.op("Concat", *values, axis=1))
+    c.give(c.concat(values, 1))
 
 
 @HANDLERS.register("aten.hsplit", "aten.vsplit", "aten.dsplit")

@@ -84,8 +84,7 @@ def _together(c: Context, found: dict[int, Value]) -> tuple[Value, int]:
     for value, shape in zip(found.values(), shapes):
         wide = value if shape == common else c.op("Expand", value, list(common))
         parts.append(c.unsqueeze(wide, len(common)))
-    joined = parts[0] if len(parts) == 1 else c.op("Concat", *parts, axis=len(common))
-    return joined, len(common)
+    return c.concat(parts, len(common)), len(common)
 
 
 @HANDLERS.register("aten.index", "aten._unsafe_index")
@@ -248,7 +247,7 @@ def _replaced(
         parts.insert(0, c.slice(x, axis, 0, begin))
     if end < length:
         parts.append(c.slice(x, axis, end, length))
-    return source if len(parts) == 1 else c.op("Concat", *parts, axis=axis)
+    return c.concat(parts, axis)
 
 
 @HANDLERS.register("aten.one_hot")
@@ -380,7 +379,7 @@ def _of_bags(
         else:
             part = c.slice(rows, 0, begin, end)
             parts.append(c.op(kind, part, [0], keepdims=1))
-    return parts[0] if len(parts) == 1 else c.op("Concat", *parts, axis=0)
+    return c.concat(parts, 0)
 
 
 def _of_computed_bags(

@@ -88,10 +88,6 @@ def _eliminate(c: Context, a: Value, b: Value | None) -> _Eliminated:
     return _Eliminated(tuple(rows), tuple(pivots), matrix)
 
 
-def _joined(c: Context, parts: tuple[Value, ...], axis: int) -> Value:
-    return parts[0] if len(parts) == 1 else c.op("Concat", *parts, axis=axis)
-
-
 def solve(c: Context, a: Value, b: Value) -> Value:
     """The x of a x = b, for matrices b."""
     lead = max(c.rank(a), c.rank(b)) - 2
@@ -104,7 +100,7 @@ def solve(c: Context, a: Value, b: Value) -> Value:
     )
     found = _eliminate(c, a, b)
     assert found.rest is not None
-    return c.op("MatMul", _joined(c, found.rows, lead), found.rest)
+    return c.op("MatMul", c.concat(found.rows, lead), found.rest)
 
 
 def _first_of(c: Context, value: Value, batch: Value) -> None:
@@ -188,7 +184,7 @@ def _cholesky_factor(c: Context, x: Value) -> Value:
             below = c.slice(column, axis - 1, 1, left + 1)
             square = c.slice(c.slice(x, axis, 1, left + 1), axis - 1, 1, left + 1)
             x = c.op("Sub", square, c.op("Mul", below, _swapped(c, below)))
-    return _joined(c, tuple(columns), axis)
+    return c.concat(columns, axis)
 
 
 @HANDLERS.register("aten.cholesky_solve", "aten.cholesky_inverse")
@@ -215,11 +211,11 @@ def _slogdet(c: Context) -> None:
     x = c.value("self" if "linalg" not in c.operator else "A")
     found = _eliminate(c, x, None)
     axis = c.rank(x) - 1
-    pivots = c.squeeze(_joined(c, found.pivots, axis), axis - 1)
+    pivots = c.squeeze(c.concat(found.pivots, axis), axis - 1)
     logarithm = c.op("Log", c.op("Abs", pivots))
     logarithm = c.op("ReduceSum", logarithm, [axis - 1], keepdims=0)
     sign = c.op("ReduceProd", c.op("Sign", pivots), [axis - 1], keepdims=0)
-    sign = c.op("Mul", sign, c.op("Det", _joined(c, found.rows, axis - 1)))
+    sign = c.op("Mul", sign, c.op("Det", c.concat(found.rows, axis - 1)))
     if c.operator == "logdet":
         below = c.op("Less", sign, c.constant(0.0))
         c.give(c.op("Where", below, c.constant(np.float32(np.nan)), logarithm))

@@ -106,7 +106,7 @@ def adaptive(c: Context, x: Value, sizes: Sequence[int], maximum: bool) -> Value
                 c.op("ReduceMax", c.slice(x, axis, b, e), [axis], keepdims=1)
                 for b, e in zip(begins, ends)
             ]
-            x = parts[0] if size == 1 else c.op("Concat", *parts, axis=axis)
+            x = c.concat(parts, axis)
             continue
         weights = np.zeros((length, size), np.float32)
         for index, (b, e) in enumerate(zip(begins, ends)):

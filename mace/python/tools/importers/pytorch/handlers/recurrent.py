@@ -81,10 +81,7 @@ def _recurrent(c: Context) -> None:
         sequence = c.transpose(sequence, [1, 0, 2])
     c.give(
         sequence,
-        *(
-            values[0] if len(values) == 1 else c.op("Concat", *values, axis=0)
-            for values in finals
-        ),
+        *(c.concat(values, 0) for values in finals),
     )
 
 
