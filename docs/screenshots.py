@@ -74,6 +74,9 @@ def _take(browser: str, picture: _Picture, folder: Path) -> None:
             f"--user-data-dir={folder / 'browser'}",
             f"--window-size={picture.width},{picture.height}",
             "--virtual-time-budget=2000",
+            # All of the page is painted before the picture is taken.
+            "--disable-gpu",
+            "--run-all-compositor-stages-before-draw",
             f"--screenshot={raw}",
             (folder / picture.page).as_uri(),
         ],

@@ -164,7 +164,8 @@ std::string StabilitySentence(const Stability &s,
              std::to_string(s.window_medians.size()) + " windows differ by " +
              Percent(s.spread) + ", one run in ten is " + Percent(s.tail) +
              " or more above the median, and the average is " +
-             Percent(s.excess) + " above it" + seen +
+             Percent(std::abs(s.excess)) +
+             (s.excess < 0 ? " below it" : " above it") + seen +
              "; compare minima and medians, or measure again on an idle "
              "machine.";
     case Verdict::kSlowing:

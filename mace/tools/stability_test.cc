@@ -108,6 +108,15 @@ TEST(StabilityTest, ADisturbanceInTheMiddleIsNoiseAndNoTrend) {
       << sentence;
 }
 
+TEST(StabilityTest, AnAverageMayBeBelowTheMedian) {
+  const Stability s = JudgeStability(Times(
+      200, [](double at) { return at > 0.2 && at < 0.4 ? 8.0 : 10.0; }, 1e-6));
+  ASSERT_EQ(Verdict::kNoisy, s.verdict);
+  EXPECT_NE(std::string::npos,
+            StabilitySentence(s, {}).find("the average is 4.0 % below it"))
+      << StabilitySentence(s, {});
+}
+
 TEST(StabilityTest, ManySlowRunsAreNoiseAlthoughMediansAgree) {
   std::vector<double> times = Times(200, Level);
   for (size_t i = 0; i < times.size(); i += 5) times[i] *= 1.6;
