@@ -159,10 +159,10 @@ int CallDsp(uint64_t handle, uint32_t sc, remote_arg *pra) {
 // A call that the DSP does not answer.
 int Hang() {
   const timespec soon = {0, 1000 * 1000};
-  while (__atomic_load_n(&state.let_go, __ATOMIC_ACQUIRE) == 0) {
+  while (!state.let_go) {
     nanosleep(&soon, nullptr);
   }
-  __atomic_store_n(&state.let_go, 0, __ATOMIC_RELEASE);
+  state.let_go = false;
   return kEnded;
 }
 
@@ -201,8 +201,9 @@ EXPORT void *rpcmem_alloc(int heapid, uint32_t flags, int size) {
 
 EXPORT void rpcmem_free(void *po) {
   if (allocations.erase(static_cast<uint8_t *>(po)) != 1) abort();
-  ++state.freed;
   if (allocations.empty()) used = kEmulatedMailboxBytes + kScratchBytes;
+  // The last, as a test waits for it.
+  ++state.freed;
 }
 
 EXPORT int rpcmem_to_fd(void *po) {
@@ -240,7 +241,7 @@ EXPORT int remote_session_control(uint32_t req, void *data_, uint32_t bytes) {
     if (!state.can_kill) return kUnsupported;
     ++state.killed;
     EndProcess();
-    __atomic_store_n(&state.let_go, 1, __ATOMIC_RELEASE);
+    state.let_go = true;
     return 0;
   }
   if (req != 2 || bytes != sizeof(*wish) || wish->domain != 3) {

@@ -8,40 +8,61 @@
 #ifndef MACE_RUNTIMES_HEXAGON_TESTING_FASTRPC_STAND_IN_H_
 #define MACE_RUNTIMES_HEXAGON_TESTING_FASTRPC_STAND_IN_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "mace/kernels/hexagon/fastrpc/emulated_mailbox.h"
 
+// A value that a test reads and writes while a call of another thread goes on.
+template <typename T>
+class FastRpcStandInValue {
+ public:
+  FastRpcStandInValue(T value) : value_(value) {}  // NOLINT: as a plain value
+  FastRpcStandInValue(const FastRpcStandInValue &other) : value_(T(other)) {}
+  FastRpcStandInValue &operator=(const FastRpcStandInValue &other) {
+    value_ = T(other);
+    return *this;
+  }
+  operator T() const { return value_; }  // NOLINT: as a plain value
+  T operator++() { return ++value_; }
+
+ private:
+  std::atomic<T> value_;
+};
+
 struct FastRpcStandIn {
+  using Bool = FastRpcStandInValue<bool>;
+  using Int = FastRpcStandInValue<int>;
+
   // What the phone is.
   uint32_t architecture = 0x68;
   uint32_t vectors = 4;
   uint32_t unsigned_support = 1;
-  int unsigned_error = 0;  // of asking for a process for unsigned code
-  bool has_signature = false;
-  int open_error = 0;
+  Int unsigned_error = 0;  // of asking for a process for unsigned code
+  Bool has_signature = false;
+  Int open_error = 0;
   // The call that ends with an error, counted from 1 (0: none), and the error.
   // The DSP's process ends with it.
-  int failing_call = 0;
-  int call_error = 0;
-  bool has_memory = true;
+  Int failing_call = 0;
+  Int call_error = 0;
+  Bool has_memory = true;
   // The call that does not return, counted from 1 (0: none), until the DSP's
-  // process is killed, or a test sets let_go, which is read by another thread.
-  int hanging_call = 0;
-  bool hangs_at_start = false;
-  bool can_kill = true;
-  int let_go = 0;
+  // process is killed, or a test sets let_go.
+  Int hanging_call = 0;
+  Bool hangs_at_start = false;
+  Bool can_kill = true;
+  Bool let_go = false;
 
   // What happened.
-  bool is_unsigned = false;
-  int opened = 0;
-  int closed = 0;
-  int killed = 0;
-  int freed = 0;  // of memory
-  int calls = 0;
-  int copied_buffers = 0;  // that were not memory of rpcmem_alloc
-  int allocated = 0;       // of rpcmem_alloc
+  Bool is_unsigned = false;
+  Int opened = 0;
+  Int closed = 0;
+  Int killed = 0;
+  Int freed = 0;  // of memory
+  Int calls = 0;
+  Int copied_buffers = 0;  // that were not memory of rpcmem_alloc
+  Int allocated = 0;       // of rpcmem_alloc
   // Of the last call that ran a program.
   uint8_t *constants = nullptr;
   size_t constant_bytes = 0;

@@ -305,7 +305,7 @@ class FastRpcHangTest : public FastRpcTest {
   }
   void TearDown() override { unsetenv("MACE_HEXAGON_TIMEOUT"); }
 
-  void LetGo() { __atomic_store_n(&phone_->let_go, 1, __ATOMIC_RELEASE); }
+  void LetGo() { phone_->let_go = true; }
   std::string Failure() {
     const Result<ProgramReply> reply = transport_->Run(call_);
     return reply.ok() ? std::string() : reply.status().information();
