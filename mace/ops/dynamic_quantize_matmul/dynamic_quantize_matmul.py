@@ -13,8 +13,12 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import OpRules, OutputType
 from mace.python.tools.ir.op_rules.activations import activate, check_fused
-from mace.python.tools.ir.op_rules.matrices import product_macs
-from mace.python.tools.ir.shapes import compatible, format_shape
+from mace.python.tools.ir.op_rules.matrices import (
+    dense_shape,
+    matrix_extents,
+    product_macs,
+)
+from mace.python.tools.ir.shapes import compatible
 
 # A range that is narrower counts as 0: scales stay far from subnormal numbers.
 _LEAST_SPAN = np.float32(2**-100)
@@ -22,26 +26,12 @@ _LEAST_SPAN = np.float32(2**-100)
 
 class DynamicQuantizeMatMul(OpRules):
     def infer(self, op: Op) -> list[OutputType]:
-        x, weights = op.input(0), op.input(1)
-        if weights.shape is None or len(weights.shape) != 2:
-            raise ValueError("the weights must have 2 dimensions")
-        depth, columns = weights.shape
-        if 0 in (depth, columns):
-            raise ValueError("the weights have no elements")
+        x = op.input(0)
+        depth, columns = matrix_extents(op.input(1))
         check_fused(op)
         _check_columns(op.input(2), "scales", columns)
         _check_columns(op.get_input(3), "zero points", columns)
-        bias = op.get_input(4)
-        if bias is not None and not compatible(bias.shape, (columns,)):
-            raise ValueError(f"the bias must be [{columns}]")
-        if x.shape is None:
-            return [OutputType(x.dtype, None)]
-        if not x.shape or not compatible(x.shape[-1:], (depth,)):
-            raise ValueError(f"the innermost dimension must be {depth}")
-        shape = (*x.shape[:-1], columns)
-        residual = op.get_input(5)
-        if residual is not None and not compatible(residual.shape, shape):
-            raise ValueError(f"the residual must be {format_shape(shape)}")
+        shape = dense_shape(x, depth, columns, op.get_input(4), op.get_input(5))
         return [OutputType(x.dtype, shape)]
 
     def macs(self, op: Op) -> int | None:
@@ -87,10 +77,10 @@ def row_scales(rows: Array) -> tuple[Array, Array]:
     return scale[:, None], zero[:, None]
 
 
-def _check_columns(value: Value | None, what: str, columns: object) -> None:
+def _check_columns(value: Value | None, what: str, columns: int) -> None:
     if value is None or value.shape in ((), (1,)):
         return
-    if not compatible(value.shape, (columns,)):  # type: ignore[arg-type]
+    if not compatible(value.shape, (columns,)):
         raise ValueError(
             f"the {what} of the weights must be one number, or [{columns}]"
         )

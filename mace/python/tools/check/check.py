@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TextIO
 
+from mace.python.tools.check.findings import ModelCheck
 from mace.python.tools.check.options import CheckOptions
 from mace.python.tools.check.show import check_json, check_text
 from mace.python.tools.config.deployment import Deployment, ModelConfig
@@ -16,38 +15,9 @@ from mace.python.tools.config.effect import Command, check_effects
 from mace.python.tools.convert.source import Source, fetch_sources, import_model
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.base import UnsupportedNodesError
-from mace.python.tools.importers.journal import Journal, NodeEntry, Outcome
+from mace.python.tools.importers.journal import Journal
 from mace.python.tools.passes.manager import all_passes
 from mace.python.tools.terminal import make_console, print_text
-
-
-@dataclass(frozen=True)
-class ModelCheck:
-    """What was found out about a model.
-
-    Attributes:
-        framework: as the deployment file names it.
-        source: the model's file.
-        nodes: that the outputs need, in the order of execution.
-        operators: of the converted model; None if it cannot be converted.
-        problem: why not, where it is not the matter of a node; '' otherwise.
-    """
-
-    name: str
-    framework: str
-    source: str
-    nodes: Sequence[NodeEntry]
-    operators: int | None
-    problem: str = ""
-
-    @property
-    def passed(self) -> bool:
-        """Whether it can be converted."""
-        return self.operators is not None
-
-    def count(self, outcome: Outcome) -> int:
-        """How many nodes have this outcome."""
-        return sum(node.outcome is outcome for node in self.nodes)
 
 
 def check_deployment(

@@ -6,15 +6,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mace.python.tools.catalogue import default_catalogue
+from mace.python.tools.check.findings import ModelCheck
 from mace.python.tools.importers.journal import MadeOperator, NodeEntry, Outcome
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.shapes import format_shape
-
-if TYPE_CHECKING:
-    from mace.python.tools.check.check import ModelCheck
 
 # Raised when a member changes its meaning.
 _VERSION = 1

@@ -5,32 +5,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import TextIO
 
-from mace.python.tools.check.check import ModelCheck, check_model
+from mace.python.tools.check.check import check_model
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.convert.source import fetch_sources
-from mace.python.tools.importers.description import ModelDescription, describe_model
+from mace.python.tools.importers.description import describe_model
+from mace.python.tools.inspection.findings import Inspection
 from mace.python.tools.inspection.options import InspectOptions
 from mace.python.tools.inspection.show import inspection_json, inspection_text
 from mace.python.tools.terminal import make_console, print_text
-
-
-@dataclass(frozen=True)
-class Inspection:
-    """What a model is.
-
-    Attributes:
-        size: of its files, in bytes.
-        description: what its files say.
-        check: what would become of its nodes.
-    """
-
-    name: str
-    size: int
-    description: ModelDescription
-    check: ModelCheck
 
 
 def inspect_deployment(

@@ -6,15 +6,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mace.python.installation import command
 from mace.python.tools.importers.description import TensorDescription
 from mace.python.tools.importers.journal import Outcome
+from mace.python.tools.inspection.findings import Inspection
 from mace.python.tools.ir.shapes import format_shape
-
-if TYPE_CHECKING:
-    from mace.python.tools.inspection.inspect import Inspection
 
 # Raised when a member changes its meaning.
 _VERSION = 1

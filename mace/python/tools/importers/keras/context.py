@@ -207,7 +207,7 @@ class Context:
         names = [unique(f"{self.name}/{suffix}") for suffix in suffixes]
         name = f"{self.name}/{suffixes[0]}"
         values = self.builder.op(op_type, inputs, names, attrs, name, source=False)
-        self._made.update(map(id, values))
+        self.has_made(values)
         return values
 
     def constant(self, array: Array, suffix: str = "value") -> Value:
@@ -255,27 +255,9 @@ class Context:
             self.masks,
         )
 
-    def apply(
-        self,
-        layer: Layer,
-        arguments: Sequence[Any],
-        suffix: str,
-        keywords: Mapping[str, Any] | None = None,
-    ) -> list[Value]:
-        """The results of a layer inside of this one."""
-        # It uses contexts itself.
-        from mace.python.tools.importers.keras.formats import call_handler
-
-        handler = None if layer.custom else HANDLERS.find(layer.kind)
-        if handler is None:
-            raise UnsupportedNodeError(f"it wraps a layer {layer.kind}, not supported")
-        inner = self.inside(layer, suffix, arguments, keywords or {})
-        call_handler(handler, inner)
-        values = [inner.results[index] for index in sorted(inner.results)]
-        for value in values:
-            value.source = ""
+    def has_made(self, values: Iterable[Value]) -> None:
+        """These values come from this layer."""
         self._made.update(map(id, values))
-        return values
 
 
 def _values(nested: Any) -> Iterable[Value]:

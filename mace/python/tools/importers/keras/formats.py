@@ -1,17 +1,17 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Layers on images with channels first: between transposes, since handlers know only
-channels last.
+"""How layers are converted by their handlers: those on images with channels first
+between transposes, since handlers know only channels last, and those inside of others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.keras.context import Context
+from mace.python.tools.importers.keras.context import HANDLERS, Context
 from mace.python.tools.importers.keras.layer import Layer
 from mace.python.tools.importers.keras.network import Network
 from mace.python.tools.ir.graph import DataFormat, Value
@@ -65,6 +65,26 @@ def call_handler(handler: Callable[[Context], None], context: Context) -> None:
             perm = to_channels_first(rank)
             value = context.step("Transpose", [value], "channels_first", perm=perm)
         context.give(value, index)
+
+
+def apply(
+    context: Context,
+    layer: Layer,
+    arguments: Sequence[Any],
+    suffix: str,
+    keywords: Mapping[str, Any] | None = None,
+) -> list[Value]:
+    """The results of a layer inside of another one."""
+    handler = None if layer.custom else HANDLERS.find(layer.kind)
+    if handler is None:
+        raise UnsupportedNodeError(f"it wraps a layer {layer.kind}, not supported")
+    inner = context.inside(layer, suffix, arguments, keywords or {})
+    call_handler(handler, inner)
+    values = [inner.results[index] for index in sorted(inner.results)]
+    for value in values:
+        value.source = ""
+    context.has_made(values)
+    return values
 
 
 def _turned(context: Context, nested: Any) -> Any:

@@ -11,6 +11,7 @@ from mace.python.tools.ir.shapes import (
     compatible,
     format_shape,
     product,
+    static,
 )
 
 
@@ -46,3 +47,39 @@ def product_macs(op: Op, depth_axis: int = -1) -> int | None:
     if shape is None or results is None:
         return None
     return product((shape[depth_axis], *results))
+
+
+def matrix_extents(weights: Value) -> tuple[int, int]:
+    """The extents of weights that are a matrix.
+
+    Raises:
+        ValueError: they are none, or have no elements.
+    """
+    extents = static(weights.shape)
+    if extents is None or len(extents) != 2:
+        raise ValueError("the weights must have 2 dimensions")
+    rows, columns = extents
+    if 0 in (rows, columns):
+        raise ValueError("the weights have no elements")
+    return rows, columns
+
+
+def dense_shape(
+    x: Value, depth: int, columns: int, bias: Value | None, residual: Value | None
+) -> Shape | None:
+    """The shape of x @ weights [depth, columns] + bias + residual, None if that of x
+    is unknown.
+
+    Raises:
+        ValueError: an operand does not fit the weights.
+    """
+    if bias is not None and not compatible(bias.shape, (columns,)):
+        raise ValueError(f"the bias must be [{columns}]")
+    if x.shape is None:
+        return None
+    if not x.shape or not compatible(x.shape[-1:], (depth,)):
+        raise ValueError(f"the innermost dimension must be {depth}")
+    shape = (*x.shape[:-1], columns)
+    if residual is not None and not compatible(residual.shape, shape):
+        raise ValueError(f"the residual must be {format_shape(shape)}")
+    return shape

@@ -11,13 +11,14 @@ computes all nodes before such a node, the class the node, and so on.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Dict, Tuple
 
 import numpy as np
 
 from mace.python.tools.custom_ops import fault_of, handler_modules, import_custom
+from mace.python.tools.validate.frameworks.onnx_nodes import all_nodes, reads
 from mace.python.tools.validate.frameworks.onnx_session import open_session
 from mace.python.tools.validate.frameworks.reference import Array, FrameworkError
 
@@ -50,7 +51,7 @@ def unknown_operators(model: Any) -> list[str]:
     defined = {(f.domain, f.name) for f in model.functions}
     return sorted(
         f"{node.domain}.{node.op_type}"
-        for node in _all_nodes(model.graph)
+        for node in all_nodes(model.graph.node)
         if node.domain.split(".")[0] not in ("", "ai", "com")
         and (node.domain, node.op_type) not in defined
     )
@@ -132,8 +133,6 @@ class _Parts:
 
     def run(self, nodes: Sequence[Any]) -> None:
         """Computes nodes by ONNX Runtime."""
-        from mace.python.tools.validate.frameworks.onnx_runtime import reads
-
         made = {name for node in nodes for name in node.output if name}
         read = {name for node in nodes for name in reads(node)} - made
         here = {id(node) for node in nodes}
@@ -146,7 +145,7 @@ class _Parts:
         wanted = sorted(made & (later | set(self._outputs)))
         if not wanted:
             return
-        for node in _all_nodes_of(nodes):
+        for node in all_nodes(nodes):
             if (node.domain, node.op_type) in self._own:
                 raise FrameworkError(
                     f"{node.domain}.{node.op_type} is within the graph of another "
@@ -208,15 +207,3 @@ class _Parts:
             ir_version=self._model.ir_version,
             functions=self._model.functions,
         )
-
-
-def _all_nodes(graph: Any) -> Iterator[Any]:
-    yield from _all_nodes_of(graph.node)
-
-
-def _all_nodes_of(nodes: Sequence[Any]) -> Iterator[Any]:
-    for node in nodes:
-        yield node
-        for attribute in node.attribute:
-            for graph in [attribute.g, *attribute.graphs]:
-                yield from _all_nodes(graph)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from mace.python.tools.validate.frameworks.onnx_custom import (
     run_in_parts,
     unknown_operators,
 )
+from mace.python.tools.validate.frameworks.onnx_nodes import reads
 from mace.python.tools.validate.frameworks.onnx_session import open_session
 from mace.python.tools.validate.frameworks.reference import (
     Array,
@@ -172,15 +172,6 @@ def _cut(graph: Any, inputs: list[str], outputs: list[str]) -> None:
     _replace(graph.node, new_nodes)
     _replace(graph.input, new_inputs)
     _replace(graph.output, new_outputs)
-
-
-def reads(node: Any) -> Iterable[str]:
-    """Names a node reads, those of its sub-graphs included."""
-    yield from (name for name in node.input if name)
-    for attribute in node.attribute:
-        for graph in [attribute.g, *attribute.graphs]:
-            for inner in graph.node:
-                yield from reads(inner)
 
 
 def _replace(field: Any, values: list[Any]) -> None:

@@ -15,6 +15,7 @@ from mace.python.tools.importers.keras.context import (
     has_variables,
     trainable,
 )
+from mace.python.tools.importers.keras.formats import apply
 from mace.python.tools.importers.keras.handlers.recurrent import listed
 from mace.python.tools.importers.keras.layer import Layer
 from mace.python.tools.ir.graph import Value
@@ -70,7 +71,7 @@ def rnn(context: Context) -> None:
         inner = _layer(cell, config)
         count = _LAYERS[cell.kind][1] if states else 0
         own, states = states[:count], states[count:]
-        x, *last = context.apply(inner, [x, *own], f"cell{index}", keywords)
+        x, *last = apply(context, inner, [x, *own], f"cell{index}", keywords)
         final += last
     if not sequences:
         context.gives_mask = False
@@ -94,7 +95,7 @@ def step(context: Context) -> None:
         if len(states) < count:
             raise UnsupportedNodeError(f"{len(states)} states for {cell.kind}")
         own, states = states[:count], states[count:]
-        x, *last = context.apply(inner, [x, *own], f"step{index}")
+        x, *last = apply(context, inner, [x, *own], f"step{index}")
         final += last
     context.emit("Squeeze", [x], axes=[1])
     for index, state in enumerate(final):

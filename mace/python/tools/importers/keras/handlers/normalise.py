@@ -10,6 +10,7 @@ import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import HANDLERS, Context, has_variables
+from mace.python.tools.importers.keras.formats import apply
 from mace.python.tools.importers.keras.layer import Layer
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
@@ -190,7 +191,7 @@ def spectral_normalization(context: Context) -> None:
     if inner is None or inner.network is not None:
         raise UnsupportedNodeError("it wraps no layer that is supported")
     for index, value in enumerate(
-        context.apply(inner, list(context.arguments), "inside")
+        apply(context, inner, list(context.arguments), "inside")
     ):
         context.give(value, index)
 

@@ -15,6 +15,7 @@ from mace.python.tools.importers.keras.context import (
     has_variables,
     trainable,
 )
+from mace.python.tools.importers.keras.formats import apply
 from mace.python.tools.importers.keras.handlers.dense import product
 from mace.python.tools.importers.keras.handlers.functions import (
     HARD_SLOPES,
@@ -255,8 +256,8 @@ def bidirectional(context: Context) -> None:
             replace(side, config={**side.config, **zero})
             for side in (forward, backward)
         )
-    first = context.apply(forward, [x, *states[:half]], "forward", keywords)
-    second = context.apply(backward, [x, *states[half:]], "backward", keywords)
+    first = apply(context, forward, [x, *states[:half]], "forward", keywords)
+    second = apply(context, backward, [x, *states[half:]], "backward", keywords)
     a, b = first[0], second[0]
     if forward.flag("return_sequences"):
         b = backwards(context, b)
@@ -300,6 +301,6 @@ def time_distributed(context: Context) -> None:
         )
     batch = dims[0] * dims[1] if dims[0] != -1 else -1
     flat = context.step("Reshape", [x], "flat", shape=[batch, *dims[2:]])
-    (y,) = context.apply(inner, [flat], "each")
+    (y,) = apply(context, inner, [flat], "each")
     after = context.dims(y)[1:]
     context.emit("Reshape", [y], shape=[dims[0], dims[1], *after])
