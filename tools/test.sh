@@ -32,16 +32,18 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 : "${HOME:=$(getent passwd "$(id -u)" | cut -d: -f6)}"
 export HOME
 
-# Wrong flags are told before minutes of set-up, by any Python that is here.
+# Wrong flags are told before minutes of set-up, by any Python that is here, which
+# also says what the steps need: without one, all is installed.
+tasks=all
 readonly python=${MACE_VENV:-.venv}/bin/python
 for early in "$python" "${MACE_PYTHON:-python3}"; do
   # One that is too old is for the set-up to tell.
   if "$early" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
-    "$early" -m tools.quality.step_flags "$@"
-    if $listing; then exit 0; fi
+    if $listing; then exec "$early" -m tools.quality.step_flags "$@"; fi
+    tasks=$("$early" -m tools.quality.step_flags "$@")
     break
   fi
 done
 
-bash tools/setup.sh --for "test,docs" </dev/null
+bash tools/setup.sh --for "$tasks" </dev/null
 exec "$python" -m tools.quality.run_steps "$@"

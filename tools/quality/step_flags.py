@@ -4,7 +4,8 @@
 
 Reads them with nothing but Python's own library, so that they can be looked at
 before anything is installed: as a program it lists the steps if `--list` asks for
-it, and else only says what is wrong, with status 2.
+it, and else prints the tasks of `tools/setup.sh` that they need. Wrong flags end it
+with status 2.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 from dataclasses import dataclass
 from typing import Optional, Sequence, Tuple
 
-from tools.quality.test_steps import Step, steps
+from tools.quality.test_steps import SETUP_TASKS, Step, steps
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,12 @@ class Flags:
     steps: Tuple[Step, ...]
     no_gaps: bool
     listing: bool
+
+    @property
+    def tasks(self) -> Tuple[str, ...]:
+        """Of `tools/setup.sh`, that the steps need."""
+        more = (task for step in self.steps for task in step.tasks)
+        return tuple(dict.fromkeys((*SETUP_TASKS, *more)))
 
 
 def parse_flags(known: Sequence[Step], argv: Optional[Sequence[str]]) -> Flags:
@@ -58,16 +65,18 @@ def parse_flags(known: Sequence[Step], argv: Optional[Sequence[str]]) -> Flags:
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
-    """Lists the chosen steps if asked to."""
+    """Lists the chosen steps if asked to, else prints what they need."""
     flags = parse_flags(steps(os.environ), argv)
-    if flags.listing:
-        try:
-            for step in flags.steps:
-                remark = f" (only by --only {step.name})" if step.only_by_name else ""
-                print(f"{step.name:12}{step.summary}{remark}")
-            sys.stdout.flush()
-        except BrokenPipeError:  # whoever reads has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if not flags.listing:
+        print(",".join(flags.tasks))
+        return 0
+    try:
+        for step in flags.steps:
+            remark = f" (only by --only {step.name})" if step.only_by_name else ""
+            print(f"{step.name:12}{step.summary}{remark}")
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

@@ -97,6 +97,8 @@ _POCL = (
     "--test_env=POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable",
     "--test_env=POCL_WORK_GROUP_SPECIALIZATION=0",
 )
+# What every step may need, as tasks of tools/setup.sh.
+SETUP_TASKS = ("test", "docs")
 _COMMANDS = "test/docs/commands_test.py"
 # Builds the Python package of libraries that earlier steps build.
 _WHEEL = "test/wheel"
@@ -170,6 +172,7 @@ class Step:
             `build`, and what Bazel builds for one target with different flags.
         only_by_name: runs only if --only names it, because it takes too long or
             downloads too much for every run.
+        tasks: of tools/setup.sh that it needs besides SETUP_TASKS.
     """
 
     name: str
@@ -181,6 +184,7 @@ class Step:
     cores: int = 2
     writes: str = ""
     only_by_name: bool = False
+    tasks: Tuple[str, ...] = ()
 
 
 def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
@@ -391,5 +395,6 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             120,
             writes="build",
             only_by_name=True,
+            tasks=("images",),
         ),
     )

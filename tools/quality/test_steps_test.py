@@ -138,7 +138,7 @@ def checkout_fixture(tmp_path: Path) -> Path:
         link = tmp_path / place
         link.parent.mkdir(exist_ok=True)
         link.symlink_to(run_steps.ROOT / place)
-    (tmp_path / "tools" / "setup.sh").write_text("echo setting up; exit 9\n")
+    (tmp_path / "tools" / "setup.sh").write_text('echo "setting up $*"; exit 9\n')
     return tmp_path
 
 
@@ -179,9 +179,12 @@ def test_wrong_flags_are_told_before_the_set_up(
     assert f"test.sh: error: {reason}" in done.stderr
 
 
-def test_set_up_comes_before_the_steps(checkout: Path) -> None:
-    done = run_script(checkout, "--only", "docs")
-    assert (done.returncode, done.stdout) == (9, "setting up\n")
+@pytest.mark.parametrize(
+    ("step", "tasks"), [("docs", "test,docs"), ("images", "test,docs,images")]
+)
+def test_set_up_comes_before_the_steps(checkout: Path, step: str, tasks: str) -> None:
+    done = run_script(checkout, "--only", step)
+    assert (done.returncode, done.stdout) == (9, f"setting up --for {tasks}\n")
 
 
 PYTEST_SKIPS = """\
