@@ -72,6 +72,26 @@ def test_the_copy_knows_all_packages(tmp_path: Path) -> None:
         assert "bazel-bootstrap" in listed[0]
 
 
+@pytest.mark.parametrize("number", [0, 20, 1000])
+def test_the_user_may_have_any_number(number: int, tmp_path: Path) -> None:
+    """Root's and that of macOS's group are taken in Debian, the first user's isn't."""
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc" / "group").write_text("root:x:0:\ndialout:x:20:\n")
+    users = tmp_path / "etc" / "passwd"
+    users.write_text("root:x:0:0::/root:/bin/sh\n")
+    page = (_ROOT / "docker" / "mace-dev-lite" / "Dockerfile").read_text()
+    commands = re.findall(r"&& ((?:groupadd|useradd|sed) .*?)(?: \\)?\n", page)
+    assert [line.split()[0] for line in commands] == ["groupadd", "useradd", "sed"]
+    for command in commands:
+        command = command.replace("add ", f"add --prefix {tmp_path} ")
+        command = command.replace("/etc/passwd", str(users))
+        numbers = f"USER_ID={number} GROUP_ID={number} PATH=$PATH:/usr/sbin"
+        subprocess.run(["bash", "-c", f"export {numbers}; {command}"], check=True)
+    root, mace = users.read_text().splitlines()
+    assert mace == f"mace:!:{number}:{number}::/home/mace:/bin/bash"
+    assert root.split(":")[5] == ("/home/mace" if number == 0 else "/root")
+
+
 def test_the_full_image_is_made_of_the_other() -> None:
     words = _instructions("mace-dev")
     assert ["ARG", "LITE=mace-dev-lite:latest"] in words
