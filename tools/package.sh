@@ -169,15 +169,15 @@ mkdir "$made"
 
 # --- What it consists of. ----------------------------------------------------
 
-# Owners, times and order of the files that go into an archive are no facts of the
-# release: those of its commit and of the alphabet stand for them.
+# Owners, times, permissions and order of the files that go into an archive are no
+# facts of the release: those of its commit, of all readers and of the alphabet stand
+# for them.
 time=$(git log -1 --format=%ct)
 readonly time
 archive() {
   local folder=$1
-  find "$stage/$folder" -type d -exec chmod 755 {} +
   tar --create --directory="$stage" --format=ustar --sort=name "--mtime=@$time" \
-    --owner=0 --group=0 --numeric-owner "$folder" |
+    --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX "$folder" |
     gzip --no-name --best >"$made/$folder.tar.gz"
 }
 
@@ -218,7 +218,7 @@ if [[ ${#packages[@]} -gt 0 ]]; then
 fi
 
 echo "package: sources"
-git archive --format=tar --prefix="$name/" HEAD |
+git -c tar.umask=0022 archive --format=tar --prefix="$name/" HEAD |
   gzip --no-name --best >"$made/$name-sources.tar.gz"
 
 # --- One folder, when it is whole. -------------------------------------------

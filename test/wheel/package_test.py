@@ -61,19 +61,29 @@ def _members(archive: Path) -> List[tarfile.TarInfo]:
 
 
 def test_the_same_commit_makes_the_same_bytes(release: Path, tmp_path: Path) -> None:
-    """But for the Python package, of which wheel_test.py shows it."""
+    """Whoever makes them; of the Python package, wheel_test.py shows it."""
     os.utime(ROOT / "mace" / "public" / "mace.h")
-    done = _package(*_FLAGS, "-wheels=none", f"-out={tmp_path}")
+    command = ["bash", "tools/package.sh", *_FLAGS, "-wheels=none", f"-out={tmp_path}"]
+    settings = {"COUNT": "1", "KEY_0": "tar.umask", "VALUE_0": "user"}
+    others = {f"GIT_CONFIG_{name}": value for name, value in settings.items()}
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, **others},
+        umask=0o077,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     (again,) = tmp_path.iterdir()
     assert again.name == release.name
-    others = {
+    expected = {
         name: digest
         for name, digest in _digests(release).items()
         if not name.endswith(".whl") and name != "SHA256SUMS"
     }
-    assert len(others) == 2
-    assert {n: d for n, d in _digests(again).items() if n != "SHA256SUMS"} == others
+    assert len(expected) == 2
+    assert {n: d for n, d in _digests(again).items() if n != "SHA256SUMS"} == expected
 
 
 def test_sums_are_those_of_all_files(release: Path) -> None:
@@ -89,6 +99,7 @@ def test_the_library_is_whole(release: Path, tmp_path: Path) -> None:
     members = _members(archive)
     assert {(m.uid, m.gid, m.uname, m.gname) for m in members} == {(0, 0, "", "")}
     assert {m.mtime for m in members} == {int(_git("log", "-1", "--format=%ct"))}
+    assert {m.mode for m in members} == {0o644, 0o755}
     subprocess.run(["tar", "-xzf", archive], cwd=tmp_path, check=True)
     (prefix,) = tmp_path.iterdir()
     assert f"{prefix.name}.tar.gz" == archive.name
