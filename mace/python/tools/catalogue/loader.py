@@ -46,6 +46,9 @@ OPS_DIR = Path(__file__).resolve().parents[3] / "ops"
 # Of an installed package, in its OPS_DIR.
 DEVICES_FILE = "devices.json"
 
+# libyaml's, where PyYAML has it: seven times as fast as the one in Python.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
 _DATA_TYPES = {dtype.value: dtype for dtype in DataType if dtype.in_models}
 _OPTIONAL_OP_KEYS = frozenset(
     ["doc", "signatures", "depends_on_shapes_only", "cpu_kernels"]
@@ -257,7 +260,7 @@ def load_enums(path: Path) -> Enumerations:
 
 def _read(path: Path, problems: list[str]) -> dict[str, Any]:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), _LOADER)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         problems.append(f"cannot be read: {error}")
         return {}
