@@ -115,7 +115,7 @@ def convert(request: Request, folder: Path) -> tuple[Path, Path]:
 
 
 def _convert(request: Request, folder: Path) -> tuple[Path, Path]:
-    from mace.python.tools.calibrate.command import has_calibration
+    from mace.python.tools.convert.quantization import has_calibration
 
     deployment = _deployment(request)
     (name,) = deployment.models
@@ -217,13 +217,10 @@ def _deployment(request: Request) -> Deployment:
 
 
 def _write(deployment: Deployment, build_dir: Path) -> None:
-    from mace.python.tools.calibrate.command import (
-        convert_with_samples,
-        has_calibration,
-    )
     from mace.python.tools.config.vocabulary import ModelFormat
     from mace.python.tools.convert.convert import convert_deployment
     from mace.python.tools.convert.options import ConvertOptions
+    from mace.python.tools.convert.quantization import has_calibration
 
     files: dict[str, Any] = {
         "model_graph_format": ModelFormat.FILE,
@@ -233,6 +230,8 @@ def _write(deployment: Deployment, build_dir: Path) -> None:
     options = ConvertOptions(build_dir=build_dir)
     codegen = build_dir / "codegen"
     if any(has_calibration(model) for model in deployment.models.values()):
+        from mace.python.tools.calibrate.command import convert_with_samples
+
         convert_with_samples(deployment, options, codegen_dir=codegen)
     else:
         convert_deployment(deployment, options, codegen)

@@ -22,7 +22,7 @@ from mace.python.tools.config.calibration import CalibrationConfig
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.convert.convert import convert_deployment
 from mace.python.tools.convert.options import ConvertOptions
-from mace.python.tools.convert.quantization import quantizer_of
+from mace.python.tools.convert.quantization import has_calibration, quantizer_of
 from mace.python.tools.convert.result import ConvertResult
 from mace.python.tools.convert.source import Source, graph_at_rest
 from mace.python.tools.errors import UsageError
@@ -87,15 +87,6 @@ def convert_with_samples(
                 stream.write(text)
             _LOG.info("%s: report of the quantization: %s", name, path)
     return result
-
-
-def has_calibration(model: ModelConfig) -> bool:
-    """Whether the model is to be quantized by samples."""
-    return (
-        model.quantize
-        and model.calibration is not None
-        and model.quantize_range_file is None
-    )
 
 
 class _Calibrator:

@@ -78,14 +78,13 @@ def convert(args: argparse.Namespace) -> int:
     """Converts the models of the deployment."""
     options = convert_options(args)
     deployment = _load(args)
-    from mace.python.tools.calibrate.command import (
-        convert_with_samples,
-        has_calibration,
-    )
     from mace.python.tools.convert.convert import convert_deployment
+    from mace.python.tools.convert.quantization import has_calibration
     from mace.python.tools.explain.memory import tell_memory
 
     if any(has_calibration(model) for model in deployment.models.values()):
+        from mace.python.tools.calibrate.command import convert_with_samples
+
         convert_with_samples(deployment, options)
     else:
         convert_deployment(deployment, options)

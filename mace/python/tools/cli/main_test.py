@@ -20,6 +20,7 @@ from mace.python.tools.errors import CheckFailedError, MaceError
 
 _ROOT = Path(__file__).resolve().parents[4]
 _DOOR = _ROOT / "tools" / "converter.py"
+_DIGITS = _ROOT / "mace" / "examples" / "digits" / "digits.onnx"
 
 
 def _converter(
@@ -110,6 +111,20 @@ def test_messages_survive_an_ascii_terminal(tmp_path: Path) -> None:
     )
     assert result.returncode == 2
     assert b"No such file" in result.stderr
+
+
+def test_conversion_waits_for_no_import_that_it_does_not_need(tmp_path: Path) -> None:
+    """Those of runs and of calibration cost a sixth of a small conversion."""
+    code = """
+import sys
+from mace.python.tools.cli.main import main
+assert main(sys.argv[1:]) == 0
+needless = {"matplotlib", "onnx.reference", "requests", "rich", "tensorflow"}
+needless |= {f"mace.python.tools.{x}" for x in ("calibrate.command", "devices")}
+assert not needless & set(sys.modules), needless & set(sys.modules)
+"""
+    argv = ["convert", str(_DIGITS), "--dims=N=1", f"--build_dir={tmp_path}"]
+    subprocess.run([sys.executable, "-c", code, *argv], cwd=_ROOT, check=True)
 
 
 def test_config_problems_reach_the_terminal(tmp_path: Path) -> None:

@@ -18,6 +18,15 @@ _TYPES[QuantizeSchema.INT8] = DataType.INT8
 _TYPES[QuantizeSchema.INT16] = DataType.INT16
 
 
+def has_calibration(model: ModelConfig) -> bool:
+    """Whether the model is to be quantized by samples."""
+    return (
+        model.quantize
+        and model.calibration is not None
+        and model.quantize_range_file is None
+    )
+
+
 def quantizer_of(model: ModelConfig, _: Source) -> Quantizer | None:
     """The quantizer by the model's range file; None if it stays in floats.
 

@@ -11,11 +11,8 @@ from mace.python.tools.command_line.options import CommandOptions
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.vocabulary import Abi, ModelFormat, Runtime
 from mace.python.tools.errors import MaceError
-from mace.python.tools.explain.show import memory_text
-from mace.python.tools.run.deployment_run import run_models
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.program import has_program
-from mace.python.tools.terminal import make_console
 
 _LOG = logging.getLogger(__name__)
 
@@ -40,6 +37,11 @@ def tell_memory(deployment: Deployment, options: CommandOptions) -> None:
     as_code = deployment.model_graph_format is ModelFormat.CODE
     if as_code or not models or not has_program(Abi.HOST, run_options):
         return
+    # Late: a conversion that nothing runs after does not wait for these imports.
+    from mace.python.tools.explain.show import memory_text
+    from mace.python.tools.run.deployment_run import run_models
+    from mace.python.tools.terminal import make_console
+
     changed = {"target_abis": (Abi.HOST,), "target_socs": (), "models": models}
     try:
         runs = run_models(

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import onnx
-from onnx.reference import ReferenceEvaluator
 
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
@@ -86,6 +85,9 @@ def evaluate_node(
     )
     if proto.op_type not in _NEVER_GROWS and not _is_small(model, feeds):
         return None
+    # Late: it describes all operators of ONNX to itself, and most models need none.
+    from onnx.reference import ReferenceEvaluator
+
     try:
         with np.errstate(all="ignore"):
             arrays = ReferenceEvaluator(model).run(names, dict(feeds))
