@@ -183,6 +183,9 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     # A job in the background of a script starts with Ctrl-C ignored, and so would
     # the programs that tests interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Images of containers often set it, and each of the hundreds of Python processes
+    # that tests start would compile all modules anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     logs = ROOT / "build" / "test"
     logs.mkdir(parents=True, exist_ok=True)
     results: List[Result] = []

@@ -109,6 +109,16 @@ def test_step_is_judged_by_its_status(tmp_path: Path) -> None:
     assert bad.counts == Counts(0, 1)
 
 
+def test_python_of_steps_keeps_what_it_compiles(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setattr(run_steps, "ROOT", tmp_path)
+    step = make_step("sh", "-c", 'test -z "$PYTHONDONTWRITEBYTECODE"')
+    monkeypatch.setattr(run_steps, "steps", lambda environment: (step,))
+    assert run_steps.main([]) == 0
+
+
 def test_step_without_its_program_fails(tmp_path: Path) -> None:
     log = tmp_path / "step.log"
     (result,) = results_of(tmp_path, make_step("/nonexistent/program"))
