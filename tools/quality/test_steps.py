@@ -107,6 +107,10 @@ _DEVICES = "test/devices"
 _ANDROID = "test/android_ndk"
 # Compiles OpenCL kernels in qemu.
 _OPENCL_ARM64 = "test/opencl_arm64"
+# The frameworks' models, read and compared in Python alone.
+_IMPORTERS = "mace/python/tools/importers"
+# What the step `python` leaves to others.
+_IN_OTHER_STEPS = (_COMMANDS, _DEVICES, _ANDROID, _OPENCL_ARM64, _IMPORTERS, _WHEEL)
 _BAZEL_RESULT = re.compile(
     r"^//\S+ +(?:\(cached\) )?(PASSED|FLAKY|FAILED|TIMEOUT|NO STATUS|INCOMPLETE)",
     re.MULTILINE,
@@ -312,23 +316,6 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             cores=1,
             writes="build",
         ),
-        # Beside those that write the build folder, on the core that is free.
-        Step(
-            "check",
-            "form, types and house rules",
-            (sys.executable, "tools/check.py", "--all"),
-            count_one,
-            20,
-            cores=1,
-        ),
-        Step(
-            "android",
-            "libmace for Android, by a stand-in for the NDK",
-            (*pytest, _ANDROID),
-            count_pytest,
-            40,
-            cores=1,
-        ),
         Step(
             "gpu-arm64",
             "OpenCL on 64-bit ARM, by PoCL in qemu",
@@ -337,37 +324,6 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             15,
             cores=1,
             writes="build",
-        ),
-        Step(
-            "fuzz",
-            "readers of files, for a minute",
-            ("bash", "test/fuzz/run_fuzzers.sh", "--seconds", "60"),
-            count_one,
-            10,
-            cores=1,
-        ),
-        Step(
-            "python",
-            "converter and tools",
-            (
-                *(*pytest, "--numprocesses=2", "--dist=loadfile", "--durations=20"),
-                *(
-                    f"--ignore={path}"
-                    for path in (_COMMANDS, _DEVICES, _ANDROID, _OPENCL_ARM64, _WHEEL)
-                ),
-            ),
-            count_pytest,
-            40,
-        ),
-        Step(
-            "devices",
-            "the tools on phones and boards of the device farm",
-            (
-                *pytest,
-                *("--numprocesses=4", "--dist=loadfile", "--durations=20", _DEVICES),
-            ),
-            count_pytest,
-            40,
         ),
         Step(
             "commands",
@@ -386,6 +342,60 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             5,
             cores=1,
             writes="build",
+        ),
+        # Beside those that write the build folder, on the core that is free. First come
+        # those that never wait for Bazel: it serves one step at a time.
+        Step(
+            "importers",
+            "models of all frameworks as the converter reads them",
+            (*pytest, "--durations=20", _IMPORTERS),
+            count_pytest,
+            40,
+            cores=1,
+        ),
+        Step(
+            "check",
+            "form, types and house rules",
+            (sys.executable, "tools/check.py", "--all"),
+            count_one,
+            20,
+            cores=1,
+        ),
+        Step(
+            "android",
+            "libmace for Android, by a stand-in for the NDK",
+            (*pytest, _ANDROID),
+            count_pytest,
+            40,
+            cores=1,
+        ),
+        Step(
+            "fuzz",
+            "readers of files, for a minute",
+            ("bash", "test/fuzz/run_fuzzers.sh", "--seconds", "60"),
+            count_one,
+            10,
+            cores=1,
+        ),
+        Step(
+            "python",
+            "converter and tools",
+            (
+                *(*pytest, "--numprocesses=2", "--dist=loadfile", "--durations=20"),
+                *(f"--ignore={path}" for path in _IN_OTHER_STEPS),
+            ),
+            count_pytest,
+            40,
+        ),
+        Step(
+            "devices",
+            "the tools on phones and boards of the device farm",
+            (
+                *pytest,
+                *("--numprocesses=4", "--dist=loadfile", "--durations=20", _DEVICES),
+            ),
+            count_pytest,
+            40,
         ),
         Step(
             "images",

@@ -90,6 +90,20 @@ def test_tests_of_opencl_run_in_a_step_of_their_own() -> None:
     assert commands["gpu"][-1] == commands["host"][-1] == "//..."
 
 
+def test_what_one_step_of_pytest_leaves_out_is_in_another() -> None:
+    commands = [step.command for step in steps({}) if "pytest" in step.command]
+    ignored = {
+        word.partition("=")[2]
+        for command in commands
+        for word in command
+        if word.startswith("--ignore=")
+    }
+    assert ignored
+    for path in ignored:
+        assert (run_steps.ROOT / path).exists()
+        assert sum(path in command for command in commands) == 1
+
+
 def make_step(*command: str) -> Step:
     return Step("step", "a step", command, count_one, 1)
 
