@@ -136,6 +136,42 @@ def _sanitizer(name, compile_flags, link_flags, runtimes):
         link,
     ])
 
+def _sanitizers(runtimes):
+    """What looks on while a program runs, and what fuzzers need of one.
+
+    Args:
+      runtimes: attribute `sanitizer_runtimes`.
+    """
+    return [
+        _sanitizer(
+            "asan",
+            ["-fsanitize=address", "-fsanitize-address-use-after-scope"],
+            ["-fsanitize=address"],
+            runtimes,
+        ),
+        # "function" and "vptr" need RTTI, which MACE is built without.
+        _sanitizer(
+            "ubsan",
+            [
+                "-fsanitize=undefined,float-cast-overflow",
+                "-fno-sanitize=function,vptr",
+                "-fno-sanitize-recover=all",
+            ],
+            ["-fsanitize=undefined", "-fno-sanitize=function,vptr"],
+            runtimes,
+        ),
+        _sanitizer(
+            "tsan",
+            ["-fsanitize=thread"],
+            ["-fsanitize=thread"],
+            runtimes,
+        ),
+        # Objects that a fuzzer can be linked of; other programs can, too.
+        feature(name = "fuzzable", flag_sets = [
+            _flags(_COMPILE, ["-fsanitize=fuzzer-no-link"]),
+        ]),
+    ]
+
 def _later_compile_flags(flags):
     """Flags after those of the targets, which otherwise have the last word."""
     return [
@@ -226,6 +262,10 @@ def _impl(ctx):
         for name, program in _PROGRAMS.items()
         if program in tools
     }
+
+    # A build for the host with sanitizers has programs for other processors in it,
+    # which are without: these stay as they are in every other build.
+    sanitizers = [] if ctx.attr.freestanding else _sanitizers(ctx.attr.sanitizer_runtimes)
     return cc_common.create_cc_toolchain_config_info(
         ctx = ctx,
         abi_libc_version = "unknown",
@@ -269,34 +309,7 @@ def _impl(ctx):
             feature(name = "static_exe", flag_sets = [
                 _flags([ACTION_NAMES.cpp_link_executable], ["-static"]),
             ]),
-            _sanitizer(
-                "asan",
-                ["-fsanitize=address", "-fsanitize-address-use-after-scope"],
-                ["-fsanitize=address"],
-                ctx.attr.sanitizer_runtimes,
-            ),
-            # "function" and "vptr" need RTTI, which MACE is built without.
-            _sanitizer(
-                "ubsan",
-                [
-                    "-fsanitize=undefined,float-cast-overflow",
-                    "-fno-sanitize=function,vptr",
-                    "-fno-sanitize-recover=all",
-                ],
-                ["-fsanitize=undefined", "-fno-sanitize=function,vptr"],
-                ctx.attr.sanitizer_runtimes,
-            ),
-            _sanitizer(
-                "tsan",
-                ["-fsanitize=thread"],
-                ["-fsanitize=thread"],
-                ctx.attr.sanitizer_runtimes,
-            ),
-            # Objects that a fuzzer can be linked of; other programs can, too.
-            feature(name = "fuzzable", flag_sets = [
-                _flags(_COMPILE, ["-fsanitize=fuzzer-no-link"]),
-            ]),
-        ] + _later_compile_flags(ctx.attr.later_copts),
+        ] + sanitizers + _later_compile_flags(ctx.attr.later_copts),
         host_system_name = "local",
         target_cpu = ctx.attr.cpu,
         target_libc = ctx.attr.libc,

@@ -19,12 +19,13 @@ def mace_hexagon_test(name, **kwargs):
     """A program that its emulator runs; it passes if it ends with 0."""
     native.cc_test(name = name, target_compatible_with = _DSP, **kwargs)
 
+# Whatever the host's flags are, the same objects in the same folder: features that are
+# sanitizers are none of the DSP's tool chain.
 def _dsp_transition_impl(settings, attr):
     version = attr.version
     return {
         "//command_line_option:compilation_mode": "opt",
-        # Sanitizers and the like are the host's.
-        "//command_line_option:features": [],
+        "//mace/kernels/cpu:runnable_isas_only": False,
         "//command_line_option:platform_suffix": "-hexagon-" + version,
         "//command_line_option:platforms": ["//toolchains/hexagon:" + version],
     }
@@ -34,9 +35,9 @@ _dsp_transition = transition(
     inputs = [],
     outputs = [
         "//command_line_option:compilation_mode",
-        "//command_line_option:features",
         "//command_line_option:platform_suffix",
         "//command_line_option:platforms",
+        "//mace/kernels/cpu:runnable_isas_only",
     ],
 )
 
