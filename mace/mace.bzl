@@ -46,6 +46,12 @@ MACE_KERNEL_FEATURES = [
 # Of what the library consists of; not of tests.
 _LIBRARY_FEATURES = ["lto_object"]
 
+# Of what only tests consist of, none of which a fuzzer explores.
+_TEST_FEATURES = ["-fuzzable"]
+
+def _features(features, testonly):
+    return features + (_TEST_FEATURES if testonly else _LIBRARY_FEATURES)
+
 def mace_precompiled_headers(name, features = [], **kwargs):
     """Headers that many sources include; see precompiled.bzl.
 
@@ -54,9 +60,12 @@ def mace_precompiled_headers(name, features = [], **kwargs):
       features: of those libraries and tests.
       **kwargs: as in precompiled_headers.
     """
-    if not kwargs.get("testonly"):
-        features = features + _LIBRARY_FEATURES
-    precompiled_headers(name = name, copts = MACE_COPTS, features = features, **kwargs)
+    precompiled_headers(
+        name = name,
+        copts = MACE_COPTS,
+        features = _features(features, kwargs.get("testonly")),
+        **kwargs
+    )
 
 def _with_precompiled(precompiled, copts, deps, kwargs):
     """Attributes of a target that compiles with precompiled headers, or None."""
@@ -80,11 +89,9 @@ def mace_cc_library(name, copts = [], features = [], deps = [], precompiled = No
       precompiled: mace_precompiled_headers of the same features, or None.
       **kwargs: as in cc_library.
     """
-    if not kwargs.get("testonly"):
-        features = features + _LIBRARY_FEATURES
     native.cc_library(
         name = name,
-        features = features,
+        features = _features(features, kwargs.get("testonly")),
         **_with_precompiled(precompiled, copts, deps, kwargs)
     )
 
@@ -122,7 +129,7 @@ def mace_cc_test(name, copts = [], deps = [], size = "small", computes = False, 
     native.cc_test(
         name = name,
         size = size,
-        features = [] if computes else SELDOM_RUN,
+        features = _features([] if computes else SELDOM_RUN, True),
         **_with_precompiled(
             precompiled,
             copts,
