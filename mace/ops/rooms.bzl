@@ -600,6 +600,8 @@ def mace_op_rooms(
     mace_cc_test(
         name = "ops_test",
         size = "large",
+        # The longest test, and the last that can begin: it links all operators.
+        shard_count = 4,
         deps = [":ops_test_cases"],
     )
     mace_cc_library(
