@@ -257,13 +257,14 @@ for abi in $abis; do
     at_most "$lib/libmace.so" "$(limit_of "$abi-fp32_fp32")"
 done
 
-# All operators and kernels, but the operators in floats alone.
+# All operators and kernels, but the operators in floats alone. How large libraries are
+# was promised for boards.
 in_floats=$(registrations_in_sources CPU |
   sed -E 's/mace_registration_(\w+)_CPU/\1/' | paste -sd,)
-bash tools/build-standalone-lib.sh "-abi=${abis// /,}" \
-  "-ops=$in_floats,FiveWide,Int8Weights,Winograd"
 for abi in $abis; do
   [[ $abi != host ]] || continue
+  bash tools/build-standalone-lib.sh "-abi=$abi" \
+    "-ops=$in_floats,FiveWide,Int8Weights,Winograd"
   expect "$abi what operators in integers add" at_most_more \
     "build/lib/$abi/cpu/libmace.so" "build/lib/$abi/cpu-selection/libmace.so" 150
 done
