@@ -82,6 +82,13 @@ def deployment_keys() -> str:
 
 def converter_state() -> str:
     """Changes with the version and, where people work on it, with the converter."""
+    return f"{VERSION} {converter_changed_ns()}"
+
+
+def converter_changed_ns() -> int:
+    """When a file that decides what a conversion writes last changed, in nanoseconds
+    as `os.stat` tells them.
+    """
     newest = 0
     for folder in _CONVERTER:
         for parent, _, files in os.walk(PACKAGE / folder):
@@ -89,4 +96,4 @@ def converter_state() -> str:
                 if name.endswith(_SUFFIXES):
                     path = os.path.join(parent, name)
                     newest = max(newest, os.stat(path).st_mtime_ns)
-    return f"{VERSION} {newest}"
+    return newest

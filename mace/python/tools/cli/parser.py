@@ -35,7 +35,7 @@ COMMANDS = {
     "init": "write a deployment file for a model",
     "convert": "convert a model, or the models of a deployment file",
     "quantize": "convert models to 8-bit integers by samples",
-    "run": "run, validate or benchmark converted models",
+    "run": "run, validate or benchmark a model, or those of a deployment file",
     "check": "say of each node of a model whether it can be converted",
     "explain": "say on which device each operator runs, and why",
     "benchmark": "earlier form of: run --benchmark",
@@ -55,11 +55,16 @@ _TYPED = typed("").strip()
 # The beginning of argparse's message about missing required flags.
 _MISSING = "the following arguments are required: "
 
+# What `run` and `explain` run.
+_NEEDED = (
+    "A model is converted first, unless it is already; those of a deployment file need "
+    f"the output of: {PROGRAM} convert --config=FILE"
+)
+
 _EXAMPLES = f"""\
 examples:
   {_TYPED} inspect model.onnx
-  {_TYPED} convert model.onnx
-  {_TYPED} run model.onnx --validate
+  {_TYPED} run model.onnx --validate --benchmark
   {_TYPED} init model.onnx > model.yml
   {_TYPED} check --config=model.yml
   {_TYPED} convert --config=model.yml
@@ -392,7 +397,7 @@ def _add_quantize(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = f"Needs the output of: {PROGRAM} convert --config=FILE"
+    parser.epilog = _NEEDED
     _add_deployment(parser)
     add_run_flags(parser)
 
@@ -414,7 +419,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
         "why other devices that the deployment names did not run it, its estimated\n"
         "and (with --benchmark) measured time, and the tensors copied between devices."
     )
-    parser.epilog = f"Needs the output of: {PROGRAM} convert --config=FILE"
+    parser.epilog = _NEEDED
     _add_deployment(parser)
     add_explain_flags(parser)
 

@@ -387,6 +387,17 @@ class Deployment(Section):
     source: SkipJsonSchema[Path] = Path()
     warnings: SkipJsonSchema[Tuple[str, ...]] = ()
 
+    @property
+    def stands_for_model(self) -> bool:
+        """Whether a model was given in the place of a deployment file."""
+        files = [
+            Path(ref.location)
+            for model in self.models.values()
+            for ref in (model.model_file_path, model.weight_file_path)
+            if ref is not None
+        ]
+        return self.source in files
+
     @field_validator("model_data_format")
     @classmethod
     def _goes_with_graph(cls, data: Any, info: ValidationInfo) -> Any:

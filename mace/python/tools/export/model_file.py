@@ -95,6 +95,7 @@ class ModelFile:
     Attributes:
         inputs: that the application gives.
         graph_linked, data_linked: `mace_run` contains it.
+        producer: the program that wrote it, with its version.
         source_sha256: of the files it was converted from; empty if unknown.
         external_sha256: of files that the first of these names, by their path
             relative to its folder.
@@ -112,6 +113,12 @@ class ModelFile:
     source_sha256: tuple[str, ...] = ()
     external_sha256: Mapping[str, str] = field(default_factory=dict)
     states: tuple[StateInfo, ...] = ()
+    producer: str = ""
+
+    @property
+    def converter_version(self) -> str:
+        """The version of MACE that converted it; empty if unknown."""
+        return next(iter(self.producer.split()[1:]), "")
 
     @property
     def is_quantized(self) -> bool:
@@ -175,6 +182,7 @@ def read_model_file(places: ModelPlaces, source: Sequence[str] = ()) -> ModelFil
             for tensor in inputs
             if tensor.name in becomes
         ),
+        producer=message.producer,
     )
 
 

@@ -25,6 +25,7 @@ from mace.python.tools.devices import DeviceQuery, close_all, find_devices
 from mace.python.tools.errors import MissingToolError
 from mace.python.tools.report.results import ModelRun, RunReport
 from mace.python.tools.run import summary
+from mace.python.tools.run.convert_first import bring_up_to_date
 from mace.python.tools.run.device_runs import Job, run_on_devices, silent_runs
 from mace.python.tools.run.dsp_files import DspFiles, uses_dsp
 from mace.python.tools.run.model_run import PreparedModel, joint_runtime, prepare_model
@@ -141,6 +142,8 @@ def run_models(
     """
     devices = find_devices(_query(deployment, options))
     try:
+        if deployment.stands_for_model:
+            bring_up_to_date(deployment, options)
         models = {
             model.name: prepare_model(deployment, model, options)
             for model in deployment.models.values()

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from mace.python.installation import VERSION, converter_changed_ns
 from mace.python.tools.config.border_tensor import BorderTensor
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.subgraph import SubgraphConfig
@@ -28,20 +29,12 @@ def check_current(file: ModelFile, model: ModelConfig) -> None:
     Raises:
         ModelFileError: the deployment names other inputs or outputs.
     """
-    subgraph = model.whole
-    sides: tuple[tuple[str, Any, tuple[TensorInfo, ...]], ...] = (
-        ("input", subgraph.inputs, _all_inputs(file)),
-        ("output", subgraph.outputs, file.outputs),
-    )
-    for side, infos, tensors in sides:
-        declared, own = [i.name for i in infos], [t.name for t in tensors]
-        if sorted(declared) != sorted(own):
-            raise ModelFileError(
-                f"models.{model.name}: {side}_tensors says {', '.join(declared)}, and "
-                f"{file.graph_path} was converted with {', '.join(own)}; convert it "
-                "again"
-            )
-    changed = [*_border(subgraph, file), *_settings(model, file)]
+    for side, declared, own in _other_names(model.whole, file):
+        raise ModelFileError(
+            f"models.{model.name}: {side}_tensors says {declared}, and "
+            f"{file.graph_path} was converted with {own}; convert it again"
+        )
+    changed = [*_border(model.whole, file), *_settings(model, file)]
     if changed:
         _LOG.warning(
             "models.%s: %s was converted with other settings (%s); convert it again "
@@ -58,6 +51,45 @@ def check_current(file: ModelFile, model: ModelConfig) -> None:
             path,
             file.graph_path,
         )
+
+
+def differences(file: ModelFile, model: ModelConfig) -> list[str]:
+    """What another conversion would change, each in a few words: what `check_current`
+    raises or warns of, and a converter that is another one.
+    """
+    names = [
+        f"its {side}s are {declared}, were {own}"
+        for side, declared, own in _other_names(model.whole, file)
+    ]
+    if names:
+        return names
+    return [
+        *_border(model.whole, file),
+        *_settings(model, file),
+        *(f"{path} has changed" for path in _changed_sources(model, file)),
+        *_converter(file),
+    ]
+
+
+def _converter(file: ModelFile) -> Iterator[str]:
+    if file.converter_version != VERSION:
+        yield f"MACE is {VERSION}, was {file.converter_version or 'unknown'}"
+    elif converter_changed_ns() > file.graph_path.stat().st_mtime_ns:
+        yield "the converter has changed"
+
+
+def _other_names(
+    subgraph: SubgraphConfig, file: ModelFile
+) -> Iterator[tuple[str, str, str]]:
+    """Of each side whose names differ: which one, those of the deployment, and own."""
+    sides: tuple[tuple[str, Any, tuple[TensorInfo, ...]], ...] = (
+        ("input", subgraph.inputs, _all_inputs(file)),
+        ("output", subgraph.outputs, file.outputs),
+    )
+    for side, infos, tensors in sides:
+        declared, own = [i.name for i in infos], [t.name for t in tensors]
+        if sorted(declared) != sorted(own):
+            yield side, ", ".join(declared), ", ".join(own)
 
 
 def _border(subgraph: SubgraphConfig, file: ModelFile) -> Iterator[str]:
