@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.page import picture_source
-from benchmarks.peers.chart import draw
+from benchmarks.peers.chart import chart, draw
 from benchmarks.peers.goals import goals
 from benchmarks.peers.results import (
     Cell,
@@ -82,6 +82,22 @@ def test_a_record_gives_it_back_and_a_picture(
     draw(same, tmp_path / "s.png", "where it is from")
     assert [path.name for path in tmp_path.iterdir()] == ["s.png"]
     assert picture_source(tmp_path / "s.png") == "where it is from"
+
+
+@pytest.mark.parametrize("mace_ms", [2.0, 2.9, 3.1, 3.6, 3.96, 4.0, 4.1, 9.0])
+def test_no_number_of_the_picture_touches_the_line_of_the_best_peer(
+    mace_ms: float,
+) -> None:
+    cells = [_cell("mace", mace_ms), _cell("onnxruntime", 4.0), _cell("ncnn", 4.04)]
+    versions = {"MACE": "1", "ONNX Runtime": "1", "ncnn": "1"}
+    figure = chart(Scoreboard("a machine", versions, 0, cells))
+    figure.draw_without_rendering()
+    axis = figure.axes[0]
+    line = axis.transData.transform((0, 1))[1]
+    extents = [text.get_window_extent() for text in axis.texts]
+    assert len(extents) == 3
+    for extent in extents:
+        assert extent.y1 < line - 1 or extent.y0 > line + 1
 
 
 def test_a_second_thread_is_compared_with_one() -> None:
