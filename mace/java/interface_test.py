@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""That Java has the settings and the enumerations of mace.h."""
+"""That Java has the settings and the enumerations of the C++ interface."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 _ROOT = Path(__file__).resolve().parents[2]
-_HEADER = (_ROOT / "mace" / "public" / "mace.h").read_text("utf-8")
+_HEADERS = sorted((_ROOT / "mace" / "public").glob("*.h"))
+_HEADER = "".join(path.read_text("utf-8") for path in _HEADERS)
 _CLASSES = _ROOT / "mace" / "java" / "com" / "xiaomi" / "mace"
 
 # Settings with another name in Java, or none.

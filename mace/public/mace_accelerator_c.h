@@ -111,7 +111,8 @@ mace_config_set_accelerator_cache(mace_config *config,
                                     storage_file);
 }
 
-/* As MaceEngineConfig::SetAPUHints. */
+/* As MaceEngineConfig::SetAPUHints: `boost_hint` is from 0 to 100, anything
+ * else is MACE_ERROR_INVALID_ARGS. */
 __attribute__((unused)) static inline mace_code mace_config_set_apu_hints(
     mace_config *config, int boost_hint, mace_apu_preference preference) {
   if (mace_accelerator_configure == NULL) return MACE_OK;

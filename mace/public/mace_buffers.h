@@ -48,6 +48,7 @@ inline int64_t ElementBytes(IDataType type) {
   return 0;
 }
 
+// "float32", as messages say it; "of another type" for IDT_NOT_SET.
 inline const char *ElementName(IDataType type) {
   switch (type) {
     case IDataType::IDT_FLOAT:
@@ -150,8 +151,11 @@ inline bool IsNchw(const MaceTensor &tensor) {
 // Gives memory to every tensor that has none, so that an engine on the CPU uses
 // it in place: aligned, of the type that Describe told, and in the order in
 // which engines compute, which is NHWC. shape() and data_format() of a tensor
-// that was NCHW change accordingly. The memory is not initialised, and lives as
-// long as a tensor that shares it. MACE_INVALID_ARGS if a shape is open.
+// that was NCHW change accordingly. The memory is not initialised, starts at a
+// multiple of 64, and lives as long as a tensor that shares it. Tensors that
+// have memory stay as they are. MACE_INVALID_ARGS if a shape is open or a type
+// is not set, MACE_OUT_OF_RESOURCES if there is no memory; tensors before that
+// one then have theirs.
 inline MaceStatus AllocateInPlace(std::map<std::string, MaceTensor> *tensors) {
   return internal::Guard([tensors]() -> MaceStatus {
     for (auto &entry : *tensors) {

@@ -91,7 +91,10 @@ enum {
   MACE_MEMORY_GPU_HARDWARE_BUFFER = 3
 };
 
+/* The most dimensions that a tensor can have. */
 #define MACE_MAX_RANK 8
+
+/* A loaded model, and the settings with which one is created. */
 
 typedef struct mace_engine mace_engine;
 typedef struct mace_config mace_config;
@@ -158,17 +161,21 @@ typedef struct mace_gpu {
   void *queue; /* a cl_command_queue: GPUContextBuilder::SetOpenCLQueue */
 } mace_gpu;
 
-/* As MaceVersion. */
+/* As MaceVersion: a constant text. */
 MACE_API const char *mace_version(void);
 
 /* The message of the last function that failed on this thread; "" if none
  * failed. Valid until the next call of this library on this thread. */
 MACE_API const char *mace_last_error(void);
 
+/* Settings with their default values, for mace_config_destroy. Set on success
+ * only. */
 MACE_API mace_code mace_config_create(mace_config **config);
+/* As MaceEngineConfig::SetRuntimeType, for the whole model. */
 MACE_API mace_code mace_config_set_device(mace_config *config,
                                           mace_device device);
-/* As MaceEngineConfig::SetRuntimeTypes. */
+/* As MaceEngineConfig::SetRuntimeTypes, for the whole model: `count` devices in
+ * order of preference. */
 MACE_API mace_code mace_config_set_devices(mace_config *config,
                                            const mace_device *devices,
                                            size_t count);
@@ -188,21 +195,27 @@ MACE_API mace_code mace_config_set_out_of_range_check(mace_config *config,
  * the one in the model. Off by default; their size is always compared. */
 MACE_API mace_code mace_config_set_weights_check(mace_config *config,
                                                  int enabled);
-/* As MaceEngineConfig::SetMemoryLimit: 0 (the default) is no limit. */
+/* As MaceEngineConfig::SetMemoryLimit, in bytes: 0 (the default) is no limit.
+ */
 MACE_API mace_code mace_config_set_memory_limit(mace_config *config,
                                                 size_t bytes);
 /* NULL is allowed. */
 MACE_API void mace_config_destroy(mace_config *config);
 
-/* `config` may be NULL for the defaults and is not needed afterwards. */
+/* As CreateMaceEngineFromProto, with its errors. `config` may be NULL for the
+ * defaults; neither it nor the struct `model` is needed afterwards. `engine`,
+ * for mace_engine_destroy, is set on success only. */
 MACE_API mace_code mace_engine_create(const mace_model *model,
                                       const mace_config *config,
                                       mace_engine **engine);
+/* As MaceEngine::Run, with its errors: `inputs` has every input of the model,
+ * `outputs` those that are wanted. Blocks until the outputs are complete. */
 MACE_API mace_code mace_engine_run(mace_engine *engine,
                                    const mace_tensor *inputs,
                                    size_t input_count,
                                    mace_tensor *outputs,
                                    size_t output_count);
+/* As MaceEngine::ReleaseIntermediateBuffer. */
 MACE_API mace_code mace_engine_release_intermediate_buffer(mace_engine *engine);
 /* As MaceEngine::ResetStates. */
 MACE_API mace_code mace_engine_reset_states(mace_engine *engine);

@@ -65,6 +65,7 @@ struct DelegateAttribute {
   std::vector<float> float_values;
 };
 
+// One operator of a segment.
 struct DelegateOperator {
   std::string name;
   std::string type;  // "Conv2D"
@@ -73,6 +74,9 @@ struct DelegateOperator {
   std::vector<int> outputs;
   // Those that the model sets; others have their default values.
   std::vector<DelegateAttribute> attributes;
+
+  // The functions below look up an attribute by name, and give `otherwise` if
+  // the model does not set it.
 
   // Null if the model does not set it.
   const DelegateAttribute *Find(const char *attribute) const {
@@ -155,6 +159,10 @@ class Delegate {
   }
   // Likewise of a copy to or from the delegate.
   virtual double CopyNanos(int64_t /*bytes*/) { return 0; }
+  // Makes the network of a segment whose operators Refusal all took. All shapes
+  // are known; a run with other shapes compiles another network. The engine
+  // calls it before the first run of these shapes; a network may need the
+  // delegate as long as it lives.
   virtual MaceStatus Compile(const DelegateSegment &segment,
                              std::unique_ptr<DelegateNetwork> *network) = 0;
   // Makes the network from bytes that Store gave. A failure is not one of the

@@ -53,6 +53,8 @@ class MacePipeline {
   MacePipeline &operator=(const MacePipeline &) = delete;
 
   // Adds the next stage. Stages run in the order in which they are added.
+  // MACE_INVALID_ARGS if the engine is null, or if the name is empty, has a '/'
+  // or is taken.
   MaceStatus AddEngine(const std::string &stage,
                        std::shared_ptr<MaceEngine> engine) {
     return internal::Guard(
@@ -62,8 +64,9 @@ class MacePipeline {
   // Creates an engine for the next stage; arguments as for
   // CreateMaceEngineFromProto. The intermediate memory of all engines that are
   // created here is one block: as large as the largest needs, not as the sum.
-  // `weights` are used in place, and must outlive the pipeline. No names:
-  // all inputs, or all outputs.
+  // `weights` are used in place, and must outlive the pipeline; sizes are in
+  // bytes. No names: all inputs, or all outputs. Errors are those of
+  // CreateMaceEngineFromProto and of AddEngine.
   MaceStatus AddModel(const std::string &stage,
                       const unsigned char *graph,
                       size_t graph_size,
@@ -91,6 +94,9 @@ class MacePipeline {
   // pipeline: a buffer of the application with room for the shape of the
   // tensor, in memory of the GPU if both engines run there on the application's
   // queue (MemoryType). Type and format of `memory` are those of the link.
+  // MACE_INVALID_ARGS if there is no such stage, output or input, if `to` does
+  // not run after `from`, if the input has a link already, or if `memory` has
+  // no buffer. Types and shapes that don't fit show in Prepare or Run.
   MaceStatus Connect(const std::string &from,
                      const std::string &output,
                      const std::string &to,
@@ -122,7 +128,8 @@ class MacePipeline {
         [&] { return RunStages(inputs, outputs, metadata); });
   }
 
-  // The stages, each link with the copy that it needs, and the memory.
+  // The stages, each link with the copy that it needs, and the memory, as text
+  // of several lines. Empty if there is no memory for the text.
   std::string Explain() const {
     std::string text;
     const MaceStatus status = internal::Guard([&] {
@@ -132,7 +139,7 @@ class MacePipeline {
     return Ok(status) ? text : std::string();
   }
 
-  // Memory of links and of intermediate tensors that is held now. An engine of
+  // Bytes of links and of intermediate tensors that are held now. An engine of
   // AddEngine counts by itself, whatever it shares.
   size_t IntermediateBytes() const {
     size_t bytes = block_bytes_;
@@ -147,6 +154,7 @@ class MacePipeline {
     }
     return bytes + shared;
   }
+  // Bytes of links alone.
   size_t LinkBytes() const { return block_bytes_; }
 
   // Frees that memory; the next Run allocates it again.

@@ -37,7 +37,8 @@ extern "C" {
 
 typedef struct mace_pipeline mace_pipeline;
 
-/* An input or output of a stage that a run did not use in place, and why. */
+/* An input or output of a stage that a run did not use in place: how many bytes
+ * were copied, whether it is an output, and why, as the end of a sentence. */
 typedef struct mace_copy {
   const char *stage;
   const char *tensor;
@@ -46,12 +47,16 @@ typedef struct mace_copy {
   const char *reason;
 } mace_copy;
 
+/* A pipeline without stages, for mace_pipeline_destroy; NULL if the function
+ * fails. */
 mace_code mace_pipeline_create(mace_pipeline **pipeline);
 
 /* Adds the next stage; stages run in the order in which they are added. The
  * engines of one pipeline share their intermediate memory. `config` may be NULL
  * for the defaults. What `model` refers to must live as said there: `weights`
- * as long as the pipeline, all else until the function returns. */
+ * as long as the pipeline, all else until the function returns. Errors are
+ * those of mace_engine_create, and MACE_ERROR_INVALID_ARGS if the name of the
+ * stage is empty, has a '/' or is taken. */
 mace_code mace_pipeline_add_model(mace_pipeline *pipeline,
                                   const char *stage,
                                   const mace_model *model,
@@ -65,7 +70,8 @@ mace_code mace_pipeline_add_engine(mace_pipeline *pipeline,
 
 /* Links an output of a stage to an input of a later one. With `memory`, which
  * may be NULL, the link is there: `data`, `bytes`, `type`, `format`, `memory`,
- * and as `dims` the shape. */
+ * and as `dims` the shape. MACE_ERROR_INVALID_ARGS if there is no such stage,
+ * output or input, or if the input has a link already. */
 mace_code mace_pipeline_connect(mace_pipeline *pipeline,
                                 const char *from,
                                 const char *output,

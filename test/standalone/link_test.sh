@@ -102,9 +102,9 @@ test_headers() {
     expect "${header##*/} compiles alone" clang++-19 -std=c++17 -fsyntax-only \
       -Wall -Wextra -Werror -Ibuild/include -x c++ "$header"
   done
-  for header in mace_c.h mace_accelerator_c.h mace_pipeline_c.h; do
-    expect "$header is C" clang-19 -std=c99 -fsyntax-only -Wall -Wextra -Werror \
-      -Ibuild/include -x c "build/include/mace/public/$header"
+  for header in build/include/mace/public/*_c.h; do
+    expect "${header##*/} is C" clang-19 -std=c99 -fsyntax-only -Wall -Wextra \
+      -Werror -Ibuild/include -x c "$header"
   done
   expect "mace_pipeline_c.h has its code in C++" clang++-19 -std=c++17 -fno-rtti \
     -fno-exceptions -fsyntax-only -Wall -Wextra -Werror -Ibuild/include \

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "mace/public/mace.h"
+#include "mace/public/mace_config.h"
 
 namespace mace {
 

@@ -4,7 +4,7 @@
 #ifndef MACE_CORE_BASE_DEVICE_NAME_H_
 #define MACE_CORE_BASE_DEVICE_NAME_H_
 
-#include "mace/public/mace.h"
+#include "mace/public/mace_devices.h"
 
 namespace mace {
 

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "mace/public/mace.h"
+#include "mace/public/mace_status.h"
 
 namespace mace {
 

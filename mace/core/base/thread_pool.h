@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "mace/public/mace.h"
+#include "mace/public/mace_config.h"
 
 namespace mace {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "mace/public/mace.h"
+#include "mace/public/mace_statistics.h"
 
 namespace mace {
 

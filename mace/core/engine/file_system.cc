@@ -14,7 +14,8 @@
 
 #include "mace/core/base/pages.h"
 #include "mace/core/base/status.h"
-#include "mace/public/mace.h"
+#include "mace/public/mace_file_system.h"
+#include "mace/public/mace_status.h"
 
 namespace mace {
 namespace port {

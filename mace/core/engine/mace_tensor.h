@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "mace/core/base/visibility.h"
-#include "mace/public/mace.h"
+#include "mace/public/mace_tensor.h"
 
 namespace mace {
 

@@ -6,7 +6,7 @@
 
 #include "mace/core/base/visibility.h"
 #include "mace/core/graph/engine_options.h"
-#include "mace/public/mace.h"
+#include "mace/public/mace_config.h"
 
 namespace mace {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "mace/public/mace.h"
+#include "mace/public/mace_devices.h"
 
 namespace mace {
 

@@ -14,7 +14,7 @@
 #include "mace/core/base/data_type.h"
 #include "mace/core/base/shape.h"
 #include "mace/core/base/thread_pool.h"
-#include "mace/public/mace.h"
+#include "mace/public/mace_tensor.h"
 
 namespace mace {
 

@@ -13,7 +13,7 @@
 #include "mace/core/model/op.h"
 #include "mace/core/model/quantization.h"
 #include "mace/core/model/tensor.h"
-#include "mace/public/mace.h"
+#include "mace/public/mace_tensor.h"
 
 namespace mace {
 

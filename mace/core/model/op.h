@@ -22,6 +22,7 @@
 #include "mace/core/model/op_schema.h"
 #include "mace/core/model/quantization.h"
 #include "mace/core/model/tensor.h"
+#include "mace/public/mace_devices.h"
 
 namespace mace {
 

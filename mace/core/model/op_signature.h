@@ -18,7 +18,7 @@
 #include "mace/core/model/op.h"
 #include "mace/core/model/op_schema.h"
 #include "mace/core/model/tensor.h"
-#include "mace/public/mace.h"
+#include "mace/public/mace_devices.h"
 
 namespace mace {
 

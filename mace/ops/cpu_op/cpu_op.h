@@ -32,6 +32,7 @@
 #include "mace/core/model/op.h"
 #include "mace/core/model/op_signature.h"
 #include "mace/kernels/cpu/isa.h"
+#include "mace/public/mace_statistics.h"
 
 namespace mace {
 

@@ -18,6 +18,7 @@
 #include "mace/kernels/cpu/conv/strategy.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/window/window.h"
+#include "mace/public/mace_statistics.h"
 
 namespace mace {
 

@@ -20,7 +20,8 @@
 #include "mace/core/model/op.h"
 #include "mace/core/model/quantization.h"
 #include "mace/kernels/hexagon/program/instructions.h"
-#include "mace/public/mace.h"
+#include "mace/public/mace_statistics.h"
+#include "mace/public/mace_status.h"
 
 namespace mace {
 

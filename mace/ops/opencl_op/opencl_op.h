@@ -23,7 +23,8 @@
 #include "mace/kernels/opencl/cl_source.h"
 #include "mace/ops/op_enums.h"
 #include "mace/ops/window/window.h"
-#include "mace/public/mace.h"
+#include "mace/public/mace_statistics.h"
+#include "mace/public/mace_status.h"
 
 namespace mace {
 

@@ -12,7 +12,7 @@
 #include "mace/core/base/shape.h"
 #include "mace/core/base/status.h"
 #include "mace/kernels/cpu/conv/transposed_axis.h"
-#include "mace/public/mace.h"
+#include "mace/public/mace_statistics.h"
 
 namespace mace {
 

@@ -11,6 +11,7 @@
 #include "mace/core/base/shape.h"
 #include "mace/core/base/status.h"
 #include "mace/ops/op_enums.h"
+#include "mace/public/mace_statistics.h"
 
 namespace mace {
 

@@ -15,7 +15,8 @@ from mace.python.runtime.accelerators import AcceleratorOptions, set_accelerator
 from mace.python.tools.errors import UsageError
 
 _ROOT = Path(__file__).resolve().parents[3]
-_HEADER = (_ROOT / "mace/public/mace_accelerator_c.h").read_text(encoding="utf-8")
+_PUBLIC = _ROOT / "mace/public"
+_HEADER = (_PUBLIC / "mace_accelerator_c.h").read_text(encoding="utf-8")
 
 
 class _Library:
@@ -47,7 +48,7 @@ def test_words_are_those_of_the_header(prefix: str, numbers: dict[str, int]) -> 
 
 
 def test_settings_of_accelerators_are_those_of_the_header() -> None:
-    text = (_ROOT / "mace/public/mace.h").read_text(encoding="utf-8")
+    text = (_PUBLIC / "mace_accelerators.h").read_text(encoding="utf-8")
     assert "enum Kind { CACHE, APU_HINTS, QNN_PERFORMANCE } kind;" in text
     assert "MACE_CACHE_LOAD_OR_STORE = 3" in _HEADER
 

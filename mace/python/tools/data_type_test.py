@@ -34,7 +34,7 @@ def test_the_model_file_and_the_core_have_the_same_element_types() -> None:
 
 
 def test_applications_have_some_of_these_element_types() -> None:
-    header = _read("public/mace.h")
+    header = _read("public/mace_tensor.h")
     (declared,) = re.findall(r"enum class IDataType {(.*?)}", header, re.S)
     names = re.findall(r"IDT_(\w+) =", declared)
     assert names[:2] == ["NOT_SET", "FLOAT"]

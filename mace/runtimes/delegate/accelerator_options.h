@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "mace/public/mace.h"
+#include "mace/public/mace_accelerators.h"
 #include "mace/public/mace_delegate.h"
 
 namespace mace {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "mace/core/base/status.h"
-#include "mace/public/mace.h"
+#include "mace/public/mace_gpu.h"
 #include "mace/runtimes/opencl/cl_api.h"
 
 namespace mace {

@@ -12,7 +12,7 @@
 #include "mace/core/graph/graph_shapes.h"
 #include "mace/core/graph/node_cost.h"
 #include "mace/ops/opencl_op/opencl_op.h"
-#include "mace/public/mace.h"
+#include "mace/public/mace_statistics.h"
 
 namespace mace {
 

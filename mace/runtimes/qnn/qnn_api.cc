@@ -3,7 +3,8 @@
 
 #include "mace/runtimes/qnn/qnn_api.h"
 
-#include "mace/public/mace.h"
+#include "mace/public/mace_accelerators.h"
+#include "mace/public/mace_status.h"
 #include "mace/runtimes/adapters/vendor_library.h"
 
 namespace mace {

@@ -16,10 +16,8 @@ from mace.python.tools.codegen.linkable import library_prefix, symbol_prefix
 from mace.python.tools.codegen.places import ModelPlaces, bazel_package
 from mace.python.tools.errors import UsageError
 
-# Names of headers that are not generated.
-_TAKEN = ("mace", "mace_c", "mace_engine_factory")
-_ROOT = Path(__file__).resolve().parents[4]
-_FACTORY = _ROOT / "mace" / "public" / "mace_engine_factory.h"
+_PUBLIC = Path(__file__).resolve().parents[4] / "mace" / "public"
+_FACTORY = _PUBLIC / "mace_engine_factory.h"
 # Where the header of a deployment includes those of its models.
 _INCLUDES = "// Headers of models.\n"
 
@@ -47,7 +45,7 @@ def check_names(names: Sequence[str]) -> None:
     Raises:
         UsageError: lists them.
     """
-    taken = [name for name in names if name in _TAKEN]
+    taken = [name for name in names if (_PUBLIC / f"{name}.h").is_file()]
     if taken:
         raise UsageError(
             f"models.{', models.'.join(taken)}: a header mace/public/<model>.h is "

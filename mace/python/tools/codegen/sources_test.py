@@ -64,7 +64,10 @@ def _library(root: Path, library: str, names: dict[str, bool]) -> Path:
         data.write_bytes(b"\x01\x02\x03")
         models.append(LinkedModel(name, places, _message(), graph, data))
     write_sources(library, package, headers, models, lambda path: path)
-    shutil.copy(_ROOT / "mace" / "public" / "mace.h", headers)
+    for header in (_ROOT / "mace" / "public").glob("*.h"):
+        # That of the models is generated.
+        if header.name != "mace_engine_factory.h":
+            shutil.copy(header, headers)
     deployment = Deployment.model_construct(
         library_name=library, target_abis=(Abi.HOST,)
     )
@@ -187,6 +190,11 @@ def test_the_package_names_the_files_that_are_linked(root: Path) -> None:
 
 def test_names_that_mace_has_a_header_of_are_refused() -> None:
     check_names(["mobilenet", "maces"])
+    headers = [path.stem for path in (_ROOT / "mace" / "public").glob("*.h")]
+    assert "mace_tensor" in headers
+    for name in headers:
+        with pytest.raises(UsageError, match=rf"models\.{name}:.*rename"):
+            check_names(["ok", name])
     with pytest.raises(UsageError, match=r"models\.mace, models\.mace_c:.*rename"):
         check_names(["mace", "ok", "mace_c"])
 

@@ -44,7 +44,7 @@ from mace.python.tools.wording import listed, nearest, shown
 
 # A dimension beyond this does not fit the model file's 32-bit dimensions.
 MAX_DIMENSION = (1 << 31) - 1
-# Longest shape the runtime takes (mace/public/mace.h).
+# Longest shape the runtime takes (MACE_MAX_RANK of mace/public/mace_c.h).
 MAX_RANK = 8
 
 _TOLD = "told"
