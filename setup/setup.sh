@@ -20,13 +20,13 @@ TEXT
 
 Without --for: run.
 
-  --list      print every package of the task, installed or not, and its use
-  --dry-run   say what would be installed, and install nothing
+  --list        print every package of the task, installed or not, and its use
+  --dry-run     say what would be installed, and install nothing
 
 Environment:
-  MACE_PYTHON the Python (3.9 or newer) that .venv is made of
-  MACE_VENV   a folder in place of .venv, also for all other tools; several
-              checkouts may share it
+  MACE_PYTHON   the Python (3.9 or newer) that .venv is made of
+  MACE_VENV     a folder in place of .venv, also for all other tools; several
+                checkouts may share it
 TEXT
 }
 
@@ -38,7 +38,7 @@ show_tasks() {
     for word in ${task_needs[$task]}; do
       [[ $word == *:* ]] || includes+="${includes:+, }$word"
     done
-    printf '  %-11s %s\n' "$task" "${task_use[$task]}${includes:+ ($includes)}"
+    printf '  %-13s %s\n' "$task" "${task_use[$task]}${includes:+ ($includes)}"
   done
 }
 

@@ -23,6 +23,7 @@ _LAYERS = (
         "reference_page",
         "bazel_command",
         "android_ndk",
+        "accelerator_facts",
         "dsp_facts",
         "html_template",
     ),

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import AbstractSet, Any, Dict, List, Tuple
 
+from mace.python.tools.doctor import accelerator_phones, dsp_phones
 from mace.python.tools.doctor.computer import Computer
-from mace.python.tools.doctor.dsp_phones import TASK, dsp_phones
 from mace.python.tools.doctor.probes import Found
 from mace.python.tools.doctor.requirements import Requirement, requirements
 from mace.python.tools.doctor.tasks import Task, included, read_tasks
@@ -111,8 +111,10 @@ def diagnose(task: str, computer: Computer) -> Diagnosis:
     tasks = read_tasks(computer.root)
     wanted = included(tasks, task)
     pieces = requirements(computer.root)
-    if TASK in wanted:
-        pieces += dsp_phones(computer)
+    if dsp_phones.TASK in wanted:
+        pieces += dsp_phones.dsp_phones(computer)
+    if accelerator_phones.TASK in wanted:
+        pieces += accelerator_phones.accelerator_phones(computer)
     with ThreadPoolExecutor(max_workers=8) as executor:
         seen = list(executor.map(lambda item: item.probe(computer), pieces))
     return Diagnosis(

@@ -10,8 +10,8 @@ from typing import Dict, List
 import pytest
 
 from mace.python.tools.doctor.computer import Computer
-from mace.python.tools.doctor.diagnosis import State, _judge
 from mace.python.tools.doctor.dsp_phones import TASK, dsp_phones
+from mace.python.tools.doctor.testing import computer_with, told
 
 _GOOD = """dsp-property ro.soc.manufacturer QTI
 dsp-property ro.soc.model SM8550
@@ -40,43 +40,17 @@ _SIGNATURE = "dsp-signature /vendor/lib/rfsa/adsp/testsig-0x1234.so\n"
 _UNSIGNED = "signature: no testsig, and no place for unsigned code; secure boot is on"
 
 
-def _computer(folder: Path, phones: Dict[str, str]) -> Computer:
-    """A computer whose adb lists these phones, with the answer or state of each."""
-    listed, answers = "", ""
-    for number, (model, answer) in enumerate(phones.items()):
-        state = answer if "\n" not in answer else "device"
-        listed += f"s{number}    {state} usb:1-{number} product:p model:{model}\n"
-        if state == "device":
-            answers += f"  's{number}') cat <<'END'\n{answer}END\n;;\n"
-    adb = folder / "adb"
-    adb.write_text(
-        "#!/bin/sh\nPATH=/bin:/usr/bin\ncase $2 in\n"
-        f"  -l) cat <<'END'\nList of devices attached\n{listed}END\n;;\n"
-        f"{answers}esac\n"
-    )
-    adb.chmod(0o755)
-    return Computer(folder, {"PATH": str(folder)})
-
-
 def _told(folder: Path, phones: Dict[str, str]) -> List[str]:
-    """What is missing, as "group: check: found"."""
-    computer = _computer(folder, phones)
-    told = []
-    for piece in dsp_phones(computer):
-        found = piece.probe(computer)
-        if _judge(piece, found, {TASK}, computer) in (State.MISSING, State.UNFIT):
-            assert piece.mend
-            told.append(f"{piece.group}: {piece.name}: {found.text}")
-    return told
+    return told(computer_with(folder, phones), TASK, dsp_phones)
 
 
 def test_no_phone_has_nothing_to_check(tmp_path: Path) -> None:
     assert not dsp_phones(Computer(tmp_path, {"PATH": str(tmp_path)}))
-    assert not dsp_phones(_computer(tmp_path, {}))
+    assert not dsp_phones(computer_with(tmp_path, {}))
 
 
 def test_a_phone_that_has_all(tmp_path: Path) -> None:
-    computer = _computer(tmp_path, {"Xiaomi_13": _GOOD})
+    computer = computer_with(tmp_path, {"Xiaomi_13": _GOOD})
     rows = {p.name: p.probe(computer) for p in dsp_phones(computer)}
     assert all(found.good for found in rows.values())
     assert rows["DSP"].text == "Hexagon v73 of sm8550"
@@ -89,7 +63,7 @@ def test_a_phone_that_has_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "problems"),
     [
         (_OLD, ["DSP: Hexagon v62 of msm8998"]),
         (
@@ -119,8 +93,8 @@ def test_a_phone_that_has_all(tmp_path: Path) -> None:
         ("offline", ["phone: offline"]),
     ],
 )
-def test_what_a_phone_lacks(tmp_path: Path, answer: str, told: List[str]) -> None:
-    expected = [f"DSP of Phone (s0): {line}" for line in told]
+def test_what_a_phone_lacks(tmp_path: Path, answer: str, problems: List[str]) -> None:
+    expected = [f"DSP of Phone (s0): {line}" for line in problems]
     assert _told(tmp_path, {"Phone": answer}) == expected
     # Another phone will do.
     assert not _told(tmp_path, {"Phone": answer, "Xiaomi_13": _GOOD})

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mace.python.tools.accelerator_facts import device_environment
 from mace.python.tools.bazel import sanitizer_environment, sanitizer_summary
 from mace.python.tools.config.vocabulary import DataFormat, Runtime
 from mace.python.tools.devices import (
@@ -154,7 +156,7 @@ def run_on_device(
                         *(f"--{flag}={path}" for flag, (_, path) in files.items()),
                         *_arguments(request, options, exchange),
                     ],
-                    env=_environment(request, options),
+                    env=_environment(device, request, options),
                     time_limit_s=options.time_limit,
                     watch_memory_s=options.watch_memory,
                 )
@@ -363,10 +365,14 @@ def _port_flags(side: str, ports: Sequence[Port]) -> list[str]:
     ]
 
 
-def _environment(request: Request, options: RunOptions) -> dict[str, str]:
+def _environment(
+    device: Device, request: Request, options: RunOptions
+) -> dict[str, str]:
     env = sanitizer_environment() if options.address_sanitizer else {}
     if request.opencl:
         env.update(request.opencl.environment)
+    if request.uses_accelerator and not device.is_local:
+        env.update(device_environment(os.environ))
     env.update(request.dsp)
     if options.runtime_failure_ratio > 0:
         env["MACE_RUNTIME_FAILURE_RATIO"] = str(options.runtime_failure_ratio)

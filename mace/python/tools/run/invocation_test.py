@@ -316,3 +316,49 @@ def test_a_run_on_the_cpu_has_no_flags_of_accelerators(
 ) -> None:
     run_on_device(accelerated, _request(tmp_path, WEIGHTS), RunOptions())
     assert not [f for f in accelerated.flags if "accelerator" in f or "apu" in f]
+
+
+class _Listener(HostDevice):
+    """Keeps the variables that a program would have; starts none."""
+
+    is_far = True
+    variables: Mapping[str, str]
+
+    @property
+    def is_local(self) -> bool:
+        return not self.is_far
+
+    def run(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        time_limit_s: float | None = None,
+        watch_memory_s: int = 0,
+    ) -> CommandResult:
+        self.variables = dict(env or {})
+        return CommandResult(126, "not started")
+
+
+@pytest.mark.parametrize(
+    ("runtime", "is_far", "names"),
+    [
+        (Runtime.HTP, True, {"MACE_QNN_LIBRARY", "LD_LIBRARY_PATH"}),
+        # A program on this computer has its variables anyway.
+        (Runtime.HTP, False, set()),
+        (Runtime.CPU, True, set()),
+    ],
+)
+def test_devices_are_told_of_the_vendors_library(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    runtime: Runtime,
+    is_far: bool,
+    names: set[str],
+) -> None:
+    monkeypatch.setenv("MACE_QNN_LIBRARY", "/data/q/libQnnHtp.so")
+    device = _Listener(tmp_path / "device")
+    device.is_far = is_far
+    device.probe()
+    request = dataclasses.replace(_request(tmp_path, WEIGHTS), runtimes={"": runtime})
+    assert not run_on_device(device, request, RunOptions()).started
+    assert {"MACE_QNN_LIBRARY", "LD_LIBRARY_PATH"} & set(device.variables) == names
