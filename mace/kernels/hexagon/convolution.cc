@@ -156,13 +156,30 @@ void SumAllUnits(const int8_t *x,
   }
 }
 
+// The offsets of `count` windows of `units` units each, which begin at one unit
+// after the other. `offsets` may be `sums`.
+__attribute__((always_inline)) inline void OffsetsOfRuns(const int32_t *sums,
+                                                         int units,
+                                                         int count,
+                                                         int32_t *offsets) {
+  for (int i = 0; i < count; i += kVectorWords) {
+    const auto *first = reinterpret_cast<const int8_t *>(sums + i);
+    Vector sum = LoadUnaligned(first);
+    for (int k = 1; k < units; ++k) {
+      sum = Q6_Vw_vadd_VwVw(sum, LoadUnaligned(first + 4 * k));
+    }
+    StoreUnaligned(Q6_Vw_vasl_VwR(sum, kOffsetBits),
+                   reinterpret_cast<int8_t *>(offsets + i));
+  }
+}
+
 // What the offset of the weights adds to all sums of a pixel. Windows are made
 // of units: a power of 2 of bytes that divides them and their distance. Each
 // unit is summed once, however many windows have it.
-void FindOffsets(const Convolution &c,
-                 const int8_t *image,
-                 int pixels,
-                 int32_t *offsets) {
+__attribute__((noinline)) void FindOffsets(const Convolution &c,
+                                           const int8_t *image,
+                                           int pixels,
+                                           int32_t *offsets) {
   const int bytes = c.window.run_steps * kStepBytes;
   const int both = bytes | c.step_bytes | kVectorBytes;
   const int unit = both & -both;
@@ -203,25 +220,12 @@ void FindOffsets(const Convolution &c,
     in_window /= 2;
     step /= 2;
   }
-  if (step == 1) {
-    for (int p = 0; p < pixels; p += kVectorWords) {
-      const auto *first = reinterpret_cast<const int8_t *>(sums + p);
-      Vector sum = LoadUnaligned(first);
-      for (int i = 1; i < in_window; ++i) {
-        sum = Q6_Vw_vadd_VwVw(sum, LoadUnaligned(first + 4 * i));
-      }
-      StoreUnaligned(Q6_Vw_vasl_VwR(sum, kOffsetBits),
-                     reinterpret_cast<int8_t *>(offsets + p));
-    }
-    return;
-  }
-  const int32_t *first = sums;
-  for (int p = 0; p < pixels; ++p) {
-    int32_t sum = first[0];
-    for (int i = 1; i < in_window; ++i) sum += first[i];
-    offsets[p] = sum << kOffsetBits;
-    first += step;
-  }
+  if (step == 1) return OffsetsOfRuns(sums, in_window, pixels, offsets);
+  // The offset of a window that begins at each unit; then of those windows that
+  // there are. Adding up each window by itself, in scalar registers, takes
+  // more.
+  OffsetsOfRuns(sums, in_window, (pixels - 1) * step + 1, sums);
+  for (int p = 0; p < pixels; ++p) offsets[p] = sums[p * step];
 }
 
 // What a block of channels needs of a convolution.
@@ -487,12 +491,17 @@ void ConvolvePart(const Convolution &c,
                   const int8_t *image,
                   int8_t *result) {
   int32_t offsets[kMostPixels + kVectorWords];
-  for (int row = 0; row < rows.rows; ++row) {
-    FindOffsets(c, image + int64_t{row} * rows.image_bytes, rows.pixels,
-                offsets + row * rows.pixels);
+  const int pixels = rows.rows * rows.pixels;
+  // Of rows whose windows follow each other as those within a row do, at once.
+  const int at_once =
+      rows.image_bytes == rows.pixels * c.step_bytes ? pixels : rows.pixels;
+  const int8_t *of_rows = image;
+  for (int p = 0; p < pixels; p += at_once) {
+    FindOffsets(c, of_rows, at_once, offsets + p);
+    of_rows += rows.image_bytes;
   }
-  for (int p = 0; p < kMostTilePixels; ++p)
-    offsets[rows.rows * rows.pixels + p] = 0;
+  static_assert(kMostTilePixels <= kVectorWords, "");
+  StoreUnaligned(Q6_V_vzero(), reinterpret_cast<int8_t *>(offsets + pixels));
   // The last block first: its stores may overwrite what lies behind a pixel.
   const auto *weights = reinterpret_cast<const Vector *>(c.weights);
   const int last = (c.groups - 1) / kBlockGroups * kBlockGroups;

@@ -17,8 +17,9 @@ constexpr int kMostFilterBytes = 320 * 3 * 256;
 constexpr int kMostRuns = 3;
 constexpr int kMostPixels = 11;
 constexpr int kRunStride = 4096;
-constexpr int kImageBytes = 584;  // from a row of the image to the next one
-constexpr int kGap = 24;          // between rows of the result
+// From a row of the image to the next one, unless a case says otherwise.
+constexpr int kImageBytes = 584;
+constexpr int kGap = 24;  // between rows of the result
 constexpr int kUntouched = 77;
 constexpr int kLeft = 8;
 
@@ -57,6 +58,7 @@ struct Case {
   int step_bytes;
   bool fast;
   int offset;  // of the result's first byte
+  int image_bytes = kImageBytes;
 };
 
 void Fill(const Case &t) {
@@ -127,7 +129,7 @@ void Test(const Case &t) {
   if (t.rows == 1) {
     ConvolveRow(convolution, b.image, t.pixels, result);
   } else {
-    ConvolveRows(convolution, {t.rows, t.pixels, kImageBytes, result_bytes},
+    ConvolveRows(convolution, {t.rows, t.pixels, t.image_bytes, result_bytes},
                  b.image, result);
   }
   // Nothing else was written.
@@ -138,7 +140,7 @@ void Test(const Case &t) {
       for (int c = 0; c < t.channels; ++c) {
         MACE_EXPECT_EQ(
             result[row * result_bytes + p * t.pixel_bytes + c],
-            Wanted(t, b.image + row * kImageBytes + p * t.step_bytes, c));
+            Wanted(t, b.image + row * t.image_bytes + p * t.step_bytes, c));
       }
     }
     for (int i = row_bytes; i < result_bytes; ++i) {
@@ -153,7 +155,7 @@ void Test(const Case &t) {
 
 constexpr Case kCases[] = {
     // rows, pixels, channels, pixel_bytes, runs, run_bytes, step_bytes, fast,
-    // offset
+    // offset, image_bytes
     {1, 1, 32, 32, 1, 8, 8, false, 0},
     {1, 4, 128, 128, 1, 64, 64, true, 0},
     {1, 5, 64, 64, 1, 32, 32, true, 0},
@@ -186,6 +188,15 @@ constexpr Case kCases[] = {
     {1, 2, 40, 40, 1, 120, 560, true, 0},
     {1, 3, 8, 8, 1, 256, 128, true, 0},
     {1, 3, 8, 8, 1, 256, 64, true, 0},
+    // Odd numbers of units, from one window to the next one.
+    {1, 11, 24, 24, 1, 40, 40, true, 0},
+    {1, 11, 8, 8, 3, 120, 40, true, 0},
+    {1, 11, 8, 8, 1, 48, 80, true, 0},
+    {3, 7, 40, 40, 1, 24, 24, true, 0},
+    // Rows whose windows follow each other: of units, of vectors.
+    {9, 3, 24, 24, 1, 24, 24, true, 0, 72},
+    {5, 7, 8, 8, 1, 40, 40, true, 0, 280},
+    {3, 5, 8, 8, 1, 136, 136, true, 0, 680},
     // More pixels than are computed at once.
     {1, 301, 8, 8, 1, 16, 8, true, 0},
     {30, 11, 8, 8, 1, 8, 8, true, 1},
