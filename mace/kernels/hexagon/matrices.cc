@@ -33,16 +33,40 @@ void PackFour(const int8_t *q, int step, int rows, Vector *packed) {
   packed[3] = Q6_V_hi_W(second);
 }
 
-// Four rows of q, which are columns of its transpose: words of memory.
-void PackFourTransposed(
-    const int8_t *q, int step, int rows, int columns, Word *packed) {
-  const uint32_t mask = rows >= kFour ? UINT32_MAX : (1u << (8 * rows)) - 1;
-  for (int n = 0; n < kBlockChannels; ++n) {
-    packed[n] =
-        n < columns
-            ? (*reinterpret_cast<const Word *>(q + n * step) ^ kFlips) & mask
-            : 0;
+// The sum of the bytes of each word.
+Vector AddBytes(Vector sum, Vector words) {
+  return Q6_Vuw_vrmpyacc_VuwVubRub(sum, words, kEachByte);
+}
+
+// A block of 128 columns.
+void PackBlock(const MatrixColumns &m, int first, Vector *to) {
+  Vector sums[kBlockGroups];
+  for (Vector &sum : sums) sum = Q6_V_vzero();
+  for (int k = 0; k < m.depth; k += kFour, to += kBlockGroups) {
+    PackFour(m.q + k * m.step + first, m.step, m.depth - k, to);
+    for (int g = 0; g < kBlockGroups; ++g) sums[g] = AddBytes(sums[g], to[g]);
   }
+  for (const Vector &sum : sums) *to++ = sum;
+}
+
+// Up to 32 columns of a block, which are rows of the transpose. Columns that
+// are missing become 0.
+void PackGroupTransposed(const MatrixColumns &m, int first, Vector *to) {
+  const int left = m.columns - first;
+  const int columns = left < kVectorWords ? left : kVectorWords;
+  Vector sum = Q6_V_vzero();
+  for (int k = 0; k < m.depth; k += kFour, to += kBlockGroups) {
+    const int rows = m.depth - k;
+    const uint32_t mask = rows >= kFour ? UINT32_MAX : (1u << (8 * rows)) - 1;
+    const int8_t *q = m.q + first * m.step + k;
+    auto *words = reinterpret_cast<Word *>(to);
+    *to = Q6_V_vzero();
+    for (int n = 0; n < columns; ++n, q += m.step) {
+      words[n] = (*reinterpret_cast<const Word *>(q) ^ kFlips) & mask;
+    }
+    sum = AddBytes(sum, *to);
+  }
+  *to = sum;
 }
 
 // By a factor of 16 bits, modulo 2^32.
@@ -88,28 +112,16 @@ void MultiplyBlock(const MatrixProduct &m,
 
 }  // namespace
 
-void PackMatrix(const int8_t *q,
-                int step,
-                bool is_transposed,
-                int depth,
-                int columns,
-                int8_t *packed) {
-  auto *to = reinterpret_cast<Vector *>(packed);
-  for (int n = 0; n < columns; n += kBlockChannels) {
-    Vector sums[kBlockGroups];
-    for (Vector &sum : sums) sum = Q6_V_vzero();
-    for (int k = 0; k < depth; k += kFour, to += kBlockGroups) {
-      if (is_transposed) {
-        PackFourTransposed(q + n * step + k, step, depth - k, columns - n,
-                           reinterpret_cast<Word *>(to));
-      } else {
-        PackFour(q + k * step + n, step, depth - k, to);
-      }
-      for (int g = 0; g < kBlockGroups; ++g) {
-        sums[g] = Q6_Vuw_vrmpyacc_VuwVubRub(sums[g], to[g], kEachByte);
-      }
+void PackColumns(const MatrixColumns &m, int begin, int end) {
+  const int block_vectors = (Fours(m.depth) + 1) * kBlockGroups;
+  auto *packed = reinterpret_cast<Vector *>(m.packed);
+  for (int n = begin; n < end; n += m.unit()) {
+    Vector *block = packed + n / kBlockChannels * block_vectors;
+    if (m.is_transposed) {
+      PackGroupTransposed(m, n, block + n % kBlockChannels / kVectorWords);
+    } else {
+      PackBlock(m, n, block);
     }
-    for (const Vector &sum : sums) *to++ = sum;
   }
 }
 

@@ -19,15 +19,23 @@
 
 namespace mace::hexagon {
 
-// Packs q, whose rows are `step` bytes apart, in PackedMatrixBytes at a
-// multiple of 128. is_transposed: the rows are those of q's transpose, at
-// multiples of 4. What is behind a row may be read as far as kSlackBytes.
-void PackMatrix(const int8_t *q,
-                int step,
-                bool is_transposed,
-                int depth,
-                int columns,
-                int8_t *packed);
+// Columns that become PackedMatrixBytes at a multiple of 128. What is behind a
+// row may be read as far as kSlackBytes.
+struct MatrixColumns {
+  const int8_t *q;
+  int step;            // bytes from a row to the next one
+  bool is_transposed;  // rows are those of q's transpose, at multiples of 4
+  int depth;
+  int columns;
+  int8_t *packed;
+
+  // Parts begin at multiples of it. Those of the transpose are groups, as most
+  // of their time is spent on single words.
+  int unit() const { return is_transposed ? kVectorWords : kBlockChannels; }
+};
+
+// Packs columns from `begin` to `end`. Threads may pack parts at the same time.
+void PackColumns(const MatrixColumns &matrix, int begin, int end);
 
 struct MatrixProduct {
   const int8_t *packed;

@@ -37,7 +37,13 @@ void Test(int rows, int depth, int columns, bool is_transposed) {
   MACE_EXPECT_EQ(PackedMatrixBytes(depth, columns) <=
                      static_cast<int64_t>(sizeof(g_packed)),
                  true);
-  PackMatrix(g_q, q_step, is_transposed, depth, columns, g_packed);
+  // By parts, the last one first.
+  const MatrixColumns packed = {g_q,   q_step,  is_transposed,
+                                depth, columns, g_packed};
+  const int unit = packed.unit();
+  for (int n = (columns - 1) / unit * unit; n >= 0; n -= unit) {
+    PackColumns(packed, n, n + unit < columns ? n + unit : columns);
+  }
   MultiplyRows(m, g_p, rows, g_written.Start(8));
   g_written.Expect(rows, m.y_step, columns, [&](int at) {
     const int row = at / m.y_step;

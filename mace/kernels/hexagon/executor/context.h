@@ -119,6 +119,12 @@ inline bool IsOneRow(const TensorPlace &t) {
           (t.batch == 1 || t.image_bytes == int64_t{t.height} * t.row_bytes));
 }
 
+// The share of `units` that the thread has which has most.
+inline float LongestShare(int64_t units, int64_t threads) {
+  const int64_t most = (units + threads - 1) / threads;
+  return static_cast<float>(most) / static_cast<float>(units);
+}
+
 #define MACE_HEXAGON_DECLARE(name) \
   bool name(const Context &context, const name##Parameters &p);
 MACE_HEXAGON_INSTRUCTIONS(MACE_HEXAGON_DECLARE)

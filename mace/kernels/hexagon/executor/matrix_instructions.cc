@@ -61,13 +61,21 @@ bool MultiplyMatrices(const Context &context,
       b->zero,
       p.multiplier,
       {static_cast<int8_t>(out->zero), INT8_MIN, INT8_MAX}};
+  MatrixColumns columns = {nullptr, b->pixel_bytes, is_transposed,
+                           depth,   out->channels,  memory};
   const int8_t *held = nullptr;
   for (int64_t n = 0; n < out->batch; ++n) {
     for (int64_t y = 0; y < out->height; ++y) {
       const int8_t *q = Matrix(context, *b, n, y);
       if (q != held) {
-        PackMatrix(q, b->pixel_bytes, is_transposed, depth, out->channels,
-                   memory);
+        columns.q = q;
+        context.ForEach(
+            out->channels,
+            [&columns](int64_t begin, int64_t end) {
+              PackColumns(columns, static_cast<int>(begin),
+                          static_cast<int>(end));
+            },
+            columns.unit());
         held = q;
       }
       const int8_t *rows = Matrix(context, *a, n, y);

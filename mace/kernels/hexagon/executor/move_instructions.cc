@@ -11,6 +11,8 @@ namespace mace::hexagon {
 namespace {
 
 constexpr int64_t kMostCount = 1 << 30;
+// Parts of Reshape: no thread is woken for a copy of a few packets.
+constexpr int64_t kCopyUnit = 32 * kVectorBytes;
 
 // One side of a move: the steps of its loops in bytes.
 struct Side {
@@ -143,17 +145,28 @@ class PlaneCursor {
 bool IsStep(int64_t bytes) { return bytes >= INT32_MIN && bytes <= INT32_MAX; }
 
 // Runs of bytes that follow each other in memory, of elements in their order:
-// pixels, or rows of pixels without bytes between them.
+// pixels, or rows of pixels without bytes between them. From one of all these
+// bytes on.
 class Runs {
  public:
-  Runs(const Context &context, const TensorPlace &t, bool of_rows)
+  Runs(const Context &context,
+       const TensorPlace &t,
+       bool of_rows,
+       int64_t first_byte)
       : context_(context),
         t_(t),
         width_(of_rows ? 1 : t.width),
         bytes_(of_rows ? int64_t{t.width} * t.pixel_bytes
-                       : int64_t{t.channels} * t.element_bytes),
-        at_(context.Pixel(t, 0, 0, 0)),
-        left_(bytes_) {}
+                       : int64_t{t.channels} * t.element_bytes) {
+    const int64_t in_run = first_byte % bytes_;
+    const int64_t run = first_byte / bytes_;
+    const int64_t row = run / width_;
+    n_ = row / t.height;
+    y_ = row % t.height;
+    x_ = run % width_;
+    at_ = context.Pixel(t, n_, y_, x_) + in_run;
+    left_ = bytes_ - in_run;
+  }
 
   int8_t *at() const { return at_; }
   int64_t left() const { return left_; }
@@ -179,10 +192,25 @@ class Runs {
   const int64_t bytes_;
   int8_t *at_;
   int64_t left_;
-  int64_t n_ = 0;
-  int64_t y_ = 0;
-  int64_t x_ = 0;
+  int64_t n_;
+  int64_t y_;
+  int64_t x_;
 };
+
+// Copies the bytes of `from` to `to`, so many of them.
+void CopyRuns(Runs from, Runs to, int64_t bytes) {
+  constexpr int64_t kMost = 1 << 30;
+  while (bytes > 0) {
+    int64_t run = from.left() < to.left() ? from.left() : to.left();
+    run = run < bytes ? run : bytes;
+    run = run < kMost ? run : kMost;
+    const auto some = static_cast<int>(run);
+    CopyPixels(from.at(), some, to.at(), some, some, 1);
+    from.Advance(run);
+    to.Advance(run);
+    bytes -= run;
+  }
+}
 
 bool IsDense(const TensorPlace &t) {
   return int64_t{t.channels} * t.element_bytes == t.pixel_bytes;
@@ -262,21 +290,16 @@ bool Reshape(const Context &context, const ReshapeParameters &p) {
   const bool of_rows =
       (IsDense(*in) && IsDense(*out)) ||
       (in->channels == out->channels && in->pixel_bytes == out->pixel_bytes);
-  Runs from(context, *in, of_rows);
-  Runs to(context, *out, of_rows);
-  int64_t left =
+  const int64_t bytes =
       Pixels(*in) * (of_rows ? int64_t{in->pixel_bytes}
                              : int64_t{in->channels} * in->element_bytes);
-  while (left > 0) {
-    int64_t run = from.left() < to.left() ? from.left() : to.left();
-    constexpr int64_t kMost = 1 << 30;
-    run = run < kMost ? run : kMost;
-    const auto bytes = static_cast<int>(run);
-    CopyPixels(from.at(), bytes, to.at(), bytes, bytes, 1);
-    from.Advance(run);
-    to.Advance(run);
-    left -= run;
-  }
+  context.ForEach(
+      bytes,
+      [&](int64_t begin, int64_t end) {
+        CopyRuns(Runs(context, *in, of_rows, begin),
+                 Runs(context, *out, of_rows, begin), end - begin);
+      },
+      kCopyUnit);
   return true;
 }
 

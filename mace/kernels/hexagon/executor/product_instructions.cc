@@ -171,12 +171,6 @@ void ForParts(const Context &context,
                   });
 }
 
-// The share of `units` of the thread that has most.
-float LongestShare(int64_t units, int64_t threads) {
-  const int64_t most = (units + threads - 1) / threads;
-  return static_cast<float>(most) / static_cast<float>(units);
-}
-
 // Whether threads have less to do if each has some of the channels, and not
 // some of the rows.
 bool DividesChannels(const Context &context,

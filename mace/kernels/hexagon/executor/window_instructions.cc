@@ -134,7 +134,14 @@ class Pooling {
 // The position of an output's element, in their order.
 class Cursor {
  public:
-  explicit Cursor(const TensorPlace &out) : out_(out) {}
+  Cursor(const TensorPlace &out, int64_t element) : out_(out) {
+    c_ = static_cast<int>(element % out.channels);
+    element /= out.channels;
+    x_ = element % out.width;
+    element /= out.width;
+    y_ = element % out.height;
+    n_ = element / out.height;
+  }
   int8_t *At(const Context &context) const {
     return context.Pixel(out_, n_, y_, x_) + c_;
   }
@@ -152,10 +159,10 @@ class Cursor {
 
  private:
   const TensorPlace &out_;
-  int64_t n_ = 0;
-  int64_t y_ = 0;
-  int64_t x_ = 0;
-  int c_ = 0;
+  int64_t n_;
+  int64_t y_;
+  int64_t x_;
+  int c_;
 };
 
 class Reduction {
@@ -164,7 +171,12 @@ class Reduction {
             const ReduceAxesParameters &p,
             const TensorPlace &in,
             const TensorPlace &out)
-      : context_(context), p_(p), in_(in), out_(out) {
+      : context_(context),
+        p_(p),
+        in_(in),
+        out_(out),
+        rows_(p.fold_height != 0 ? 1 : in.height),
+        columns_(p.fold_width != 0 ? 1 : in.width) {
     pool_.rows = p.fold_height != 0 ? in.height : 1;
     pool_.columns = p.fold_width != 0 ? in.width : 1;
     pool_.row_bytes = in.row_bytes;
@@ -179,33 +191,65 @@ class Reduction {
            (p_.fold_channels != 0 ? in_.channels : 1);
   }
 
+  // Of windows, or of channels of all windows if that is more even.
   void Run() const {
-    Cursor cursor(out_);
-    for (int64_t n = 0; n < in_.batch; ++n) {
-      for (int64_t y = 0; y < in_.height; y += pool_.rows) {
-        for (int64_t x = 0; x < in_.width; x += pool_.columns) {
-          const int8_t *from = context_.Pixel(in_, n, y, x);
-          if (p_.fold_channels != 0) {
-            *cursor.At(context_) = Whole(from);
-            cursor.Advance(1);
-          } else {
-            Channels(from, cursor.At(context_));
-            cursor.Advance(out_.channels);
-          }
-        }
-      }
+    const int64_t windows = int64_t{in_.batch} * rows_ * columns_;
+    const int64_t vectors =
+        (int64_t{in_.channels} + kVectorBytes - 1) / kVectorBytes;
+    const int threads = context_.threads();
+    if (threads > 1 && p_.fold_channels == 0 &&
+        LongestShare(vectors, threads) < LongestShare(windows, threads)) {
+      context_.ForEach(
+          in_.channels,
+          [&](int64_t begin, int64_t end) {
+            Windows(0, windows, static_cast<int>(begin),
+                    static_cast<int>(end - begin));
+          },
+          kVectorBytes);
+      return;
     }
+    context_.ForEach(windows, [&](int64_t begin, int64_t end) {
+      Windows(begin, end, 0, in_.channels);
+    });
   }
 
  private:
-  void Channels(const int8_t *x, int8_t *y) const {
+  // Windows from `begin` to `end`: `channels` of each, unless they are reduced.
+  void Windows(int64_t begin, int64_t end, int first, int channels) const {
+    const int of_window = p_.fold_channels != 0 ? 1 : out_.channels;
+    Cursor cursor(out_, begin * of_window);
+    const int64_t row = begin / columns_;
+    int64_t n = row / rows_;
+    int64_t y = row % rows_;
+    int64_t x = begin % columns_;
+    for (int64_t i = begin; i < end; ++i) {
+      const int8_t *from =
+          context_.Pixel(in_, n, y * pool_.rows, x * pool_.columns);
+      int8_t *to = cursor.At(context_);
+      if (p_.fold_channels != 0) {
+        *to = Whole(from);
+      } else {
+        Channels(from + first, channels, to + first);
+      }
+      cursor.Advance(of_window);
+      if (++x < columns_) continue;
+      x = 0;
+      if (++y < rows_) continue;
+      y = 0;
+      ++n;
+    }
+  }
+
+  void Channels(const int8_t *x, int channels, int8_t *y) const {
+    Pool pool = pool_;
+    pool.bytes = channels;
     if (p_.largest != 0) {
-      LargestRow(pool_, x, 1, y);
+      LargestRow(pool, x, 1, y);
       return;
     }
     const Average average = {p_.multiplier, static_cast<int8_t>(in_.zero),
                              WholeRange(out_.zero)};
-    AverageRow(pool_, average, x, 1, y);
+    AverageRow(pool, average, x, 1, y);
   }
 
   int8_t Whole(const int8_t *x) const {
@@ -232,6 +276,9 @@ class Reduction {
   const ReduceAxesParameters &p_;
   const TensorPlace &in_;
   const TensorPlace &out_;
+  // Of windows, along the axes that are not reduced.
+  const int64_t rows_;
+  const int64_t columns_;
   Pool pool_ = {};
 };
 
