@@ -3,9 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What the loader of a DSP finds in libmace_hexagon_skel.so: one function to call, and
-# none to look for but those that the DSP's system has.
+# none to look for but those that the DSP's system has. It is as large as the page for
+# users says.
+#
+# Usage: skel_library_test.sh LIBRARY PAGE
 set -euo pipefail
 library=$1
+page=$2
 fail() {
   echo "$*" >&2
   exit 1
@@ -40,3 +44,12 @@ dynamic=$(llvm-readelf-19 -d "$library")
 for tag in TEXTREL NEEDED INIT; do
   [[ $dynamic != *"($tag"* ]] || fail "$dynamic"
 done
+
+# Within 5 %, in KB of 1000 bytes.
+promised=$(tr '\n' ' ' <"$page" |
+  sed -nE 's/.*libmace_hexagon_skel\.so., which is one file of ([0-9]+) KB.*/\1/p')
+[[ -n $promised ]] || fail "$page does not say how large libmace_hexagon_skel.so is"
+bytes=$(stat -L -c %s "$library")
+difference=$((bytes - promised * 1000))
+((${difference#-} <= promised * 50)) ||
+  fail "libmace_hexagon_skel.so has $bytes bytes, but $page says $promised KB"
