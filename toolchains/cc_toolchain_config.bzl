@@ -204,6 +204,15 @@ def _later_compile_flags(flags):
                 [with_feature_set(features = ["asan"])],
             ),
         ]),
+        # Where a source is compiled once more, for another instruction set: how it finds
+        # its addresses is the same, and checking that takes a third of the time.
+        feature(name = "addresses_checked_elsewhere", flag_sets = [
+            _flags(
+                _COMPILE,
+                ["-fno-sanitize=pointer-overflow"],
+                [with_feature_set(features = ["ubsan"])],
+            ),
+        ]),
     ]
 
 def _impl(ctx):

@@ -134,6 +134,9 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = N
         libraries[setting] = []
         if extension != None:
             isas = _EXTENSIONS[extension].get(cpu, {}) if has_extensions else {}
+
+        # The instructions of an extension are not in every computer.
+        checked = isas.keys()[:1] if extension == None else isas.keys()
         for isa, flags in isas.items():
             library = "%s_%s_%s" % (name, cpu, isa)
             libraries[setting].append(":" + library)
@@ -148,7 +151,9 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = N
                     "-DMACE_ISA=" + isa,
                     "-DMACE_ISA_%s=1" % isa.upper(),
                 ] + copts,
-                features = MACE_KERNEL_FEATURES,
+                features = MACE_KERNEL_FEATURES + (
+                    [] if isa in checked else ["addresses_checked_elsewhere"]
+                ),
                 # Built only as a part of the library below.
                 tags = ["manual"],
                 visibility = ["//visibility:private"],
