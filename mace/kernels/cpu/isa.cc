@@ -50,7 +50,7 @@ bool Supports_avx512_bf16() {
 // here, because __builtin_cpu_supports does not check the operating system for
 // them.
 constexpr unsigned kTileState = (1u << 17) | (1u << 18);
-bool Supports_amx_bf16() {
+bool HasTiles() {
   unsigned a, b, c, d;
   constexpr unsigned kOsXsave = 1u << 27;
   if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & kOsXsave) == 0) return false;
@@ -62,7 +62,13 @@ bool Supports_amx_bf16() {
   }
   unsigned low, high;
   __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return (low & kTileState) == kTileState && Supports_avx512_bf16();
+  return (low & kTileState) == kTileState;
+}
+bool Supports_amx_bf16() {
+  // In a virtual machine each cpuid is left to the host, which takes as long as
+  // small operators do.
+  static const bool tiles = HasTiles();
+  return tiles && Supports_avx512_bf16();
 }
 bool MayUseTiles() {
   constexpr int kAskForState = 0x1023;  // ARCH_REQ_XCOMP_PERM, Linux 5.16
