@@ -19,6 +19,7 @@ from mace.python.tools.validate.frameworks import (
     ReferenceRequest,
     run_reference,
 )
+from mace.python.tools.validate.frameworks.worker import leave_out_needless
 
 needs_tensorflow = pytest.mark.skipif(
     importlib.util.find_spec("tensorflow") is None,
@@ -221,6 +222,16 @@ def test_tensorflow_graph(tmp_path: Path) -> None:
     ):
         with pytest.raises(FrameworkError, match=message):
             run_reference(request)
+
+
+def test_frameworks_load_without_what_they_run_no_model_with() -> None:
+    modules = {"keras": pytest, "sklearn": pytest, "numpy": pytest}
+    leave_out_needless("tensorflow", modules)
+    assert modules == {"keras": None, "sklearn": pytest, "numpy": pytest}
+    modules = {"keras": pytest, "sklearn": pytest, "numpy": pytest}
+    leave_out_needless("keras", modules)
+    without = {"sklearn": None, "matplotlib": None}
+    assert modules == {"keras": pytest, "numpy": pytest, **without}
 
 
 @needs_tensorflow
