@@ -26,7 +26,7 @@ from mace.python.tools.custom_ops import (
 from mace.python.tools.errors import MaceError, UnsupportedError
 from mace.python.tools.importers.journal import Journal
 from mace.python.tools.ir.dtypes import DataType
-from mace.python.tools.ir.graph import DataFormat, Graph, GraphError
+from mace.python.tools.ir.graph import DataFormat, Graph, GraphError, Op
 from mace.python.tools.ir.infer import ShapeError
 from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.ir.verify import op_problems
@@ -203,7 +203,7 @@ class UnsupportedNodes:
         because types of values that only lead to constants do not matter.
         """
         for op in graph.ops:
-            problems = op_problems(op)
+            problems = op_problems(op) + _lost_integers(op)
             if problems:
                 self.add(op.name, op.type, "; ".join(problems))
 
@@ -214,6 +214,21 @@ class UnsupportedNodes:
         """Raises UnsupportedNodesError if a node was noted."""
         if self._nodes:
             raise UnsupportedNodesError(self._model, self._nodes)
+
+
+_ARITHMETIC = frozenset({"ADD", "DIV", "FLOOR_DIV", "FLOOR_MOD", "MUL", "SUB"})
+
+
+def _lost_integers(op: Op) -> list[str]:
+    """Constants that the operator computes with, and that became other numbers."""
+    mode = op.attrs.get("mode")
+    if op.type != "Bitwise" and not (op.type == "Eltwise" and mode in _ARITHMETIC):
+        return []
+    return [
+        f"{value.name} has integers beyond the 32 bits in which MACE computes"
+        for value in op.inputs
+        if value is not None and value.constant is not None and value.constant.saturated
+    ]
 
 
 # The beginning of the reason for a node that violates its operator's specification.

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mace.python.tools.catalogue import default_catalogue
+from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.counted import CountedValues
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.fold import fold_op
@@ -55,6 +57,13 @@ def narrow(array: Array, what: str = "a constant") -> Array:
             what,
         )
     return narrowed
+
+
+def narrow_constant(array: Array, what: str = "a constant") -> Constant:
+    """A small array as `narrow` makes it, which knows whether integers saturated."""
+    narrowed = narrow(array, what)
+    saturated = narrowed.dtype.kind == "i" and not np.array_equal(narrowed, array)
+    return replace(Constant.of(narrowed), saturated=saturated)
 
 
 class GraphBuilder:

@@ -95,6 +95,8 @@ class Constant:
     integers: Integers | None = None
     # The type that the framework's model stores, if it is another one.
     narrowed_from: DataType | None = None
+    # Whether integers that 32 bits cannot hold became the largest or the smallest.
+    saturated: bool = False
 
     @classmethod
     def of(cls, array: Array | Constant) -> Constant:

@@ -1,6 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elements of 8 bits and booleans in operators that compute in wider types."""
+"""Elements of 8 bits and booleans in operators that compute in wider types, and
+integers that do not fit into 32 bits.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ import numpy as np
 import onnx
 import pytest
 
+from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     import_proto,
@@ -123,3 +126,22 @@ def test_sums_of_bytes_wrap_around(op: str, dtype: Any, tmp_path: Path) -> None:
     model = make_model([onnx.helper.make_node(op, ["x", "y"], ["z"])], inputs, ["z"])
     wanted = _ARITHMETIC[op](inputs["x"], inputs["y"])
     assert_same(run_mace(model, inputs, tmp_path), [wanted])
+
+
+@pytest.mark.parametrize("op", ["Add", "Mul", "Mod", "BitwiseXor", "BitwiseAnd"])
+def test_constants_of_more_than_32_bits_are_refused(op: str, tmp_path: Path) -> None:
+    """Hashes of places, whose factors would become other numbers."""
+    inputs = {"x": np.array([3, 5], np.int32).astype(np.int64)}
+    node = onnx.helper.make_node(op, ["x", "c"], ["y"])
+    model = make_model([node], inputs, ["y"], {"c": np.array(2654435761)})
+    with pytest.raises(MaceError, match="c has integers beyond the 32 bits"):
+        run_mace(model, inputs, tmp_path)
+    small = make_model([node], inputs, ["y"], {"c": np.array(2147483647)})
+    import_proto(small, inputs, ["y"], tmp_path)
+
+
+def test_limits_may_be_beyond_32_bits(tmp_path: Path) -> None:
+    inputs = {"x": np.array([3, 5], np.int64)}
+    node = onnx.helper.make_node("Min", ["x", "c"], ["y"])
+    model = make_model([node], inputs, ["y"], {"c": np.array(1 << 40)})
+    assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))

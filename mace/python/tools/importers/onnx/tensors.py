@@ -15,7 +15,7 @@ import onnx
 from mace.python.tools.importers.base import ImportModelError
 from mace.python.tools.importers.model_file import Buffer, map_file
 from mace.python.tools.importers.onnx.mapped_file import THIS_FILE, MappedModel
-from mace.python.tools.ir.builder import narrow
+from mace.python.tools.ir.builder import narrow, narrow_constant
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.node import Value
@@ -85,7 +85,7 @@ class TensorReader:
         target = dtype.narrowed
         stored = None if target is dtype else dtype
         if math.prod(shape) <= _EAGER_ELEMENTS:
-            small = Constant.of(narrow(read(), what))
+            small = narrow_constant(read(), what)
             return replace(small, narrowed_from=stored)
         if stored is None:
             return Constant(shape, dtype, read)

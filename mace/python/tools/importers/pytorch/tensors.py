@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.ir.builder import narrow
+from mace.python.tools.ir.builder import narrow, narrow_constant
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 
@@ -145,15 +145,17 @@ class StoredTensor:
         if dtype is dtype.narrowed:
             return Constant.of(narrow(array, what))
 
-        def read() -> Array:
-            wide = array
-            if dtype is DataType.BFLOAT16:
-                wide = array.astype(np.float32)
-            return narrow(wide, what)
+        def wide() -> Array:
+            return array.astype(np.float32) if dtype is DataType.BFLOAT16 else array
 
         if array.size <= _EAGER_ELEMENTS:
-            return replace(Constant.of(read()), narrowed_from=dtype)
-        return Constant(self.shape, dtype.narrowed, read, narrowed_from=dtype)
+            return replace(narrow_constant(wide(), what), narrowed_from=dtype)
+        return Constant(
+            self.shape,
+            dtype.narrowed,
+            lambda: narrow(wide(), what),
+            narrowed_from=dtype,
+        )
 
 
 def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
