@@ -10,13 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Union
-
-import numpy as np
+from typing import Any
 
 from mace.python.tools.importers.base import HandlerTable, UnsupportedNodeError
-from mace.python.tools.importers.onnx.apply import apply_operator
-from mace.python.tools.importers.onnx.node import STATIC_HINT as ONNX_HINT
+from mace.python.tools.importers.onnx.operators import Operators, Size
 from mace.python.tools.importers.pytorch.functional import base_name, is_in_place
 from mace.python.tools.importers.pytorch.program import (
     NodeSpec,
@@ -25,18 +22,11 @@ from mace.python.tools.importers.pytorch.program import (
     Unknown,
 )
 from mace.python.tools.importers.pytorch.tensors import ELEMENT_TYPES, type_name
-from mace.python.tools.ir.builder import GraphBuilder, narrow
-from mace.python.tools.ir.dims import Dim
+from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import Shape, static
 
 STATIC_HINT = "give fixed input_shapes"
-
-# A number or a tensor as an input of an operator; None for one left out.
-Operand = Union[Value, Array, Sequence[int], float, bool, None]
-# A length: an integer, or a value of rank 0 where it depends on the run.
-Size = Union[int, Value]
 
 # Arguments without a meaning for results of inference.
 _WITHOUT_MEANING = frozenset(
@@ -65,6 +55,7 @@ ALIASES = {
     "lift": "alias",
     "linalg_matmul": "matmul",
     "mH": "mT",
+    "matrix_H": "mT",
     "native_channel_shuffle": "channel_shuffle",
     "negative": "neg",
     "positive": "alias",
@@ -88,14 +79,6 @@ ALIASES = {
 # Element types of complex numbers in programs.
 COMPLEX_TYPES = frozenset({9, 10, 11})
 
-_ONNX_TYPES = {
-    DataType.BOOL: 9,
-    DataType.FLOAT32: 1,
-    DataType.INT32: 6,
-    DataType.INT8: 3,
-    DataType.UINT8: 2,
-}
-
 
 @dataclass(frozen=True)
 class Complex:
@@ -105,13 +88,11 @@ class Complex:
     imag: Value
 
 
-class Context:
+class Context(Operators):
     """One node under conversion.
 
     Attributes:
         node: the node.
-        builder: where its operators go.
-        label: the node's name, unique in the model.
         results: its outputs, filled by handlers: values, or plain numbers.
         types: of its outputs by the program, None where it says nothing.
         outputs: number of outputs that the program names.
@@ -129,9 +110,8 @@ class Context:
         contiguous: Set[str] = frozenset(),
         read: Set[str] = frozenset(),
     ) -> None:
+        super().__init__(builder, label, STATIC_HINT)
         self.node = node
-        self.builder = builder
-        self.label = label
         self.types = tuple(types)
         self.outputs = len(node.outputs)
         self.contiguous = contiguous
@@ -316,151 +296,10 @@ class Context:
             and not isinstance(value, Placement)
         ]
 
-    # Shapes ---------------------------------------------------------------
-
-    def shape(self, value: Value) -> Shape:
-        """A shape whose rank must be known."""
-        if value.shape is None:
-            raise UnsupportedNodeError(
-                f"the rank of {value.name} is not known before the run", STATIC_HINT
-            )
-        return value.shape
-
-    def rank(self, value: Value) -> int:
-        """A rank that must be known."""
-        return len(self.shape(value))
-
-    def static_shape(self, value: Value) -> tuple[int, ...]:
-        """A shape whose dimensions must all be known."""
-        shape = static(self.shape(value))
-        if shape is None or self.builder.counted.get(value) is not None:
-            raise UnsupportedNodeError(
-                f"the shape of {value.name} is not known before the run", STATIC_HINT
-            )
-        return shape
-
-    def length(self, value: Value, axis: int) -> int:
-        """A dimension that must be known."""
-        dim = self.dim(value, axis)
-        if not isinstance(dim, int):
-            raise UnsupportedNodeError(
-                f"dimension {axis % self.rank(value)} of {value.name} is not known "
-                "before the run",
-                STATIC_HINT,
-            )
-        return dim
-
-    def dim(self, value: Value, axis: int) -> Dim:
-        """A dimension; None if the data of a run determine it."""
-        shape = self.shape(value)
-        counted = self.builder.counted.get(value)
-        if counted is not None and counted.axis == axis % len(shape):
-            return None
-        return shape[axis]
-
-    def sizes_of(self, value: Value) -> list[Size]:
-        """All dimensions, as values where they are not known before the run."""
-        found: list[Size] = []
-        for axis in range(self.rank(value)):
-            dim = self.dim(value, axis)
-            if isinstance(dim, int):
-                found.append(dim)
-            else:
-                shape = self.op("Shape", value)
-                found.append(self.op("Gather", shape, self.constant(axis)))
-        return found
-
-    def axis(self, axis: int, rank: int) -> int:
-        """An axis counted from the front; a scalar has one, too."""
-        bound = max(rank, 1)
-        if not -bound <= axis < bound:
-            raise UnsupportedNodeError(f"axis {axis} is outside a rank of {rank}")
-        return axis % bound
-
     def axes(self, name: str, rank: int) -> list[int]:
         """Axes counted from the front; all if the argument is left out or empty."""
         given = self.integers(name, []) if self.has(name) else []
         return [self.axis(axis, rank) for axis in given] or list(range(rank))
-
-    # Operators ------------------------------------------------------------
-
-    def constant(
-        self, data: Operand | Sequence[float], dtype: DataType | None = None
-    ) -> Value:
-        """A helper constant; integers and floats have PyTorch's default types."""
-        array = np.asarray(data, None if dtype is None else dtype.numpy)
-        name = self.builder.graph.unique_name(f"{self.label}/constant")
-        return self.builder.graph.add_constant(name, narrow(array))
-
-    def op(self, op_type: str, *inputs: Operand, **attributes: Any) -> Value:
-        """The result of an operator of ONNX."""
-        return self.op_all(op_type, inputs, 1, **attributes)[0]
-
-    def op_all(
-        self, op_type: str, inputs: Sequence[Operand], count: int, **attributes: Any
-    ) -> list[Value]:
-        """The results of an operator of ONNX."""
-        values = [
-            value if value is None or isinstance(value, Value) else self._index(value)
-            for value in inputs
-        ]
-        try:
-            return apply_operator(
-                self.builder, op_type, values, self.label, count, **attributes
-            )
-        except UnsupportedNodeError as error:
-            if error.hint != ONNX_HINT:
-                raise
-            raise UnsupportedNodeError(error.reason, STATIC_HINT) from error
-
-    def _index(self, value: Any) -> Value:
-        is_list = isinstance(value, (list, tuple)) and not len(value)
-        return self.constant(np.zeros(0, np.int64) if is_list else value)
-
-    def dims(self, sizes: Sequence[Size]) -> Value:
-        """Lengths as a tensor of rank 1."""
-        if all(isinstance(size, int) for size in sizes):
-            return self.constant(np.array(sizes, np.int64).reshape(-1))
-        parts = [
-            self.op("Reshape", size, [1])
-            if isinstance(size, Value)
-            else self.constant(np.array([size]))
-            for size in sizes
-        ]
-        return self.op("Concat", *parts, axis=0)
-
-    def cast(self, value: Value, dtype: DataType) -> Value:
-        """A value in another type."""
-        if value.dtype is dtype:
-            return value
-        return self.op("Cast", value, to=_ONNX_TYPES[dtype])
-
-    def reshape(self, value: Value, sizes: Sequence[Size]) -> Value:
-        """A value in another shape; -1 is what is left."""
-        zero = 1 if 0 in [size for size in sizes if isinstance(size, int)] else None
-        return self.op("Reshape", value, self.dims(sizes), allowzero=zero)
-
-    def transpose(self, value: Value, permutation: Sequence[int]) -> Value:
-        """A value with its dimensions in another order."""
-        if list(permutation) == list(range(len(permutation))):
-            return value
-        return self.op("Transpose", value, perm=list(permutation))
-
-    def unsqueeze(self, value: Value, *axes: int) -> Value:
-        """A value with further dimensions of length 1."""
-        return self.op("Unsqueeze", value, list(axes))
-
-    def squeeze(self, value: Value, *axes: int) -> Value:
-        """A value without these dimensions of length 1."""
-        return self.op("Squeeze", value, list(axes)) if axes else value
-
-    def slice(self, value: Value, axis: int, begin: int, end: int) -> Value:
-        """A part of a value along an axis."""
-        return self.op("Slice", value, [begin], [end], [axis], [1])
-
-    def concat(self, parts: Sequence[Value], axis: int) -> Value:
-        """Values one after the other along an axis."""
-        return parts[0] if len(parts) == 1 else self.op("Concat", *parts, axis=axis)
 
     # Results --------------------------------------------------------------
 

@@ -120,37 +120,51 @@ def _instance_normalization(node: Node) -> None:
     node.emit("InstanceNorm", [x, node.input(1), node.input(2)], attrs)
 
 
-def _affine(
+def scaled(
     node: Node, x: Value, scale: Value, bias: Value, shape: Sequence[int]
-) -> None:
+) -> Value:
+    """x * scale + bias, both in this shape."""
     scale, bias = (
         node.make("Reshape", [value], {"shape": shape}) for value in (scale, bias)
     )
-    node.emit("Eltwise", [eltwise(node, "MUL", x, scale), bias], {"mode": "ADD"})
+    return eltwise(node, "ADD", eltwise(node, "MUL", x, scale), bias)
 
 
-@HANDLERS.register("GroupNormalization")
-def _group_normalization(node: Node) -> None:
-    x = node.input(0)
+def in_groups(
+    node: Node,
+    x: Value,
+    groups: int,
+    epsilon: float,
+    affine: Sequence[Value] = (),
+) -> Value:
+    """[batch, channels, ...], of which groups of channels are standardised.
+
+    Args:
+        affine: a factor and an offset for each group.
+    """
     dims = node.shape(x)
-    groups = node.integer("num_groups", 1)
-    rank, channels = len(dims), dims[1] if len(dims) > 1 else None
+    channels = dims[1] if len(dims) > 1 else None
     if not isinstance(channels, int) or groups < 1 or channels % groups:
         raise UnsupportedNodeError(f"{channels} channels in {groups} groups")
     rest = node.static_shape(x)[2:]
     grouped = node.make("Reshape", [x], {"shape": [0, groups, -1]})
-    result = moments(node, grouped, [2], node.real("epsilon", 1e-5)).result(node)
+    result = moments(node, grouped, [2], epsilon).result(node)
+    if affine:
+        result = scaled(node, result, affine[0], affine[1], [-1, 1])
+    return node.make("Reshape", [result], {"shape": [0, channels, *rest]})
+
+
+@HANDLERS.register("GroupNormalization")
+def _group_normalization(node: Node) -> None:
+    x, epsilon = node.input(0), node.real("epsilon", 1e-5)
+    groups, affine = node.integer("num_groups", 1), (node.input(1), node.input(2))
     if node.opset < 21:
         # Scale and bias are per group.
-        scale, bias = (
-            node.make("Reshape", [node.input(i)], {"shape": [-1, 1]}) for i in (1, 2)
-        )
-        result = eltwise(node, "MUL", result, scale)
-        result = eltwise(node, "ADD", result, bias)
-        node.emit("Reshape", [result], {"shape": [0, channels, *rest]})
+        node.set_output(0, in_groups(node, x, groups, epsilon, affine))
         return
-    result = node.make("Reshape", [result], {"shape": [0, channels, *rest]})
-    _affine(node, result, node.input(1), node.input(2), [-1, *(1,) * (rank - 2)])
+    shape = [-1, *(1,) * (len(node.shape(x)) - 2)]
+    result = in_groups(node, x, groups, epsilon)
+    node.set_output(0, scaled(node, result, *affine, shape))
 
 
 @HANDLERS.register("LayerNormalization")
@@ -245,14 +259,19 @@ def _softmax(node: Node) -> None:
     # The input is treated as a matrix: all dimensions from the axis on share one sum.
     # If all of them except one are 1, this is a softmax over that one.
     axis = node.axis(node.integer("axis", 1), rank) if rank > 1 else 0
+    node.set_output(0, softmax_from(node, x, axis, log))
+
+
+def softmax_from(node: Node, x: Value, axis: int, log: bool = False) -> Value:
+    """A softmax over all dimensions from one on, which share one sum."""
+    rank, dims = len(node.shape(x)), node.shape(x)
     long = [a for a in range(axis, rank) if dims[a] != 1]
     if len(long) <= 1:
         only = long[0] if long else axis
-        node.emit("Softmax", [x], {"axis": only, "log": log})
-        return
+        return node.make("Softmax", [x], {"axis": only, "log": log})
     flat = node.make("Reshape", [x], {"shape": _matrix(node, x, axis)})
     result = node.make("Softmax", [flat], {"axis": 1, "log": log})
-    node.emit("Reshape", [result, node.make("Shape", [x])])
+    return node.make("Reshape", [result, node.make("Shape", [x])])
 
 
 def _matrix(node: Node, x: Value, axis: int) -> list[int]:

@@ -242,45 +242,6 @@ def _of_columns(numbers: Array) -> Array:
     return numbers[:, None, :] if shape is None else numbers.reshape(shape)
 
 
-@HANDLERS.register("com.microsoft.MatMulNBits")
-def _matmul_of_few_bits(node: Node) -> None:
-    """Weights of few bits, with a scale for each block of a row, become floats."""
-    bits, block = node.integer("bits", 4), node.integer("block_size", 0)
-    rows, depth = node.integer("N", 0), node.integer("K", 0)
-    if node.has_input(4):
-        raise UnsupportedNodeError("the columns are in another order (g_idx)")
-    if bits not in (2, 4, 8) or block < 1 or rows < 1 or depth < 1:
-        raise UnsupportedNodeError(f"{bits} bits in blocks of {block}")
-    blocks = -(-depth // block)
-    packed = np.asarray(node.constant(1, "the weights"), np.uint8)
-    numbers = _unpacked(packed.reshape(rows, -1), bits, blocks * block)
-    scales = np.asarray(node.constant(2, "the scales"), np.float32)
-    zeros: Array = np.full((rows, blocks), 1 << (bits - 1), np.float32)
-    if node.has_input(3):
-        given = np.asarray(node.constant(3, "the zero points"))
-        if given.dtype == np.uint8:
-            zeros = _unpacked(given.reshape(rows, -1), bits, blocks)
-        else:
-            zeros = given.astype(np.float32).reshape(rows, blocks)
-    weights = numbers.reshape(rows, blocks, block) - zeros[:, :, None]
-    weights = weights * scales.reshape(rows, blocks, 1)
-    matrix = weights.reshape(rows, -1)[:, :depth].astype(np.float32)
-    product = node.make(
-        "MatMul", [node.input(0), node.literal(matrix)], {"transpose_b": True}
-    )
-    _add_bias(node, product, 5)
-
-
-def _unpacked(packed: Array, bits: int, count: int) -> Array:
-    """The numbers of each row, the first one in the lowest bits of a byte."""
-    places = np.arange(0, 8, bits, dtype=np.uint8)
-    parts = (packed[:, :, None] >> places) & ((1 << bits) - 1)
-    numbers = parts.reshape(len(packed), -1)
-    if numbers.shape[1] < count:
-        raise UnsupportedNodeError(f"{numbers.shape[1]} numbers for {count}")
-    return np.asarray(numbers[:, :count], np.float32)
-
-
 def _add_bias(node: Node, product: Value, index: int) -> None:
     bias = _value(node, index)
     if bias is None:

@@ -257,20 +257,6 @@ def test_attention_that_goes_on(masked: bool, tmp_path: Path) -> None:
         np.testing.assert_allclose(got, expected, 1e-4, 1e-4)
 
 
-@pytest.mark.parametrize("bits", [4, 8])
-@pytest.mark.parametrize("shifted", [False, True])
-def test_matmul_of_few_bits(bits: int, shifted: bool, tmp_path: Path) -> None:
-    depth, rows, block = 72, 6, 32
-    blocks = -(-depth // block)
-    model = _Model("com.microsoft.MatMulNBits").input(normal(3, depth))
-    model.constant(_bytes(np.uint8, rows, blocks, block * bits // 8))
-    model.constant(_scales(rows * blocks))
-    if shifted:
-        model.constant(_bytes(np.uint8, rows * -(-blocks * bits // 8)))
-    sizes = {"K": depth, "N": rows, "bits": bits, "block_size": block}
-    model.check(tmp_path, **sizes)
-
-
 def test_channels_last(tmp_path: Path) -> None:
     model = _Model("com.microsoft.QLinearConv").input(_bytes(np.uint8, 1, 6, 5, 4))
     model.constant(_scale(0.02), np.asarray(110, np.uint8))

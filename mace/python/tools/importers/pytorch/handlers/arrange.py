@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.pytorch.context import HANDLERS, Context, Size
+from mace.python.tools.importers.onnx.operators import Size
+from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.promotion import common_type
 from mace.python.tools.ir.graph import Value
 

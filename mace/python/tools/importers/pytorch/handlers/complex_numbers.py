@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.operators import Operand
 from mace.python.tools.importers.pytorch.context import (
+    ALIASES,
     COMPLEX_HANDLERS,
     HANDLERS,
     Complex,
     Context,
     Handler,
-    Operand,
 )
 from mace.python.tools.importers.pytorch.handlers.elementwise import (
     angle,
@@ -187,6 +188,52 @@ def absolute(c: Context, x: Complex) -> Value:
     return c.op("Sqrt", c.op("Add", *squares))
 
 
+@_for("sgn")
+def _direction(c: Context) -> None:
+    """At the distance 1 from 0; 0 remains."""
+    x = as_complex(c, c.raw("self"))
+    size = absolute(c, x)
+    nothing = c.op("Equal", size, c.constant(0.0))
+    size = c.op("Where", nothing, c.constant(1.0), size)
+    c.give(Complex(c.op("Div", x.real, size), c.op("Div", x.imag, size)))
+
+
+@_for("mH", "adjoint", "matrix_H")
+def _adjoint(c: Context) -> None:
+    x = as_complex(c, c.raw("self"))
+    (real,), (imag,) = (_run(c, {"self": part}) for part in (x.real, x.imag))
+    c.give(Complex(real, c.op("Neg", imag)))
+
+
+@_for("reciprocal")
+def _reciprocal(c: Context) -> None:
+    x = as_complex(c, c.raw("self"))
+    size = c.op("Add", *(c.op("Mul", part, part) for part in (x.real, x.imag)))
+    imag = c.op("Neg", x.imag)
+    c.give(Complex(c.op("Div", x.real, size), c.op("Div", imag, size)))
+
+
+@_for("log")
+def _log(c: Context) -> None:
+    x = as_complex(c, c.raw("self"))
+    c.give(Complex(c.op("Log", absolute(c, x)), angle(c, x.imag, x.real)))
+
+
+@_for("sqrt")
+def _sqrt(c: Context) -> None:
+    x = as_complex(c, c.raw("self"))
+    size = c.op("Sqrt", absolute(c, x))
+    half = c.op("Mul", angle(c, x.imag, x.real), c.constant(0.5))
+    c.give(_polar(c, size, half))
+
+
+@_for("eq", "ne")
+def _equal(c: Context) -> None:
+    a, b = (as_complex(c, c.raw(name)) for name in ("self", "other"))
+    same = c.op("And", c.op("Equal", a.real, b.real), c.op("Equal", a.imag, b.imag))
+    c.give(same if c.operator == "eq" else c.op("Not", same))
+
+
 @_for("square")
 def _square(c: Context) -> None:
     x = as_complex(c, c.raw("self"))
@@ -233,6 +280,12 @@ def _filled(c: Context) -> None:
         (part,) = _run(c, own)
         parts.append(part if index == 0 or "fill_value" in own else _nothing(c, part))
     c.give(Complex(*parts))
+
+
+@_for("scalar_tensor")
+def _number(c: Context) -> None:
+    c.raw("dtype")
+    c.give(as_complex(c, c.raw("s")))
 
 
 @_for("to", "_to_copy", "type_as")
@@ -326,3 +379,13 @@ def _conj(c: Context) -> None:
         c.give(Complex(x.real, c.op("Neg", x.imag)))
     else:
         c.give(x)
+
+
+COMPLEX_HANDLERS.update(
+    {
+        f"aten.{alias}": COMPLEX_HANDLERS[f"aten.{name}"]
+        for alias, name in ALIASES.items()
+        if f"aten.{name}" in COMPLEX_HANDLERS
+        and f"aten.{alias}" not in COMPLEX_HANDLERS
+    }
+)

@@ -1,106 +1,27 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Linear algebra: inverses, equations, norms and products of matrices.
-
-Equations are solved by Gauss-Jordan elimination with partial pivoting, unrolled: one
-step of about 16 operators for each row.
-"""
+"""Linear algebra: inverses, equations, norms and products of matrices."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.elimination import (
+    eliminate,
+    inverse,
+    order_of,
+    solve,
+    swapped,
+)
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.promotion import promoted
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
 _FLOAT = DataType.FLOAT32
-# Rows of a matrix: about 1000 operators.
-_MOST_ROWS = 64
-
-
-def _order(c: Context, x: Value) -> int:
-    """The number of rows and columns of square matrices."""
-    rows, columns = c.length(x, -2), c.length(x, -1)
-    if rows != columns:
-        raise UnsupportedNodeError(f"matrices of {rows} x {columns}")
-    if rows > _MOST_ROWS:
-        raise UnsupportedNodeError(
-            f"matrices of {rows} x {rows}, of which each row is a step; "
-            f"{_MOST_ROWS} are possible",
-            "compute it in the application",
-        )
-    return rows
-
-
-def _swapped(c: Context, x: Value) -> Value:
-    """Transposed matrices."""
-    order = list(range(c.rank(x)))
-    order[-2:] = order[:-3:-1]
-    return c.transpose(x, order)
-
-
-@dataclass(frozen=True)
-class _Eliminated:
-    """What is left of equations A x = b.
-
-    Attributes:
-        rows: [..., 1, n], a 1 at the row of A that each step took.
-        pivots: [..., 1, 1], by which each step divided.
-        rest: the x, in the order of the rows of A; None if there is no b.
-    """
-
-    rows: tuple[Value, ...]
-    pivots: tuple[Value, ...]
-    rest: Value | None
-
-
-def _eliminate(c: Context, a: Value, b: Value | None) -> _Eliminated:
-    count = _order(c, a)
-    axis = c.rank(a) - 1
-    matrix = a if b is None else c.op("Concat", a, b, axis=axis)
-    numbers = c.constant(np.arange(count)[:, None])
-    unused: Value = c.constant(np.ones((count, 1), bool))
-    rows, pivots = [], []
-    width = count + (0 if b is None else c.length(b, -1))
-    for _ in range(count):
-        column = c.slice(matrix, axis, 0, 1)
-        size = c.op("Where", unused, c.op("Abs", column), c.constant(-1.0))
-        place = c.op("ArgMax", size, axis=axis - 1, keepdims=1)
-        chosen = c.op("Equal", numbers, place)
-        row = _swapped(c, c.cast(chosen, _FLOAT))
-        pivot = c.op("MatMul", row, column)
-        rows.append(row)
-        pivots.append(pivot)
-        width -= 1
-        if width == 0:
-            return _Eliminated(tuple(rows), tuple(pivots), None)
-        rest = c.slice(matrix, axis, 1, width + 1)
-        taken = c.op("Div", c.op("MatMul", row, rest), pivot)
-        others = c.op("Sub", rest, c.op("Mul", column, taken))
-        matrix = c.op("Where", chosen, taken, others)
-        unused = c.op("And", unused, c.op("Not", chosen))
-    return _Eliminated(tuple(rows), tuple(pivots), matrix)
-
-
-def solve(c: Context, a: Value, b: Value) -> Value:
-    """The x of a x = b, for matrices b."""
-    lead = max(c.rank(a), c.rank(b)) - 2
-    batch = np.broadcast_shapes(c.static_shape(a)[:-2], c.static_shape(b)[:-2])
-    a, b = (
-        x
-        if c.static_shape(x)[:-2] == batch
-        else c.op("Expand", x, [*batch, *c.static_shape(x)[-2:]])
-        for x in (a, b)
-    )
-    found = _eliminate(c, a, b)
-    assert found.rest is not None
-    return c.op("MatMul", c.concat(found.rows, lead), found.rest)
 
 
 def _first_of(c: Context, value: Value, batch: Value) -> None:
@@ -116,9 +37,7 @@ def _first_of(c: Context, value: Value, batch: Value) -> None:
 def _inverse(c: Context) -> None:
     a = c.value("self" if c.operator == "inverse" else "A")
     c.flag("check_errors")
-    shape = c.static_shape(a)
-    unit = c.constant(np.broadcast_to(np.eye(shape[-1], dtype=np.float32), shape))
-    _first_of(c, solve(c, a, unit), a)
+    _first_of(c, inverse(c, a), a)
 
 
 @HANDLERS.register("aten.linalg_solve", "aten.linalg_solve_ex", "aten._linalg_solve_ex")
@@ -131,12 +50,12 @@ def _solve(c: Context) -> None:
     if vectors:
         b = c.unsqueeze(b, c.rank(b))
     elif not left:
-        a, b = _swapped(c, a), _swapped(c, b)
+        a, b = swapped(c, a), swapped(c, b)
     result = solve(c, a, b)
     if vectors:
         result = c.squeeze(result, c.rank(result) - 1)
     elif not left:
-        result = _swapped(c, result)
+        result = swapped(c, result)
     _first_of(c, result, a)
 
 
@@ -146,14 +65,14 @@ def _solve_triangular(c: Context) -> None:
     a, b = (c.value("self"), c.value("B")) if newer else (c.value("A"), c.value("self"))
     upper, left = c.flag("upper", True), c.flag("left", True)
     one, turned = c.flag("unitriangular"), c.flag("transpose")
-    count = _order(c, a)
+    count = order_of(c, a)
     a = c.op("Trilu", a, c.constant(0), upper=int(upper))
     if one:
         on = c.constant(np.eye(count, dtype=bool))
         a = c.op("Where", on, c.constant(1.0), a)
-    a = _swapped(c, a) if turned else a
+    a = swapped(c, a) if turned else a
     if not left:
-        result = _swapped(c, solve(c, _swapped(c, a), _swapped(c, b)))
+        result = swapped(c, solve(c, swapped(c, a), swapped(c, b)))
     else:
         result = solve(c, a, b)
     c.give(result, *[None] * (c.outputs - 1))
@@ -164,12 +83,12 @@ def _cholesky(c: Context) -> None:
     x = c.value("self")
     c.flag("check_errors")
     lower = _cholesky_factor(c, x)
-    _first_of(c, _swapped(c, lower) if c.flag("upper") else lower, x)
+    _first_of(c, swapped(c, lower) if c.flag("upper") else lower, x)
 
 
 def _cholesky_factor(c: Context, x: Value) -> Value:
     """Lower triangular matrices: the products with their transposes are x."""
-    count, axis = _order(c, x), c.rank(x) - 1
+    count, axis = order_of(c, x), c.rank(x) - 1
     # Of the part that is left, column by column; it gets smaller.
     columns = []
     for step in range(count):
@@ -183,7 +102,7 @@ def _cholesky_factor(c: Context, x: Value) -> Value:
         if left:
             below = c.slice(column, axis - 1, 1, left + 1)
             square = c.slice(c.slice(x, axis, 1, left + 1), axis - 1, 1, left + 1)
-            x = c.op("Sub", square, c.op("Mul", below, _swapped(c, below)))
+            x = c.op("Sub", square, c.op("Mul", below, swapped(c, below)))
     return c.concat(columns, axis)
 
 
@@ -192,10 +111,10 @@ def _cholesky_solve(c: Context) -> None:
     of_inverse = c.operator == "cholesky_inverse"
     factor = c.value("self" if of_inverse else "input2")
     if c.flag("upper"):
-        factor = _swapped(c, factor)
-    count = _order(c, factor)
+        factor = swapped(c, factor)
+    count = order_of(c, factor)
     b = c.constant(np.eye(count, dtype=np.float32)) if of_inverse else c.value("self")
-    c.give(solve(c, _swapped(c, factor), solve(c, factor, b)))
+    c.give(solve(c, swapped(c, factor), solve(c, factor, b)))
 
 
 @HANDLERS.register("aten.det", "aten.linalg_det", "aten._linalg_det")
@@ -209,7 +128,7 @@ def _det(c: Context) -> None:
 )
 def _slogdet(c: Context) -> None:
     x = c.value("self" if "linalg" not in c.operator else "A")
-    found = _eliminate(c, x, None)
+    found = eliminate(c, x, None)
     axis = c.rank(x) - 1
     pivots = c.squeeze(c.concat(found.pivots, axis), axis - 1)
     logarithm = c.op("Log", c.op("Abs", pivots))
