@@ -96,6 +96,7 @@ _TABLES = {
     "activation:enum",
     "RNNOptions": "function:enum",
     "RandomOptions": "seed:long seed2:long",
+    "ReduceWindowOptions": "reduce_function:uint",
     "ReducerOptions": "keep_dims:bool",
     "ReshapeOptions": "new_shape:ints",
     "ResizeBilinearOptions": "- - align_corners:bool half_pixel_centers:bool",
@@ -107,6 +108,10 @@ _TABLES = {
     "SplitOptions": "num_splits:int",
     "SqueezeOptions": "squeeze_dims:ints",
     "StableHLOCompositeOptions": "- subgraph:int",
+    "StablehloGatherOptions": "offset_dims:longs collapsed_slice_dims:longs "
+    "start_index_map:longs index_vector_dim:long slice_sizes:longs",
+    "StablehloPadOptions": "edge_padding_low:longs edge_padding_high:longs "
+    "interior_padding:longs",
     "StridedSliceOptions": "begin_mask:int end_mask:int ellipsis_mask:int "
     "new_axis_mask:int shrink_axis_mask:int offset:bool",
     "TransposeConvOptions": "padding:enum stride_w:int stride_h:int activation:enum",
@@ -159,7 +164,10 @@ _TABLE_OF = {
     "SPACE_TO_DEPTH": "SpaceToDepthOptions",
     "SPLIT": "SplitOptions",
     "SQUEEZE": "SqueezeOptions",
+    "REDUCE_WINDOW": "ReduceWindowOptions",
     "STABLEHLO_COMPOSITE": "StableHLOCompositeOptions",
+    "STABLEHLO_GATHER": "StablehloGatherOptions",
+    "STABLEHLO_PAD": "StablehloPadOptions",
     "STRIDED_SLICE": "StridedSliceOptions",
     "TRANSPOSE_CONV": "TransposeConvOptions",
     "UNIDIRECTIONAL_SEQUENCE_LSTM": "UnidirectionalSequenceLSTMOptions",
@@ -168,9 +176,11 @@ _TABLE_OF = {
     "WHILE": "WhileOptions",
 }
 # Operators that have their options in the second field for them.
-NEWER = frozenset({"STABLEHLO_COMPOSITE"})
+NEWER = frozenset(
+    {"REDUCE_WINDOW", "STABLEHLO_COMPOSITE", "STABLEHLO_GATHER", "STABLEHLO_PAD"}
+)
 _CODES = {"bool": "?", "enum": "b", "float": "f", "uint": "I", "int": "i", "long": "q"}
-_LISTS: dict[str, Any] = {"floats": np.float32, "ints": np.int32}
+_LISTS: dict[str, Any] = {"floats": np.float32, "ints": np.int32, "longs": np.int64}
 
 
 @dataclass(frozen=True)
@@ -179,7 +189,7 @@ class Field:
 
     Attributes:
         index: its position in the schema.
-        kind: bool, enum, float, int, long, floats or ints.
+        kind: bool, enum, float, int, long, floats, ints or longs.
         default: of a field that the file does not state.
     """
 

@@ -57,6 +57,7 @@ def test_options_are_read(operator: str, tmp_path: Path) -> None:
     values: dict[str, Any] = {}
     for place, (name, field) in enumerate(fields(tables()[operator]).items(), 2):
         kinds = {"bool": True, "float": place / 4, "ints": [place, 0, -place]}
+        kinds["longs"] = [place, -place]
         kinds["floats"] = [place / 2, -1.0]
         values[name] = kinds.get(field.kind, place)
     written = {longer.get(name, name): value for name, value in values.items()}
