@@ -169,11 +169,9 @@ def _product(make: Make, a: _Term, b: _Term, later: str) -> _Term:
     right = _matrices(make, b, batch, columns, summed)
     value = make("MatMul", [left, right], {"transpose_b": True})
     if len(rows) != 1 or len(columns) != 1:
-        value = make(
-            "Reshape",
-            [value],
-            {"shape": [*_sizes(a, batch + rows), *_sizes(b, columns)]},
-        )
+        groups = [_Group(a, letter) for letter in batch + rows]
+        groups += [_Group(b, letter) for letter in columns]
+        value = _reshaped(make, value, groups)
     return _Term(value, batch + rows + columns)
 
 
@@ -206,21 +204,61 @@ def _expanded(make: Make, value: Value, at: int, count: int) -> Value:
     return make("ExpandDims", [value], {"axes": range(at, at + count)})
 
 
-def _sizes(term: _Term, letters: str) -> list[int]:
-    shape = _static_shape(term.value)
-    return [shape[term.letters.index(letter)] for letter in letters]
+@dataclass(frozen=True)
+class _Group:
+    """Letters of a tensor that become one dimension."""
+
+    term: _Term
+    letters: str
+
+    def axes(self) -> list[int]:
+        """The dimensions of the tensor."""
+        return [self.term.letters.index(letter) for letter in self.letters]
+
+    def size(self) -> int | None:
+        """How long the dimension is; None if a run decides."""
+        shape = _shape(self.term.value)
+        sizes = [shape[axis] for axis in self.axes()]
+        known = [size for size in sizes if isinstance(size, int)]
+        return math.prod(known) if len(known) == len(sizes) else None
+
+    def computed(self, make: Make) -> Value:
+        """How long it is, as a vector of one number."""
+        shape = make("Shape", [self.term.value], {})
+        parts = [
+            make(
+                "StridedSlice",
+                [shape],
+                {"axes": [0], "begins": [axis], "ends": [axis + 1], "strides": [1]},
+            )
+            for axis in self.axes()
+        ]
+        result = parts[0]
+        for part in parts[1:]:
+            result = make("Eltwise", [result, part], {"mode": "MUL"})
+        return result
+
+
+def _reshaped(make: Make, value: Value, groups: Sequence[_Group]) -> Value:
+    """A value with one dimension for each group."""
+    sizes = [group.size() for group in groups]
+    if all(size is not None for size in sizes):
+        return make("Reshape", [value], {"shape": sizes})
+    # Groups without letters have the length 1, and are added at the end.
+    filled = [axis for axis, group in enumerate(groups) if group.letters]
+    parts = [groups[axis].computed(make) for axis in filled]
+    shape = make("Concat", parts, {"axis": 0}) if len(parts) > 1 else parts[0]
+    value = make("Reshape", [value, shape], {})
+    single = [axis for axis, group in enumerate(groups) if not group.letters]
+    return make("ExpandDims", [value], {"axes": single}) if single else value
 
 
 def _matrices(make: Make, term: _Term, batch: str, rows: str, summed: str) -> Value:
     """The operand with one dimension for rows and one for sums."""
     if len(rows) == 1 and len(summed) == 1:
         return term.value
-    sizes: Sequence[int] = [
-        *_sizes(term, batch),
-        math.prod(_sizes(term, rows)),
-        math.prod(_sizes(term, summed)),
-    ]
-    return make("Reshape", [term.value], {"shape": sizes})
+    groups = [_Group(term, letters) for letters in (*batch, rows, summed)]
+    return _reshaped(make, term.value, groups)
 
 
 def _shape(value: Value) -> Shape:

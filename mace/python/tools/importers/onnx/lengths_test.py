@@ -274,3 +274,22 @@ def test_an_expansion_by_elements_is_refused(tmp_path: Path) -> None:
     model = make_model([_node("Expand", ["x", "n"], ["y"])], inputs, ["y"])
     with pytest.raises(MaceError, match="depends on the elements of n, not only"):
         _converted(model, tmp_path, "..")
+
+
+@pytest.mark.parametrize(
+    "equation",
+    [
+        "bnk,bnl->bkl",
+        "bnk,bmk->bnm",
+        "bnk,bmk->bm",
+        "bnk,cmk->bncm",
+        "bnk,bnl->nbkl",
+        "bnk,cnk->bc",
+        "bnk,bnk->bn",
+        "bnk,bml,bnk->bnml",
+        "...k,...l->...kl",
+    ],
+)
+def test_einsum(equation: str, tmp_path: Path) -> None:
+    operands = equation.split("->")[0].split(",")
+    _check([_node("Einsum", ["x"] * len(operands), ["y"], equation=equation)], tmp_path)
