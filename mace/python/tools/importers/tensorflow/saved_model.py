@@ -76,7 +76,9 @@ class Signature:
 
 
 def signature(graph: Any) -> Signature:
-    """The signature `serving_default`, or the only one."""
+    """The signature `serving_default`, or the only one, or all together with the names
+    that the graph has for their tensors.
+    """
     signatures = {
         name: entry
         for name, entry in graph.signature_def.items()
@@ -85,12 +87,17 @@ def signature(graph: Any) -> Signature:
     chosen = signatures.get(SIGNATURE)
     if chosen is None and len(signatures) == 1:
         (chosen,) = signatures.values()
-    if chosen is None:
-        return Signature()
-    return Signature(
-        {name: chosen.inputs[name] for name in sorted(chosen.inputs)},
-        {name: chosen.outputs[name] for name in sorted(chosen.outputs)},
-    )
+    if chosen is not None:
+        return Signature(
+            {name: chosen.inputs[name] for name in sorted(chosen.inputs)},
+            {name: chosen.outputs[name] for name in sorted(chosen.outputs)},
+        )
+    sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+    for _, entry in sorted(signatures.items()):
+        for side, infos in zip(sides, (entry.inputs, entry.outputs)):
+            for _, info in sorted(infos.items()):
+                side[info.name.removesuffix(":0")] = info
+    return Signature(*sides)
 
 
 @dataclass

@@ -9,6 +9,7 @@ import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,3 +159,25 @@ def test_what_it_says_of_itself(written: Path) -> None:
     assert [(t.name, t.shape) for t in about.outputs] == [("y", (2, 4))]
     assert about.operators["MatMul"] == 1
     assert "RestoreV2" not in about.operators
+
+
+def test_of_several_signatures_it_has_all(tmp_path: Path) -> None:
+    tf = importlib.import_module("tensorflow")
+    module = tf.Module()
+    module.w = tf.Variable(rand(3, 4))
+    signatures: dict[str, Any] = {}
+    for name, function in (
+        ("first", lambda a: {"y": a @ module.w}),
+        ("second", lambda b: {"y": -b}),
+    ):
+        argument = tf.TensorSpec([2, 3], name="ab"[len(signatures)])
+        signatures[name] = tf.function(function).get_concrete_function(argument)
+    tf.saved_model.save(module, str(tmp_path), signatures=signatures)
+    about = describe_model(tmp_path, None)
+    assert [tensor.name for tensor in about.inputs] == ["first_a", "second_b"]
+    outputs = [tensor.name for tensor in about.outputs]
+    assert len(outputs) == 2
+    graph = saved_graph(tmp_path, {"first_a": X, "second_b": X}, outputs)
+    results = run_graph(graph, {"first_a": X, "second_b": X})
+    np.testing.assert_allclose(results[outputs[0]], X @ rand(3, 4), 1e-5)
+    np.testing.assert_allclose(results[outputs[1]], -X)
