@@ -34,7 +34,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 def near_file(path: Path) -> str:
     """For a missing file: a question after one of a similar name beside it, or ''."""
     try:
-        names = sorted(entry.name for entry in path.parent.iterdir())
+        # A link that leads nowhere is missing, too, and is listed.
+        names = sorted(entry.name for entry in path.parent.iterdir() if entry.exists())
     except (OSError, ValueError):
         return ""
     # Of the same kind: the dot and the first letter of the ending are right.
@@ -45,6 +46,11 @@ def near_file(path: Path) -> str:
     same = [name for name in names if Path(name).stem == path.stem and path.stem]
     name = same[0] if same else found and by_word[found]
     return f"; did you mean {path.parent / name}?" if name else ""
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 node``, ``2 nodes``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def listed(words: Iterable[str]) -> str:

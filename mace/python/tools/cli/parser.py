@@ -136,7 +136,7 @@ def _take_files(
     if len(files) == 1 and files[0].suffix.lower() in DEPLOYMENT_SUFFIXES:
         namespace.config = files[0]
     elif not files and not any(t.startswith("argument --config:") for t in found):
-        return [f"{_MISSING}--config=FILE, or FILE"]
+        return [f"{_MISSING}--config=FILE, or FILE (a model, or a deployment file)"]
     else:
         namespace.files = files
     return []
@@ -166,7 +166,7 @@ def _check_command(argv: Sequence[str]) -> None:
             f"found {word} where a command is needed; accepted: {names}, then its flags"
         )
     near = nearest(word, COMMANDS)
-    hint = f"; did you mean {near}?" if near else ""
+    hint = f"; did you mean {near}?" if near else f" (see {PROGRAM} -h)"
     raise UsageError(f"unknown command {word!r}; accepted: {names}{hint}")
 
 
@@ -329,6 +329,7 @@ def _add_deployment(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--dims",
         type=_dims,
+        action=_Merged,
         default={},
         metavar="NAME=N,...",
         help="numbers for dimensions that the model leaves open; -1: each run decides",
@@ -341,6 +342,20 @@ def _add_deployment(parser: argparse.ArgumentParser) -> None:
                 metavar="VALUE",
                 help=f"replaces {key.name} of the file: {accepted}",
             )
+
+
+class _Merged(argparse.Action):
+    """A flag with a dictionary, which may be given several times."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        earlier = getattr(namespace, self.dest) or {}
+        setattr(namespace, self.dest, {**earlier, **values})
 
 
 def _dims(text: str) -> dict[str, int]:

@@ -282,3 +282,9 @@ def test_help_of_the_tool_names_every_command(
     assert text == parser.full_help()
     for command in parser.COMMANDS:
         assert re.search(rf"^    {command}\s", text, re.MULTILINE)
+
+
+def test_numbers_of_dimensions_may_be_given_one_by_one() -> None:
+    args = parser.parse(["convert", "m.onnx", "--dims=a=1,b=2", "--dims", "b=3"])
+    assert args.dims == {"a": 1, "b": 3}
+    assert parser.parse(["convert", "m.onnx"]).dims == {}

@@ -81,7 +81,8 @@ def flag(
     """
     effect = Effect(on=on or {}, rules=rules)
     shown = default if isinstance(default, (int, float, str)) else None
-    if shown is not None and not isinstance(shown, bool) and "default" not in text:
+    is_value = shown not in (None, "") and not isinstance(shown, bool)
+    if is_value and "default" not in text:
         # In the form that users write: the number of an enum.
         text += f" (default {int(shown) if isinstance(shown, int) else shown})"
     if effect.text() and not group.description:

@@ -160,7 +160,7 @@ def test_earlier_spellings(tmp_path: Path) -> None:
     ("dims", "parts"),
     [
         ({}, ["x [batch, 3, 5, ?], ids [batch]", "--dims=batch=1,x[3]=1"]),
-        ({"batch": 1}, ["--dims=x[3]=1"]),
+        ({"batch": 1}, ["--dims=batch=1,x[3]=1"]),
         ({**_DIMS, "width": 4}, ["no open dimension 'width'", "batch or x[3]"]),
     ],
 )
@@ -300,3 +300,8 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert written[0].read_bytes() == written[1].read_bytes()
     assert main(["convert", str(model), f"--build_dir={folder}"]) == 2
     assert "--dims=batch=1,x[3]=1" in capsys.readouterr().err
+    # The example has what is right already.
+    assert main(["init", str(model), "--dims=batch=7", "--dims=x[3]=6"]) == 0
+    assert "7,3,5,6" in capsys.readouterr().out
+    assert main(["init", str(model), "--dims=batch=7"]) == 2
+    assert "--dims=batch=7,x[3]=1 " in capsys.readouterr().err

@@ -81,6 +81,9 @@ class Dimensions:
             raise UsageError("\n".join(problems))
 
     def _example(self) -> str:
+        """All that is to be written, with what is there already."""
+        known = {n: number for n, number in self._given.items() if n in self._known}
+        numbers = {**known, **dict.fromkeys(self._open, 1)}
         if self._in_python:
-            return f"dims={{{', '.join(f'{name!r}: 1' for name in self._open)}}}"
-        return f"--dims={','.join(f'{name}=1' for name in self._open)}"
+            return f"dims={numbers}"
+        return f"--dims={','.join(f'{name}={n}' for name, n in numbers.items())}"

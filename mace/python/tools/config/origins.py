@@ -25,6 +25,10 @@ _KEY = re.compile(
     r"|models\.[^\s:]+\.(?P<last>[a-z_]+)(?:\[\d+\])?:"
 )
 
+# These are on no line if a model stands for a deployment file; then the message, which
+# begins with the path, is shown without the key.
+_FILES = ("model_file_path", "weight_file_path")
+
 
 @contextlib.contextmanager
 def cited(model: ModelConfig) -> Iterator[None]:
@@ -41,12 +45,15 @@ def _cite(model: ModelConfig, message: str) -> str:
     lines: dict[str, str] = {}
     for section in (model, *model.subgraphs):
         for key, _, place in section.given:
-            if place.line:
-                lines.setdefault(key.name, place.origin)
+            if place.line or key.name in _FILES:
+                lines.setdefault(key.name, place.origin if place.line else "")
     return "\n".join(_with_line(line, lines) for line in message.split("\n"))
 
 
 def _with_line(text: str, lines: Mapping[str, str]) -> str:
     found = _KEY.match(text)
-    origin = found and lines.get(found["key"] or found["last"])
+    key = (found["key"] or found["last"]) if found else ""
+    origin = lines.get(key)
+    if origin == "":
+        return text.removeprefix(f"{key}: ")
     return f"{origin}: {text}" if origin else text

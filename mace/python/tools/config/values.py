@@ -528,8 +528,10 @@ def _location(value: Any, info: ValidationInfo) -> FileRef:
     ):
         raise unfit(value, "a path, or an address beginning with http:// or https://")
     folders = (info.context or {}).get("search_dirs", ())
-    origin = value.place.origin if value.place.line else ""
-    return FileRef(str(value), value.place.path, search_dirs=folders, origin=origin)
+    # Of a model that stands for a deployment file, no key was written.
+    written = value.place.line > 0
+    origin, key = (value.place.origin, value.place.path) if written else ("", "")
+    return FileRef(str(value), key, search_dirs=folders, origin=origin)
 
 
 Location = Annotated[

@@ -137,6 +137,9 @@ def _local(ref: FileRef) -> Path:
             return path
         if path.is_dir():
             raise FetchError(ref, f"{path} is a folder, a file is needed")
+        if path.is_symlink():
+            gone = os.readlink(path)
+            raise FetchError(ref, f"is a link to {gone}, which is not there")
     looked = [str(path) for path in ref.candidates]
     hint = "" if looked == [ref.location] else f"; looked for {', '.join(looked)}"
     near = next(filter(None, map(near_file, ref.candidates)), "")

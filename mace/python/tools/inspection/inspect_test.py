@@ -51,4 +51,4 @@ def test_what_cannot_be_converted_is_said(
     assert main(["inspect", str(path)]) == 0
     text = capsys.readouterr().out
     assert "1 org.example.Odd" in text
-    assert "cannot be converted; converter.py check says why" in text
+    assert "1 node cannot be converted; converter.py check says why" in text

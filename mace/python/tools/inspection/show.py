@@ -13,6 +13,7 @@ from mace.python.tools.importers.description import TensorDescription
 from mace.python.tools.importers.journal import Outcome
 from mace.python.tools.inspection.findings import Inspection
 from mace.python.tools.ir.shapes import format_shape
+from mace.python.tools.wording import counted
 
 # Raised when a member changes its meaning.
 _VERSION = 1
@@ -49,10 +50,12 @@ def _model(inspection: Inspection) -> Iterator[str]:
     )
     if check.operators is None:
         refused = check.count(Outcome.REFUSED)
-        what = f"{refused} nodes cannot be converted" if refused else check.problem
+        what = check.problem
+        if refused:
+            what = f"{counted(refused, 'node')} cannot be converted"
         yield f"  MACE   {what}; {command('check')} says why"
     else:
-        yield f"  MACE   converts it to {check.operators} operators"
+        yield f"  MACE   converts it to {counted(check.operators, 'operator')}"
     macs = _macs(inspection)
     if macs is not None:
         yield f"  computes {macs / 1e6:.1f} million multiply-accumulates"

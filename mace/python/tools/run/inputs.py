@@ -191,8 +191,9 @@ def _static_shape(info: BorderTensor) -> tuple[int, ...]:
     if any(axis > 0 for axis in unknown):
         raise InputDataError(
             f"input {info.name} has shape {list(info.shape)}: random values need "
-            "every dimension but the first; give validation_inputs_data, or an upper "
-            "limit in input_shapes, such as 1..512"
+            "every dimension but the first; give numbers for them (--dims, or "
+            "input_shapes in a deployment file), an upper limit in input_shapes, such "
+            "as 1..512, or validation_inputs_data"
         )
     if unknown:
         _LOG.info("input %s: 1 is taken for its batch dimension", info.name)

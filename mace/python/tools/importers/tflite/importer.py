@@ -142,7 +142,7 @@ class _Import:
     def _damaged(self, what: str) -> ImportModelError:
         return ImportModelError(
             f"model_file_path: {self.request.model_path} is damaged: {what}; "
-            "convert the model again"
+            "export the model again"
         )
 
     # Inputs and outputs of the model ----------------------------------------
@@ -500,7 +500,7 @@ class _Import:
             if not (tensor.buffer.size or is_empty or tensor.problem):
                 raise UnsupportedNodeError(
                     f"{tensor.name} is computed by no operator before it",
-                    "convert the model again",
+                    "export the model again",
                 )
             self.values[index] = _Values(self._read(tensor))
         return self.values[index]

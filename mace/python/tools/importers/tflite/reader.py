@@ -227,7 +227,7 @@ def read_network(path: Path) -> Network:
         return _network(data)
     except DamagedError as error:
         raise ImportModelError(
-            f"model_file_path: {path} is damaged: {error}; convert the model again"
+            f"model_file_path: {path} is cut off or damaged: {error}; export it again"
         ) from error
 
 
