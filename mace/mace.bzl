@@ -46,7 +46,8 @@ MACE_KERNEL_FEATURES = [
 # Of what the library consists of; not of tests.
 _LIBRARY_FEATURES = ["lto_object"]
 
-# Of what only tests consist of, none of which a fuzzer explores.
+# Of what only tests consist of, none of which a fuzzer explores. Libraries say `testonly`
+# themselves for it: what the package says by default is unknown here.
 _TEST_FEATURES = ["-fuzzable"]
 
 def _features(features, testonly):
