@@ -102,6 +102,12 @@ def test_commands_are_run_by_ci(block: Block) -> None:
         pytest.fail(problem, pytrace=False)
 
 
+def test_commands_leave_open_where_python_is() -> None:
+    """The environment may be another folder, as in the Docker images."""
+    run = [block for block in _BLOCKS if block.key == "run-on"]
+    assert [block.name for block in run if ".venv/bin/python" in block.text] == []
+
+
 def test_pages_have_commands() -> None:
     pages = {block.page for block in _BLOCKS}
     assert "README.md" in pages
