@@ -434,6 +434,16 @@ def _indexed(x: Tensor, i: Tensor, rows: Tensor) -> Results:  # [3, 4, 5], 0..2
         "scatter": x.scatter(2, i[:, :, None].clamp(max=2), 7.0),
         "scatter_source": x.scatter(1, i[:, :3, None].expand(-1, -1, 5) * 0 + 1, x),
         "scatter_add": x.scatter_add(1, i[:, :, None].expand(-1, -1, 5), x),
+        **{
+            f"scatter_{kind}_{own}": x.scatter_reduce(
+                1, i[:, :, None].expand(-1, -1, 5), x * 2, kind, include_self=own
+            )
+            for kind in ("mean", "sum", "prod", "amax", "amin")
+            for own in (False, True)
+        },
+        "scatter_amax_int": (x * 9)
+        .int()
+        .scatter_reduce(0, i[:, :, None], (x * 7).int(), "amax", include_self=False),
         "index_add_twice": x.index_add(1, rows, x[:, :2], alpha=2),
         "index_copy": x.index_copy(2, rows, x[:, :, 2:4]),
         "diag_embed": torch.diag_embed(x),
@@ -446,6 +456,8 @@ def _indexed(x: Tensor, i: Tensor, rows: Tensor) -> Results:  # [3, 4, 5], 0..2
         "one_hot": F.one_hot(i, 5).float(),
         "bucketize": torch.bucketize(x, torch.tensor([-0.5, 0.0, 0.7])),
         "take_along": torch.take_along_dim(x, i[:, :, None], 2),
+        "take_along_one": torch.take_along_dim(x, i[:1, :, None], 0),
+        "take_along_all": torch.take_along_dim(x, i),
     }
 
 
@@ -644,7 +656,14 @@ class _Lengths(nn.Module):
             F.interpolate(features, scale_factor=2.0, mode="nearest"),
             F.interpolate(features, scale_factor=(2.0, 3.0), mode="bilinear"),
         ]
-        return [y, causal, padded, x.cumsum(1) / length, *large]
+        order = (x > 0).long()
+        placed = [
+            x.scatter(1, order[:, :, :3], 1.5),
+            torch.zeros_like(x).scatter_add(1, order, x),
+            x.scatter_reduce(1, order, x * 2, "mean", include_self=False),
+            torch.einsum("bnk,bml->bnmkl", x, x[:1]),
+        ]
+        return [y, causal, padded, x.cumsum(1) / length, *large, *placed]
 
 
 class _Quantized(nn.Module):

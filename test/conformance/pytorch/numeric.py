@@ -90,6 +90,13 @@ class Filter(nn.Module):
             "select": z[:, 0, 1:3],
             "full": torch.full_like(z, 2.0) + torch.ones_like(z),
             "to": x.to(torch.cfloat) * z[..., :1],
+            "adjoint": (z.mH * 2 + z.adjoint()).resolve_conj(),
+            "hermitian": z[0, 0].H.resolve_conj(),
+            "direction": torch.sgn(z * (x[..., :5] > 0)),
+            "negative": torch.negative(z),
+            "reciprocal": torch.reciprocal(z + 1),
+            "log": torch.log(z),
+            "sqrt": torch.sqrt(z),
             "resolve": torch.resolve_neg(torch.resolve_conj(w)).clone(),
         }
         return [
@@ -98,6 +105,7 @@ class Filter(nn.Module):
             rotated,
             spectrum.real + spectrum.imag,
             spectrum.angle() + x[..., :5].angle(),
+            torch.where((z == w) | (z != w * 2), 1.0, 2.0),
             *(torch.view_as_real(value) for value in several.values()),
         ]
 
@@ -186,6 +194,13 @@ def special(x: Tensor, y: Tensor, i: Tensor) -> Results:  # [3, 4], [3, 4]
         "hypot": torch.hypot(x, y),
         "copysign": torch.copysign(x, -y),
         "signbit": torch.signbit(x * 0),
+        "erfinv": torch.erfinv(torch.tensor([-1.0, -0.9999999, -0.6, 0, 1e-6, 0.97, 1]))
+        + torch.special.erfinv(unit).flatten()[0],
+        "ndtri": torch.special.ndtri(unit),
+        "lgamma": torch.lgamma(x * 3) + torch.special.gammaln(x.abs() * 30),
+        "lgamma_far": torch.lgamma(torch.tensor([1e-6, 1.0, 2.0, 7.5, 8.0, 1e5, -9.4])),
+        "digamma": torch.digamma(x * 3) + torch.special.psi(unit + 7.5),
+        "digamma_far": torch.special.digamma(torch.tensor([1e-3, 1.5, 8.0, 1e5])),
         "sinc": torch.sinc(x.round() / 2) + aten.special_sinc(x),
         "heaviside": torch.heaviside(x.round(), y),
         "degrees": torch.rad2deg(x) + torch.deg2rad(y),
@@ -300,7 +315,10 @@ def found(x: Tensor, mask: Tensor) -> Results:  # [4, 5], [4] of bool
         x.round(), return_inverse=True, return_counts=True
     )
     lines, back = torch.unique(x[:, :2].sign(), dim=0, return_inverse=True)
+    runs = x.flatten().sign()
     return {
+        "runs": torch.unique_consecutive(runs),
+        "runs_inverse": torch.unique_consecutive(x.sign(), return_inverse=True)[1],
         "nonzero": places,
         "argwhere": torch.argwhere(x > 0.5),
         "where": rows + columns,

@@ -39,8 +39,25 @@ def _gather(c: Context) -> None:
 @HANDLERS.register("aten.take_along_dim")
 def _take_along_dim(c: Context) -> None:
     x, index = c.value("self"), c.value("indices")
+    if not c.has("dim"):
+        flat = (c.reshape(value, [-1]) for value in (x, index))
+        c.give(c.op("GatherElements", *flat, axis=0))
+        return
     axis = c.axis(c.integer("dim"), c.rank(x))
-    c.give(c.op("GatherElements", x, index, axis=axis))
+    if c.rank(index) != c.rank(x):
+        raise UnsupportedNodeError(f"indices of rank {c.rank(index)}")
+
+    def expanded(value: Value, other: Value) -> Value:
+        """Both have the same lengths except along the axis."""
+        lengths = c.sizes_of(other)
+        lengths[axis] = 1
+        if c.shape(value)[:axis] == c.shape(other)[:axis] and (
+            c.shape(value)[axis + 1 :] == c.shape(other)[axis + 1 :]
+        ):
+            return value
+        return c.op("Expand", value, c.dims(lengths))
+
+    c.give(c.op("GatherElements", expanded(x, index), expanded(index, x), axis=axis))
 
 
 def _indices(c: Context) -> dict[int, Value]:
@@ -168,35 +185,64 @@ def _index_put(c: Context) -> None:
     c.give(c.transpose(written, [order.index(axis) for axis in range(rank)]))
 
 
+# For each way to reduce, ONNX's name of it, and the number that changes nothing.
+_SCATTERED = {
+    "": ("none", 0.0),
+    "add": ("add", 0.0),
+    "sum": ("add", 0.0),
+    "mean": ("add", 0.0),
+    "multiply": ("mul", 1.0),
+    "prod": ("mul", 1.0),
+    "amax": ("max", -math.inf),
+    "amin": ("min", math.inf),
+}
+_LARGEST = float(np.iinfo(np.int32).max)
+
+
 @HANDLERS.register("aten.scatter", "aten.scatter_add", "aten.scatter_reduce")
 def _scatter(c: Context) -> None:
     x, index = c.value("self"), c.value("index")
     axis = c.axis(c.integer("dim"), c.rank(x))
+
+    def filled(number: float, dtype: DataType, like: Value = index) -> Value:
+        known = static(c.shape(like))
+        if known is not None:
+            return c.constant(np.full(known, number), dtype)
+        return c.op("Expand", c.constant(number, dtype), c.op("Shape", like))
+
     if c.has("value"):
-        source = c.constant(np.full(c.static_shape(index), c.number("value")), x.dtype)
+        source = filled(c.number("value"), x.dtype)
     else:
         source = c.cast(c.value("src"), x.dtype)
-        lengths = c.static_shape(index)
-        if c.static_shape(source) != lengths:
-            count = len(lengths)
-            source = c.op(
-                "Slice", source, [0] * count, list(lengths), list(range(count))
-            )
+        if c.shape(source) != c.shape(index):
+            axes = list(range(c.rank(index)))
+            ends = c.dims(c.sizes_of(index))
+            source = c.op("Slice", source, [0] * len(axes), ends, axes)
     kind = "add" if c.operator == "scatter_add" else c.text("reduce", "")
-    reductions = {
-        "": "none",
-        "add": "add",
-        "sum": "add",
-        "multiply": "mul",
-        "prod": "mul",
-        "amax": "max",
-        "amin": "min",
-    }
-    if kind not in reductions or not c.flag("include_self", True):
+    if kind not in _SCATTERED:
         raise UnsupportedNodeError(f"reduce is {kind!r}")
-    c.give(
-        c.op("ScatterElements", x, index, source, axis=axis, reduction=reductions[kind])
-    )
+
+    def put(base: Value, values: Value, reduction: str) -> Value:
+        return c.op(
+            "ScatterElements", base, index, values, axis=axis, reduction=reduction
+        )
+
+    own = c.flag("include_self", True)
+    reduction, neutral = _SCATTERED[kind]
+    if not own and kind:
+        # What others take the place of does not count.
+        if not x.dtype.is_float:
+            neutral = max(min(neutral, _LARGEST), -_LARGEST)
+        x = put(x, filled(neutral, x.dtype), "none")
+    result = put(x, source, reduction)
+    if kind == "mean":
+        if not x.dtype.is_float:
+            raise UnsupportedNodeError("the mean of integers")
+        ones = filled(1, x.dtype, x)
+        counts = put(ones, filled(0, x.dtype), "none") if not own else ones
+        counts = put(counts, filled(1, x.dtype), "add")
+        result = c.op("Div", result, counts)
+    c.give(result)
 
 
 @HANDLERS.register("aten.select_scatter")

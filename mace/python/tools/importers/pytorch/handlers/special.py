@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -93,6 +95,121 @@ def _sinc(c: Context) -> None:
     x = c.op("Mul", as_float(c, c.value("self")), _number(c, math.pi))
     found = c.op("Div", c.op("Sin", x), x)
     c.give(c.op("Where", c.op("Equal", x, _number(c, 0)), _number(c, 1), found))
+
+
+# By M. Giles, "Approximating the erfinv function" (2010), single precision: polynomials
+# in -log(1 - x * x), near 0 and for the rest, the highest power first.
+_ERFINV_NEAR = (
+    *(2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087),
+    *(-0.00125372503, -0.00417768164, 0.246640727, 1.50140941),
+)
+_ERFINV_FAR = (
+    *(-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773),
+    *(-0.0076224613, 0.00943887047, 1.00167406, 2.83297682),
+)
+
+
+def _polynomial(c: Context, x: Value, factors: Sequence[float]) -> Value:
+    result = _number(c, factors[0])
+    for factor in factors[1:]:
+        result = c.op("Add", c.op("Mul", result, x), _number(c, factor))
+    return result
+
+
+def _erfinv(c: Context, x: Value) -> Value:
+    one = _number(c, 1)
+    product = c.op("Mul", c.op("Sub", one, x), c.op("Add", one, x))
+    power = c.op("Neg", c.op("Log", product))
+    near = _polynomial(c, c.op("Sub", power, _number(c, 2.5)), _ERFINV_NEAR)
+    root = c.op("Sqrt", c.op("Max", power, _number(c, 0)))
+    far = _polynomial(c, c.op("Sub", root, _number(c, 3)), _ERFINV_FAR)
+    factor = c.op("Where", c.op("Less", power, _number(c, 5)), near, far)
+    at_end = c.op("Equal", c.op("Abs", x), one)
+    return c.op("Mul", x, c.op("Where", at_end, _number(c, math.inf), factor))
+
+
+@HANDLERS.register("aten.erfinv", "aten.special_erfinv")
+def _inverse_of_erf(c: Context) -> None:
+    c.give(_erfinv(c, as_float(c, c.value("self"))))
+
+
+@HANDLERS.register("aten.special_ndtri")
+def _quantile_of_normal(c: Context) -> None:
+    x = c.op("Mul", as_float(c, c.value("self")), _number(c, 2))
+    found = _erfinv(c, c.op("Sub", x, _number(c, 1)))
+    c.give(c.op("Mul", found, _number(c, math.sqrt(2))))
+
+
+# Up to here, the gamma function is that of a number larger by as much, and a product.
+_GAMMA_STEPS = 8
+
+
+@dataclass(frozen=True)
+class _GammaArgument:
+    """An argument for Stirling's series.
+
+    Attributes:
+        mirrored: whether it is below 1/2: then the rest is about 1 - x.
+        is_small: whether it is less than _GAMMA_STEPS.
+        small: x, or something harmless if it is not small.
+        large: at least _GAMMA_STEPS.
+        turn: pi * x without whole turns.
+    """
+
+    mirrored: Value
+    is_small: Value
+    small: Value
+    large: Value
+    turn: Value
+
+
+def _gamma_argument(c: Context, x: Value) -> _GammaArgument:
+    steps = _number(c, _GAMMA_STEPS)
+    mirrored = c.op("Less", x, _number(c, 0.5))
+    y = c.op("Where", mirrored, c.op("Sub", _number(c, 1), x), x)
+    is_small = c.op("Less", y, steps)
+    large = c.op("Where", is_small, c.op("Add", y, steps), y)
+    turn = c.op("Mul", c.op("Sub", x, c.op("Floor", x)), _number(c, math.pi))
+    return _GammaArgument(mirrored, is_small, c.op("Min", y, steps), large, turn)
+
+
+@HANDLERS.register("aten.lgamma", "aten.special_gammaln")
+def _log_gamma(c: Context) -> None:
+    x = as_float(c, c.value("self"))
+    known = _gamma_argument(c, x)
+    inverse = c.op("Reciprocal", known.large)
+    rest = _polynomial(c, c.op("Mul", inverse, inverse), (1 / 1260, -1 / 360, 1 / 12))
+    logarithm = c.op("Log", known.large)
+    half = c.op("Sub", known.large, _number(c, 0.5))
+    result = c.op("Sub", c.op("Mul", half, logarithm), known.large)
+    result = c.op("Add", result, _number(c, math.log(2 * math.pi) / 2))
+    result = c.op("Add", result, c.op("Mul", rest, inverse))
+    product = known.small
+    for step in range(1, _GAMMA_STEPS):
+        product = c.op("Mul", product, c.op("Add", known.small, _number(c, step)))
+    less = c.op("Where", known.is_small, c.op("Log", product), _number(c, 0))
+    result = c.op("Sub", result, less)
+    sine = c.op("Abs", c.op("Sin", known.turn))
+    other = c.op("Sub", c.op("Log", c.op("Div", _number(c, math.pi), sine)), result)
+    c.give(c.op("Where", known.mirrored, other, result))
+
+
+@HANDLERS.register("aten.digamma", "aten.special_digamma", "aten.special_psi")
+def _digamma(c: Context) -> None:
+    x = as_float(c, c.value("self"))
+    known = _gamma_argument(c, x)
+    inverse = c.op("Reciprocal", known.large)
+    square = c.op("Mul", inverse, inverse)
+    rest = _polynomial(c, square, (1 / 252, -1 / 120, 1 / 12))
+    rest = c.op("Add", c.op("Mul", rest, square), c.op("Mul", inverse, _number(c, 0.5)))
+    result = c.op("Sub", c.op("Log", known.large), rest)
+    for step in range(_GAMMA_STEPS):
+        part = c.op("Reciprocal", c.op("Add", known.small, _number(c, step)))
+        part = c.op("Where", known.is_small, part, _number(c, 0))
+        result = c.op("Sub", result, part)
+    slope = c.op("Div", c.op("Cos", known.turn), c.op("Sin", known.turn))
+    other = c.op("Sub", result, c.op("Mul", slope, _number(c, math.pi)))
+    c.give(c.op("Where", known.mirrored, other, result))
 
 
 @HANDLERS.register("aten.heaviside")

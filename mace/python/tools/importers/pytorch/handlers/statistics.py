@@ -260,6 +260,29 @@ def _unique(c: Context) -> None:
     c.give(values, inverse, counts)
 
 
+@HANDLERS.register("aten.unique_consecutive")
+def _unique_consecutive(c: Context) -> None:
+    """The first element of each run of equal ones, and the number of its run."""
+    x = c.value("self")
+    if c.flag("return_counts"):
+        raise UnsupportedNodeError("return_counts is True")
+    if c.has("dim") and c.rank(x) != 1:
+        raise UnsupportedNodeError(f"dim of {c.rank(x)} dimensions")
+    c.raw("dim")
+    shape = c.static_shape(x)
+    line = c.reshape(x, [-1])
+    count = math.prod(shape)
+    same = c.op("Equal", c.slice(line, 0, 1, count), c.slice(line, 0, 0, count - 1))
+    starts = c.op("Concat", c.constant(np.ones(1, bool)), c.op("Not", same), axis=0)
+    values = c.op("GatherND", line, c.transpose(positions(c, starts), [1, 0]))
+    if not c.flag("return_inverse"):
+        c.give(values, None, None)
+        return
+    runs = c.op("CumSum", c.cast(starts, DataType.INT32), c.constant(0))
+    runs = c.reshape(c.op("Sub", runs, c.constant(1)), list(shape))
+    c.give(values, runs, None)
+
+
 @HANDLERS.register("aten.nonzero", "aten.argwhere", "aten.nonzero_numpy")
 def _nonzero(c: Context) -> None:
     x = c.value("self")
