@@ -63,6 +63,9 @@ class Native:
     arguments: tuple[str, ...] = ()
     # How weights are written; this class sets inputs and outputs.
     export: ExportOptions = field(default_factory=ExportOptions)
+    # An existing folder for the model of one graph and one `export`: the first run
+    # writes it, later ones read it, on any device. None: each run writes its own.
+    kept: Path | None = None
 
     def __call__(self, graph: Graph, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Exports `graph` and runs it on `feeds`.
@@ -107,7 +110,13 @@ class Native:
         report = folder / "shapes.json"
         if any(v.producer and _is_late(v.producer) for v in graph.outputs):
             more = (*more, f"--report_json={report}")
-        formats = _export(graph, self.export, folder)
+        model = self.kept or folder
+        if not (model / "model.pb").exists():
+            _export(graph, self.export, model)
+        formats = {
+            name: DataFormat.NCHW if kind is DataFormat.NHWC else DataFormat.NONE
+            for name, kind in graph.formats.items()
+        }
         for value in graph.inputs:
             path = folder / f"in_{_file_name(value.name)}"
             path.write_bytes(np.ascontiguousarray(feeds[value.name]).tobytes())
@@ -116,8 +125,8 @@ class Native:
             [
                 *self.command,
                 *self.arguments,
-                f"--model_file={folder}/model.pb",
-                f"--model_data_file={folder}/model.data",
+                f"--model_file={model}/model.pb",
+                f"--model_data_file={model}/model.data",
                 f"--input_file={folder}/in",
                 f"--output_file={folder}/out",
                 "--out_of_range_check=false",
@@ -223,9 +232,7 @@ def require_emulator(abi: str) -> None:
         pytest.skip(f"{emulator} is not installed: tools/setup.sh --for cross")
 
 
-def _export(
-    graph: Graph, options: ExportOptions, folder: Path
-) -> dict[str, DataFormat]:
+def _export(graph: Graph, options: ExportOptions, folder: Path) -> None:
     nchw = InputSignature(DataFormat.NCHW)
     options = replace(
         options,
@@ -237,10 +244,6 @@ def _export(
     with (folder / "model.data").open("wb") as stream:
         exported = export_model(graph, options, stream)
     (folder / "model.pb").write_bytes(exported.model.SerializeToString())
-    return {
-        name: DataFormat.NCHW if kind is DataFormat.NHWC else DataFormat.NONE
-        for name, kind in graph.formats.items()
-    }
 
 
 def _output_shapes(

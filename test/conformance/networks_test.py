@@ -11,9 +11,10 @@ turns, with the same bits.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,7 +45,13 @@ from test.conformance.models.keras_models import (
 )
 from test.conformance.models.light import smooth_input
 from test.conformance.models.onnx_builder import INPUT, OUTPUT
-from test.conformance.native import gpu, native, require_emulator, two_devices
+from test.conformance.native import (
+    Native,
+    gpu,
+    native,
+    require_emulator,
+    two_devices,
+)
 from test.conformance.onnx.reference import run_onnxruntime
 
 SEED = 20
@@ -290,21 +297,32 @@ def _mace(
     """The outputs of MACE; the image is NCHW, whatever the framework's order is."""
     require_emulator(abi)
     graph = _imported(framework, path, input_name, nchw.shape, output_name)
-    run = replace(native(abi, *arguments), export=EXPORTS[data_type])
-    answer = run(graph, {input_name: nchw})[output_name]
-    if abi == "host" and not arguments:
-        both = _on_two_devices(graph, {input_name: nchw}, data_type)
+    feeds = {input_name: nchw}
+    with _model_of(data_type, native(abi, *arguments)) as run:
+        answer = run(graph, feeds)[output_name]
+        if abi != "host" or arguments:
+            return answer
+        both = _on_two_devices(graph, feeds, run)
         np.testing.assert_array_equal(both[output_name], answer)
-        if data_type == "fp32":
-            feeds = {input_name: nchw}
-            in_float = _on_gpu(graph, feeds, data_type)[output_name]
-            assert_similar(in_float, answer, 0.99999)
-            # Rounding the weights of these networks, which are random, costs up to
-            # 0.0013 by itself: they are rounded for the CPU, too.
-            run = replace(native(abi), export=EXPORTS["fp16 storage"])
-            in_half = _on_gpu(graph, feeds, "fp16 storage")[output_name]
-            assert_similar(in_half, run(graph, feeds)[output_name], _half(path))
+        if data_type != "fp32":
+            return answer
+        in_float = _on_gpu(graph, feeds, run)[output_name]
+    assert_similar(in_float, answer, 0.99999)
+    # Rounding the weights of these networks, which are random, costs up to
+    # 0.0013 by itself: they are rounded for the CPU, too.
+    with _model_of("fp16 storage", native(abi)) as run:
+        in_half = _on_gpu(graph, feeds, run)[output_name]
+        assert_similar(in_half, run(graph, feeds)[output_name], _half(path))
     return answer
+
+
+@contextlib.contextmanager
+def _model_of(data_type: str, run: Native) -> Iterator[Native]:
+    """An executor that writes its one model once, however often it runs: the weights of
+    VGG have 575 MB.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        yield replace(run, export=EXPORTS[data_type], kept=Path(folder))
 
 
 def _half(path: Path) -> float:
@@ -314,13 +332,13 @@ def _half(path: Path) -> float:
 
 
 def _on_gpu(
-    graph: Graph, feeds: Mapping[str, Array], data_type: str
+    graph: Graph, feeds: Mapping[str, Array], model: Native
 ) -> dict[str, Array]:
     """The outputs if the GPU runtime runs all of it, on this computer's driver."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         run = gpu(f"--report_json={report}")
-        answers = replace(run, export=EXPORTS[data_type])(graph, feeds)
+        answers = replace(run, export=model.export, kept=model.kept)(graph, feeds)
         placement = json.loads(report.read_text(encoding="utf-8"))["placement"]
     others = [
         f"{operator['name']} ({operator['type']}): {operator['refusals']}"
@@ -332,13 +350,13 @@ def _on_gpu(
 
 
 def _on_two_devices(
-    graph: Graph, feeds: Mapping[str, Array], data_type: str
+    graph: Graph, feeds: Mapping[str, Array], model: Native
 ) -> dict[str, Array]:
     """The outputs if a second device runs every second operator."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         run = two_devices(f"--report_json={report}")
-        answers = replace(run, export=EXPORTS[data_type])(graph, feeds)
+        answers = replace(run, export=model.export, kept=model.kept)(graph, feeds)
         placement = json.loads(report.read_text(encoding="utf-8"))["placement"]
     # Conversions between types are on the device of what they convert.
     devices = [

@@ -33,7 +33,7 @@ from mace.python.tools.quantize.range_file import read_ranges
 from mace.python.tools.report.placement import placement_of
 from mace.python.tools.validate.metrics import compute_metrics
 from test.conformance.native import dsp, native
-from test.conformance.networks_test import _imported, _on_gpu
+from test.conformance.networks_test import _imported, _model_of, _on_gpu
 from test.conformance.onnx.reference import run_onnxruntime
 
 # Images of which a DSP is emulated.
@@ -49,7 +49,8 @@ def test_digits_on_the_gpu(data_type: str, similarity: float) -> None:
     path = DIGITS / "digits.onnx"
     wanted = run_onnxruntime(path, ["probability"], {"image": images})["probability"]
     graph = _imported("onnx", path, "image", images.shape, "probability")
-    found = _on_gpu(graph, {"image": images}, data_type)["probability"]
+    with _model_of(data_type, native("host")) as model:
+        found = _on_gpu(graph, {"image": images}, model)["probability"]
     lowest = min(
         compute_metrics(one, other).similarity for one, other in zip(wanted, found)
     )
