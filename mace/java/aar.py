@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Dict, Iterable, List, Mapping, Sequence
 
 from mace.java.classes import JavaError, compile_classes, require_javac
+from mace.python.tools.accelerator_facts import ADAPTERS
 
 ABIS = ("arm64-v8a", "armeabi-v7a")
 LIBRARIES = ("libmace.so", "libmace_jni.so")
@@ -31,15 +32,14 @@ _HEADERS = Path(__file__).resolve().parents[1] / "public"
 # The first moment that a zip archive can record.
 _TIME = (1980, 1, 1, 0, 0, 0)
 
-# What the runtimes open: cl_api.cc, fastrpc_api.cc and neuron_api.cc. Since Android 12
-# an application reaches such a library of the system only if it names it; it also runs
-# where there is none.
+# What the runtimes open: cl_api.cc, fastrpc_api.cc, the adapters of accelerators. Since
+# Android 12 an application reaches such a library of the system only if it names it; it
+# also runs where there is none. Libraries that it brings need no name.
 DRIVERS = (
     *("libOpenCL.so", "libOpenCL-pixel.so", "libOpenCL-car.so"),
     *("libPVROCL.so", "libGLES_mali.so"),
     *("libcdsprpc.so", "libadsprpc.so"),
-    *("libneuronusdk_adapter.mtk.so", "libneuron_adapter_mgvi.so"),
-    "libneuron_adapter.so",
+    *(name for adapter in ADAPTERS if not adapter.source for name in adapter.libraries),
 )
 _MANIFEST = f"""\
 <?xml version="1.0" encoding="utf-8"?>

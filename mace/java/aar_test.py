@@ -80,6 +80,7 @@ _OPENERS = {
     "opencl/cl_api.cc": '"libOpenCL.so.1"',
     "hexagon/fastrpc_api.cc": "",
     "neuron/neuron_api.cc": "",
+    "hta/hta_api.cc": "",
 }
 
 
