@@ -15,6 +15,7 @@ from mace.python.tools.config.effect import Command, check_effects
 from mace.python.tools.convert.source import Source, fetch_sources, import_model
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.description import TensorDescription
 from mace.python.tools.importers.journal import Journal
 from mace.python.tools.passes.manager import all_passes
 from mace.python.tools.terminal import make_console, print_text
@@ -54,10 +55,17 @@ def check_model(model: ModelConfig, source: Source) -> ModelCheck:
     """Imports a model, up to what the passes make of it."""
     journal = Journal()
     operators: int | None = None
+    outputs: tuple[TensorDescription, ...] = ()
     problem = ""
     try:
         graph, _ = import_model(model, source, journal=journal)
         operators = graph.op_count
+        outputs = tuple(
+            TensorDescription(
+                value.source or value.name, value.source_shape, value.dtype
+            )
+            for value in graph.outputs
+        )
     except UnsupportedNodesError:
         pass  # the journal has them
     except MaceError as error:
@@ -68,5 +76,6 @@ def check_model(model: ModelConfig, source: Source) -> ModelCheck:
         model.model_file_path.location,
         tuple(journal.entries),
         operators,
+        outputs,
         problem,
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mace.python.tools.importers.description import TensorDescription
 from mace.python.tools.importers.journal import NodeEntry, Outcome
 
 
@@ -19,6 +20,7 @@ class ModelCheck:
         source: the model's file.
         nodes: that the outputs need, in the order of execution.
         operators: of the converted model; None if it cannot be converted.
+        outputs: of the converted model, as the framework has them.
         problem: why not, where it is not the matter of a node; '' otherwise.
     """
 
@@ -27,6 +29,7 @@ class ModelCheck:
     source: str
     nodes: Sequence[NodeEntry]
     operators: int | None
+    outputs: Sequence[TensorDescription] = ()
     problem: str = ""
 
     @property

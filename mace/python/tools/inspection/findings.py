@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mace.python.tools.check.findings import ModelCheck
-from mace.python.tools.importers.description import ModelDescription
+from mace.python.tools.importers.description import ModelDescription, TensorDescription
+from mace.python.tools.ir.shapes import Shape
 
 
 @dataclass(frozen=True)
@@ -24,3 +26,30 @@ class Inspection:
     size: int
     description: ModelDescription
     check: ModelCheck
+
+    @property
+    def outputs(self) -> Sequence[TensorDescription]:
+        """Of the model; what its files do not say of them, the conversion found out."""
+        found = {tensor.name: tensor for tensor in self.check.outputs}
+        return tuple(
+            self._completed(tensor, found.get(tensor.name, tensor))
+            for tensor in self.description.outputs
+        )
+
+    def _completed(
+        self, tensor: TensorDescription, found: TensorDescription
+    ) -> TensorDescription:
+        shape = tensor.shape
+        if shape is None:
+            shape = self._in_words_of_files(found.shape)
+        return TensorDescription(tensor.name, shape, tensor.dtype or found.dtype)
+
+    def _in_words_of_files(self, shape: Shape | None) -> Shape | None:
+        """Without names of dimensions that only the conversion gave."""
+        if shape is None:
+            return None
+        inputs = (tensor.shape or () for tensor in self.description.inputs)
+        names = {dim for dims in inputs for dim in dims if isinstance(dim, str)}
+        return tuple(
+            None if isinstance(dim, str) and dim not in names else dim for dim in shape
+        )

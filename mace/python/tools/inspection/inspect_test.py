@@ -52,3 +52,23 @@ def test_what_cannot_be_converted_is_said(
     text = capsys.readouterr().out
     assert "1 org.example.Odd" in text
     assert "1 node cannot be converted; converter.py check says why" in text
+
+
+def test_the_conversion_finds_shapes_of_outputs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nodes = [
+        onnx.helper.make_node("Relu", ["x"], ["y"]),
+        onnx.helper.make_node("Relu", ["unnamed"], ["z"]),
+    ]
+    info = onnx.helper.make_tensor_value_info
+    inputs = [info("x", 1, ["N", 2]), info("unnamed", 1, [None, 3])]
+    graph = onnx.helper.make_graph(
+        nodes, "g", inputs, [info("y", 1, None), info("z", 1, None)]
+    )
+    path = tmp_path / "open.onnx"
+    onnx.save(onnx.helper.make_model(graph, ir_version=8), path)
+    assert main(["inspect", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[3].split(maxsplit=3) == ["output", "y", "float32", "[N, 2]"]
+    assert lines[4].split(maxsplit=3) == ["output", "z", "float32", "[?, 3]"]

@@ -38,7 +38,7 @@ def _model(inspection: Inspection) -> Iterator[str]:
     yield f"{inspection.name} ({about.framework}, {inspection.size / 1e6:.1f} MB)"
     rows = [
         (side, tensor.name, _type(tensor), _shape(tensor))
-        for side, tensors in (("input", about.inputs), ("output", about.outputs))
+        for side, tensors in (("input", about.inputs), ("output", inspection.outputs))
         for tensor in tensors
     ]
     widths = [max(map(len, column)) for column in zip(*rows)]
@@ -92,7 +92,7 @@ def _json(inspection: Inspection) -> dict[str, Any]:
         "bytes": inspection.size,
         "image_order": about.image_order.value,
         "inputs": [_tensor_json(tensor) for tensor in about.inputs],
-        "outputs": [_tensor_json(tensor) for tensor in about.outputs],
+        "outputs": [_tensor_json(tensor) for tensor in inspection.outputs],
         "nodes": dict(_by_count(about.operators)),
         "operators": check.operators,
         "macs": _macs(inspection),

@@ -61,6 +61,14 @@ class Value:
         self.source_axes: tuple[int, ...] | None = None
         self.quantization: Quantization | None = None
 
+    @property
+    def source_shape(self) -> Shape | None:
+        """The shape in the order of dimensions of the framework's tensor."""
+        if self.shape is None or self.source_axes is None:
+            return self.shape
+        placed = dict(zip(self.source_axes, self.shape))
+        return tuple(placed[axis] for axis in range(len(self.shape)))
+
     def take_source(self, other: Value, perm: tuple[int, ...] | None = None) -> None:
         """Takes the framework's tensor of a value that has the same elements.
 
