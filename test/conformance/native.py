@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -49,6 +50,12 @@ _EMULATORS: dict[str, tuple[str, ...]] = {
 }
 ABIS = tuple(_EMULATORS)
 _BUILDS = 5
+# The DSP that every emulator has.
+_DSP = "v67"
+# Whether tests of networks take those that need minutes, and all versions of DSPs that
+# this variable names: the emulator has to know them.
+EVERY_DSP = "MACE_TEST_DSP" in os.environ
+DSP_VERSIONS = tuple(os.environ.get("MACE_TEST_DSP", _DSP).split())
 
 
 class NativeError(Exception):
@@ -186,12 +193,18 @@ def gpu(*arguments: str) -> Native:
     return Native(("env", *settings, program), ("--runtime=gpu+cpu", *arguments))
 
 
-def dsp(*arguments: str) -> Native:
-    """The native executor with an emulated DSP: it takes every operator it has."""
-    skel = built("//mace/kernels/hexagon/executor:skel")
+def dsp(*arguments: str, version: str = _DSP) -> Native:
+    """The native executor with an emulated DSP: it takes every operator it has.
+
+    Args:
+        arguments: further flags of mace_run.
+        version: of the DSP, one of DSP_VERSIONS.
+    """
+    name = "skel" if version == _DSP else f"skel_{version}"
+    skel = built(f"//mace/kernels/hexagon/executor:{name}")
     program = str(built("//test/hexagon:mace_run"))
-    command = ("env", f"MACE_HEXAGON_SKEL={skel}", program)
-    return Native(command, ("--runtime=dsp+cpu", *arguments))
+    settings = (f"MACE_HEXAGON_SKEL={skel}", f"QEMU_CPU={version}")
+    return Native(("env", *settings, program), ("--runtime=dsp+cpu", *arguments))
 
 
 @functools.cache

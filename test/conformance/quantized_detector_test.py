@@ -24,7 +24,7 @@ from mace.python.tools.passes.manager import optimize
 from mace.python.tools.report.placement import placement_of
 from test.conformance.models.light import smooth_input
 from test.conformance.models.onnx_builder import INPUT, OnnxBuilder
-from test.conformance.native import dsp, native
+from test.conformance.native import DSP_VERSIONS, dsp, native
 from test.conformance.onnx.quantizer import prepare, quantize
 
 _SHAPE = (1, 3, 64, 64)
@@ -87,18 +87,19 @@ def _quantized(folder: Path) -> Graph:
     return graph
 
 
-def test_a_detector_on_a_dsp(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", DSP_VERSIONS)
+def test_a_detector_on_a_dsp(tmp_path: Path, version: str) -> None:
     pytest.importorskip("onnxruntime", reason="its quantizer writes the network")
     if shutil.which("qemu-hexagon") is None:
         pytest.skip("qemu-hexagon is not installed: tools/setup.sh --for cross")
     graph = _quantized(tmp_path)
     feeds = {INPUT: smooth_input(_SHAPE, 9)}
     wanted = native("host")(graph, feeds)
-    found = dsp()(graph, feeds)
+    found = dsp(version=version)(graph, feeds)
     for name in ("boxes", "scores"):
         assert len(np.unique(wanted[name])) > 20
         np.testing.assert_array_equal(found[name], wanted[name])
-    placement = placement_of(dsp().report(graph, feeds))
+    placement = placement_of(dsp(version=version).report(graph, feeds))
     assert placement is not None
     on_cpu = {op.type for op in placement.operators if op.device != "dsp"}
     assert on_cpu <= {"Quantize", "Dequantize"}

@@ -32,7 +32,7 @@ from test.conformance.models import LIGHT_MODELS, make_light_model
 from test.conformance.models.built import BUILT_MODELS, make_built_model
 from test.conformance.models.light import smooth_input
 from test.conformance.models.onnx_builder import INPUT, OUTPUT
-from test.conformance.native import dsp, native
+from test.conformance.native import DSP_VERSIONS, EVERY_DSP, dsp, native
 from test.conformance.onnx.quantizer import prepare, quantize
 from test.conformance.onnx.reference import run_onnxruntime
 from test.conformance.quantized_layers import cut, rounded_by_onnxruntime
@@ -164,12 +164,17 @@ def test_every_layer(name: str, activations: str, tmp_path: Path) -> None:
 
 
 # Threads, and kilobytes of VTCM.
+_ON_DSP = [("mobilenet_v1", "4", "512"), ("squeezenet", "1", "0")]
+_LONG_ON_DSP = ("mobilenet_v2", "resnet50", "inception_v3")
+
+
+@pytest.mark.parametrize("version", DSP_VERSIONS)
 @pytest.mark.parametrize(
     ("name", "threads", "vtcm"),
-    [("mobilenet_v1", "4", "512"), ("squeezenet", "1", "0")],
+    [*_ON_DSP, *((name, "4", "512") for name in _LONG_ON_DSP if EVERY_DSP)],
 )
 def test_on_a_dsp(
-    monkeypatch: pytest.MonkeyPatch, name: str, threads: str, vtcm: str
+    monkeypatch: pytest.MonkeyPatch, name: str, threads: str, vtcm: str, version: str
 ) -> None:
     monkeypatch.setenv("MACE_HEXAGON_THREADS", threads)
     monkeypatch.setenv("MACE_HEXAGON_VTCM", vtcm)
@@ -179,7 +184,7 @@ def test_on_a_dsp(
     graph = network.graph()
     feeds = {network.input_name: network.image}
     wanted = native("host")(graph, feeds)
-    found = dsp()(graph, feeds)
+    found = dsp(version=version)(graph, feeds)
     np.testing.assert_array_equal(
         found[network.output_name], wanted[network.output_name]
     )

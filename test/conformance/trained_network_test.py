@@ -32,7 +32,7 @@ from mace.python.tools.quantize.quantizer import Quantizer
 from mace.python.tools.quantize.range_file import read_ranges
 from mace.python.tools.report.placement import placement_of
 from mace.python.tools.validate.metrics import compute_metrics
-from test.conformance.native import dsp, native
+from test.conformance.native import DSP_VERSIONS, dsp, native
 from test.conformance.networks_test import _imported, _model_of, _on_gpu
 from test.conformance.onnx.reference import run_onnxruntime
 
@@ -100,16 +100,17 @@ def test_digits_quantized_after_training() -> None:
     assert correct >= _accuracy()["correct"] - 1
 
 
+@pytest.mark.parametrize("version", DSP_VERSIONS)
 @pytest.mark.parametrize("make", [_trained_for_integers, _quantized_after_training])
-def test_digits_on_a_dsp(make: Callable[[int], Graph]) -> None:
+def test_digits_on_a_dsp(make: Callable[[int], Graph], version: str) -> None:
     if shutil.which("qemu-hexagon") is None:
         pytest.skip("qemu-hexagon is not installed: tools/setup.sh --for cross")
     images = load()[2][:_ON_DSP]
     graph = make(_ON_DSP)
     wanted = native("host")(graph, {"image": images})["probability"]
-    found = dsp()(graph, {"image": images})["probability"]
+    found = dsp(version=version)(graph, {"image": images})["probability"]
     np.testing.assert_array_equal(found, wanted)
-    placement = placement_of(dsp().report(graph, {"image": images}))
+    placement = placement_of(dsp(version=version).report(graph, {"image": images}))
     assert placement is not None
     kinds = {"Conv2D", "DepthwiseConv2d", "FullyConnected"}
     products = [op for op in placement.operators if op.type in kinds]
