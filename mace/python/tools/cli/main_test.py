@@ -183,12 +183,13 @@ def test_command_line_needs_no_packages() -> None:
     assert "did you mean convert?" in result.stderr
 
 
-def test_reader_that_went_away() -> None:
-    """As in `converter.py doctor --json | true`."""
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_reader_that_went_away(flags: list[str]) -> None:
+    """As in `converter.py doctor | true`."""
     read_end, write_end = os.pipe()
     os.close(read_end)
     process = subprocess.run(
-        [sys.executable, str(_DOOR), "doctor", "--json"],
+        [sys.executable, str(_DOOR), "doctor", *flags],
         stdout=write_end,
         stderr=subprocess.PIPE,
         text=True,

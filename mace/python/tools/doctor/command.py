@@ -23,6 +23,8 @@ _STYLES = {
     State.UNFIT: "bold red",
     State.NOT_NEEDED: "dim",
 }
+# Holds every row.
+_WIDTH = 120
 _HEADINGS = ("", "found", "needed", "for", "state")
 
 
@@ -87,14 +89,13 @@ def show(diagnosis: Diagnosis, stream: TextIO) -> None:
 
 def _show_rich(diagnosis: Diagnosis, stream: TextIO) -> None:
     from rich import box
-    from rich.console import Console
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
-    # A pipe has no width: 120 columns hold every row.
-    width = None if stream.isatty() else 120
-    console = Console(file=stream, width=width)
+    from mace.python.tools.terminal import make_console
+
+    console = make_console(stream, _WIDTH)
     # Narrow terminals wrap words, but lose none.
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column(_HEADINGS[0], overflow="fold", min_width=20)

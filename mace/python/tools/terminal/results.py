@@ -14,9 +14,15 @@ from mace.python.tools.terminal.fitting import fit_text
 _WIDTH = 150
 
 
-def make_console(stream: TextIO) -> Console:
-    """A console for results: as wide as the terminal, if there is one."""
-    return Console(file=stream, width=None if stream.isatty() else _WIDTH)
+class _ResultConsole(Console):
+    def on_broken_pipe(self) -> None:
+        """Leaves it to the command that the reader of the pipe has gone."""
+        raise BrokenPipeError
+
+
+def make_console(stream: TextIO, width: int = _WIDTH) -> Console:
+    """A console for results: as wide as the terminal; `width` if there is none."""
+    return _ResultConsole(file=stream, width=None if stream.isatty() else width)
 
 
 def print_text(console: Console, text: str) -> None:
