@@ -4,11 +4,12 @@
 
     python -m test.fuzz.fuzz_importers [--seconds 20] [--seed 1] [--readers onnx ...]
 
-A file of the corpus is damaged in some places; of archives also the files in it, behind
-correct checksums. Then the model is described and imported. One clear error must come,
-or a graph: another exception, or more than 20 seconds, is a fault. The file that causes
-one is kept in build/fuzz/importers/found. Seeds are files of tests; those of TensorFlow
-and TensorFlow Lite are made at the first time, and kept beside.
+A file of the corpus is damaged in some places; of archives also the files in it,
+behind correct checksums. Then the model is described and imported. One clear error
+must come, or a graph: another exception, more than 20 seconds, or more than 4 GB of
+memory, is a fault. The file that causes one is kept in build/fuzz/importers/found.
+Seeds are files of tests; those of TensorFlow and TensorFlow Lite are made at the
+first time, and kept beside.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import argparse
 import io
 import logging
 import os
+import resource
 import shutil
 import sys
 import tempfile
@@ -49,6 +51,7 @@ from mace.python.tools.ir.graph import DataFormat
 _ROOT = Path(__file__).resolve().parents[2]
 _FOLDER = _ROOT / "build/fuzz/importers"
 _SLOWEST_S = 20.0
+_MOST_BYTES = 4 << 30
 _LARGEST_SEED = 100_000
 _NUMBERS = tuple(
     number.to_bytes(size, "little", signed=True)
@@ -255,6 +258,9 @@ def is_refused(seed: Seed, request: ImportRequest) -> bool:
         except MaceError as error:
             if not str(error).strip():
                 raise RuntimeError("an error without words") from error
+            # In a process without a limit, it would have been given.
+            if "MemoryError" in str(error):
+                raise RuntimeError("it took too much memory") from error
             refused = True
     if time.monotonic() - begin > _SLOWEST_S:
         raise RuntimeError(f"it took {time.monotonic() - begin:.0f} s")
@@ -306,6 +312,8 @@ def main() -> int:
     parser.add_argument("--readers", nargs="+", choices=READERS, default=[*READERS])
     args = parser.parse_args()
     logging.disable(logging.CRITICAL)
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (_MOST_BYTES, hard))
     console = Console(highlight=False)
     share = args.seconds / len(args.readers)
     with kept_worker():

@@ -7,6 +7,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import math
 import pkgutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -292,6 +293,26 @@ def refusal_of(convert: Callable[[], None]) -> UnsupportedNodeError | None:
     except MALFORMED_NODE_ERRORS as error:
         return malformed_node(error)
     return None
+
+
+# Of a constant that a converter makes, and does not find in the file.
+_MOST_MADE = 1 << 26
+
+
+def check_made(*lengths: float) -> None:
+    """Refuses a constant that is larger than those of any network, before it is made:
+    a damaged file may ask for one that fills the memory.
+
+    Args:
+        lengths: of its dimensions.
+
+    Raises:
+        UnsupportedNodeError: it has too many elements.
+    """
+    count = math.prod(lengths)
+    # Not a number is none of those, either.
+    if not count <= _MOST_MADE:
+        raise UnsupportedNodeError(f"a constant of {count:g} elements is too large")
 
 
 H = TypeVar("H", bound=Callable[..., None])

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ import pytest
 from mace.python.tools.errors import UnsupportedError
 from mace.python.tools.importers.base import (
     HandlerTable,
+    UnsupportedNodeError,
     UnsupportedNodes,
     UnsupportedNodesError,
     available_importers,
+    check_made,
     framework_format,
     load_importer,
     nearest_names,
@@ -87,3 +90,16 @@ def test_unknown_framework_names_the_known() -> None:
         load_importer("megengine")
     assert all(name in str(caught.value) for name in available_importers())
     assert callable(load_importer("onnx"))
+
+
+@pytest.mark.parametrize("lengths", [(), (0, 1 << 40), (1 << 13, 1 << 13)])
+def test_constants_of_networks_are_made(lengths: tuple[int, ...]) -> None:
+    check_made(*lengths)
+
+
+@pytest.mark.parametrize("lengths", [((1 << 26) + 1,), (1 << 14, 1 << 13), (math.nan,)])
+def test_constants_that_would_fill_the_memory_are_not(
+    lengths: tuple[float, ...],
+) -> None:
+    with pytest.raises(UnsupportedNodeError, match="elements is too large"):
+        check_made(*lengths)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.base import UnsupportedNodeError, check_made
 from mace.python.tools.importers.keras.context import HANDLERS, Context, has_variables
 from mace.python.tools.importers.keras.handlers.dense import product
 from mace.python.tools.importers.keras.layer import Layer
@@ -211,6 +211,7 @@ def _repeated(context: Context, x: Value, times: int) -> Value:
         return x
     count = context.shape(x)[1]
     assert isinstance(count, int)
+    check_made(count, times)
     places = context.constant(np.repeat(np.arange(count, dtype=np.int32), times))
     return context.step("Gather", [x, places], "repeated", axis=1)
 

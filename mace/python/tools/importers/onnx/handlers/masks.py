@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.base import UnsupportedNodeError, check_made
 from mace.python.tools.importers.onnx.lengths import Lengths
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES, element_type_name
@@ -38,6 +38,7 @@ def _trilu(node: Node) -> None:
         node.set_output(0, whole)
         return
     k = int(np.clip(diagonal[0], -rows, columns))
+    check_made(rows, columns)
     triangle = np.tri(rows, columns, k - 1 if node.flag("upper", True) else k, bool)
     kept = ~triangle if node.flag("upper", True) else triangle
     mask = node.literal(kept, DataType.BOOL)
@@ -57,6 +58,7 @@ def _eye_like(node: Node) -> None:
         if dtype is None:
             raise UnsupportedNodeError(f"dtype is {element_type_name(kind)}")
     assert dtype is not None
+    check_made(*shape)
     k = int(np.clip(node.integer("k", 0), -shape[0], shape[1]))
     node.set_output(0, node.literal(np.eye(*shape, k), dtype.narrowed))
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.base import UnsupportedNodeError, check_made
 from mace.python.tools.importers.onnx.operators import Size
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.promotion import common_type
@@ -236,6 +236,8 @@ def _repeat_interleave(c: Context) -> None:
 def _repeat_each(c: Context, x: Value | None) -> None:
     """As many copies of each element as a tensor tells."""
     times = c.known("repeats").reshape(-1)
+    # Not by NumPy, whose sum may overflow.
+    check_made(sum(map(int, times)))
     if x is None:
         c.give(c.constant(np.repeat(np.arange(len(times)), times)))
         return
@@ -528,6 +530,7 @@ def _unfold(c: Context) -> None:
     axis = c.axis(c.integer("dimension"), c.rank(x))
     size, step = c.integer("size"), c.integer("step")
     count = (c.length(x, axis) - size) // step + 1
+    check_made(max(count, 0), size)
     indices = np.arange(count)[:, None] * step + np.arange(size)
     windows = c.op("Gather", x, c.constant(indices), axis=axis)
     rank = c.rank(windows)
@@ -553,6 +556,7 @@ def _on_diagonal(c: Context, x: Value, axes: Sequence[int], offset: int) -> Valu
     rows, columns = c.length(x, first), c.length(x, second)
     begin = (max(-offset, 0), max(offset, 0))
     count = max(min(rows - begin[0], columns - begin[1]), 0)
+    check_made(count)
     steps = np.arange(count)
     flat = (steps + begin[0]) * columns + steps + begin[1]
     order = [a for a in range(rank) if a not in (first, second)] + [first, second]
@@ -574,6 +578,7 @@ def _diag_embed(c: Context) -> None:
     if offset:
         raise UnsupportedNodeError(f"offset is {offset}")
     size = c.length(x, -1)
+    check_made(size, size)
     # The elements lie along the last axis, and those of the matrices are the last two.
     wide = c.unsqueeze(x, rank - 1)
     on = c.constant(np.eye(size, dtype=bool))
@@ -676,6 +681,7 @@ def _diag(c: Context) -> None:
     if lines and rank == 1:
         count = c.length(x, 0)
         size = count + abs(offset)
+        check_made(size, size)
         grid = np.zeros((size, size), np.int64)
         grid[np.arange(count) + max(-offset, 0), np.arange(count) + max(offset, 0)] = 1
         places = np.cumsum(grid).reshape(size, size) - 1
@@ -694,6 +700,7 @@ def _diagonal_scatter(c: Context) -> None:
     offset = c.integer("offset", 0)
     order = [axis for axis in range(rank) if axis not in (a, b)] + [a, b]
     rows, columns = c.length(x, a), c.length(x, b)
+    check_made(rows, columns)
     grid = np.eye(rows, columns, offset, dtype=np.int64)
     places = np.maximum(np.cumsum(grid).reshape(rows, columns) - 1, 0)
     spread = c.op("Gather", source, c.constant(places), axis=rank - 2)

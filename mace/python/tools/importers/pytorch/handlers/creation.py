@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.base import UnsupportedNodeError, check_made
 from mace.python.tools.importers.onnx.operators import Size
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.ir.dtypes import Array, DataType
@@ -92,8 +92,9 @@ def _arange(c: Context) -> None:
         c.give(c.op("Range", *values))
         return
     start, end, step = bounds
-    if not step or abs(end - start) / abs(step) > _LARGEST * 16:
+    if not step:
         raise UnsupportedNodeError(f"from {start} to {end} in steps of {step}")
+    check_made((end - start) / step)
     count = max(math.ceil((end - start) / step), 0)
     c.give(c.constant(start + np.arange(count) * step, dtype))
 
@@ -102,8 +103,7 @@ def _arange(c: Context) -> None:
 def _linspace(c: Context) -> None:
     c.dtype()
     start, end, steps = c.number("start"), c.number("end"), c.integer("steps")
-    if steps > _LARGEST * 16:
-        raise UnsupportedNodeError(f"{steps} steps")
+    check_made(steps)
     c.give(c.constant(np.linspace(start, end, steps), c.type_of_result()))
 
 
@@ -112,8 +112,7 @@ def _eye(c: Context) -> None:
     c.dtype()
     rows = c.integer("n")
     columns = c.integer("m", rows)
-    if rows * columns > _LARGEST * 16:
-        raise UnsupportedNodeError(f"{rows} x {columns} numbers")
+    check_made(rows, columns)
     c.give(c.constant(np.eye(rows, columns), c.type_of_result()))
 
 
@@ -152,6 +151,7 @@ def _generalised(size: int, weights: Sequence[float]) -> Array:
 def _window(c: Context) -> None:
     c.dtype()
     length, periodic = c.integer("window_length"), c.flag("periodic", True)
+    check_made(length)
     size = length if periodic else length - 1
     if length <= 1:
         found: Array = np.ones(length)
@@ -175,6 +175,7 @@ def _window(c: Context) -> None:
 def _triangle_indices(c: Context) -> None:
     c.dtype()
     rows, columns = c.integer("row"), c.integer("col")
+    check_made(rows, columns)
     make = np.tril_indices if c.operator == "tril_indices" else np.triu_indices
     pair = make(rows, c.integer("offset", 0), columns)
     c.give(c.constant(np.stack(pair), c.type_of_result()))
@@ -185,8 +186,7 @@ def _logspace(c: Context) -> None:
     c.dtype()
     start, end, steps = c.number("start"), c.number("end"), c.integer("steps")
     base = c.number("base", 10.0)
-    if steps > _LARGEST:
-        raise UnsupportedNodeError(f"{steps} steps")
+    check_made(steps)
     powers = base ** np.linspace(start, end, steps)
     c.give(c.constant(powers, c.type_of_result()))
 

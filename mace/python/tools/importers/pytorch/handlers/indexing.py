@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.base import UnsupportedNodeError, check_made
 from mace.python.tools.importers.onnx.counted_nodes import never_negative
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import positions
@@ -207,6 +207,7 @@ def _scatter(c: Context) -> None:
     def filled(number: float, dtype: DataType, like: Value = index) -> Value:
         known = static(c.shape(like))
         if known is not None:
+            check_made(*known)
             return c.constant(np.full(known, number), dtype)
         return c.op("Expand", c.constant(number, dtype), c.op("Shape", like))
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.base import UnsupportedNodeError, check_made
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
@@ -45,6 +45,7 @@ def band(context: Context) -> None:
     lower, upper = (
         _scalar(context, i + 1, w) for i, w in enumerate(("lower", "upper"))
     )
+    check_made(rows, columns)
     mask = np.tri(rows, columns, columns if upper < 0 else upper, bool)
     if lower >= 0:
         mask &= ~np.tri(rows, columns, -lower - 1, bool)
@@ -73,6 +74,7 @@ def diagonal(context: Context) -> None:
         if padding.any():
             raise UnsupportedNodeError("padding_value is not 0")
     (size,) = _last(context, x, 1)
+    check_made(size, size)
     on = context.constant(np.eye(size, dtype=bool), "diagonal")
     rows = context.step("ExpandDims", [x], "rows", axes=[context.rank(0)])
     context.emit("Where", [on, rows, _zero(context, x)])
@@ -92,6 +94,7 @@ def diagonal_part(context: Context) -> None:
         raise UnsupportedNodeError("several dimensions are not known before the run")
     shape = [*outer, rows * columns]
     flat = context.step("Reshape", [x], "flat", shape=shape)
+    check_made(min(rows, columns))
     places = np.arange(min(rows, columns), dtype=np.int32) * (columns + 1)
     where = context.constant(places, "places")
     context.emit("Gather", [flat, where], axis=len(outer))
@@ -104,6 +107,7 @@ def set_diagonal(context: Context) -> None:
     if _scalar(context, 2, "k"):
         raise UnsupportedNodeError("k is not 0")
     rows, columns = _last(context, x, 2)
+    check_made(rows, columns)
     on: Array = np.eye(rows, columns, dtype=bool)
     # A row or a column of each matrix, which broadcasts along the longer axis.
     axis = context.rank(1) if rows <= columns else context.rank(1) - 1

@@ -4,21 +4,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.base import UnsupportedNodeError, check_made
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.ir.graph import Value
-
-# Elements of a tensor that is made of a few numbers; it would be stored in the model.
-_LARGEST_FILLED = 1 << 24
-
-
-def _check_size(count: float) -> None:
-    if not count <= _LARGEST_FILLED:
-        raise UnsupportedNodeError(f"a constant of {count:g} elements is too large")
 
 
 @HANDLERS.register("Const")
@@ -68,7 +58,7 @@ def fill(context: Context) -> None:
     """A tensor of one value, whose shape must be known."""
     shape = context.ints(0, "dims")
     value = np.asarray(context.values(1, "value")).reshape(())
-    _check_size(math.prod(shape))
+    check_made(*shape)
     context.results[0] = context.builder.constant(
         context.output_name(), np.full(shape, value)
     )
@@ -82,7 +72,7 @@ def like(context: Context) -> None:
         raise UnsupportedNodeError("shape of the input is not known")
     make = np.zeros if context.node.op == "ZerosLike" else np.ones
     dims = [dim for dim in shape if isinstance(dim, int)]
-    _check_size(math.prod(dims))
+    check_made(*dims)
     context.results[0] = context.builder.constant(
         context.output_name(), make(dims, context.input(0).dtype.numpy)
     )
@@ -97,7 +87,7 @@ def arange(context: Context) -> None:
     )
     if delta == 0:
         raise UnsupportedNodeError("delta is 0")
-    _check_size((limit - start) / delta)
+    check_made((limit - start) / delta)
     context.results[0] = context.builder.constant(
         context.output_name(),
         np.arange(start, limit, delta).astype(context.input(0).dtype.numpy),
