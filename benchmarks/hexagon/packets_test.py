@@ -52,27 +52,29 @@ def test_tables_have_ratios_where_there_is_a_peer() -> None:
             5,
             200,
             150,
+            180,
             400,
             "4x32",
             (110_000, 60_000),
         ),
         Counted("MobileNet v1", "depthwise 3x3 2, 8", 25600, 1, 1000, 0),
-        Counted("others", "3x3 2, 8 to 8", 51200, 1, 300, None, 400, "4x32"),
+        Counted("others", "3x3 2, 8 to 8", 51200, 1, 300, None, 280, 400, "4x32"),
     ]
     millions, busy = total(rows)
     assert millions == pytest.approx(0.002)
     assert busy == pytest.approx(0.75)
     totals, layers, threads = tables({"v67": [asdict(row) for row in rows]})
-    assert totals.rows == [("v67", "0.00", "75%", "0.62", "0.75")]
+    assert totals.rows == [("v67", "0.00", "75%", "0.57", "0.70")]
     assert threads.rows == [("v67", "0.55", "0.30")]
     assert layers.rows[0] == (
         "1x1 2, 8 to 8, 5 times",
         "200",
         "2.00",
         "75%",
+        "180",
         "400",
         "4x32",
-        "0.50",
+        "0.45",
     )
-    assert layers.rows[1][4:] == ("", "", "")
+    assert layers.rows[1][4:] == ("", "", "", "")
     assert layers.rows[3][3] == ""
