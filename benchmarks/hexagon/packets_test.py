@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
 from benchmarks.hexagon.layers import MOBILENET_V1, MOBILENET_V2, OTHERS, Layer
-from benchmarks.hexagon.packets import Counted, tables, total
-from benchmarks.hexagon.peer import Kernel
+from benchmarks.hexagon.packets import Counted, Counter, count, tables, total
+from benchmarks.hexagon.peer import Kernel, Peer
+
+_OURS = Path("layers_benchmark")
 
 
 def test_the_layers_are_those_of_mobilenet() -> None:
@@ -43,6 +46,40 @@ def test_kernels_that_take_a_layer(layer: Layer, taken: set[str]) -> None:
     assert {kernel.name for kernel in kernels if kernel.takes(layer)} == taken
 
 
+class _Counter(Counter):
+    """Counts 200 packets of an instruction, 180 without it, what a peer's name says."""
+
+    def __init__(self) -> None:
+        """Without an emulator."""
+
+    def packets(
+        self, program: Path, arguments: list[str], threads: int | None = None
+    ) -> int:
+        if program != _OURS:
+            return int(program.name)
+        return 180 if threads == 0 else 200
+
+    def busy(self, program: Path, arguments: list[str]) -> int | None:
+        return None
+
+
+class _Peer(Peer):
+    def __init__(self) -> None:
+        self.kernels = [Kernel("500", True, 1, 32), Kernel("400", True, 4, 64)]
+
+    def program(self, kernel: Kernel) -> Path:
+        return Path(kernel.name)
+
+
+def test_a_layer_is_compared_without_its_instruction() -> None:
+    layer = Layer(56, 1, 1, 64, 128)
+    row = count(_Counter(), _OURS, _Peer(), "others", layer)
+    assert (row.packets, row.kernel, row.peer, row.tile) == (200, 180, 400, "4x64")
+    assert row.ratio == pytest.approx(0.45)
+    alone = count(_Counter(), _OURS, None, "others", layer)
+    assert (alone.packets, alone.kernel, alone.ratio) == (200, None, None)
+
+
 def test_tables_have_ratios_where_there_is_a_peer() -> None:
     rows = [
         Counted(
@@ -52,27 +89,29 @@ def test_tables_have_ratios_where_there_is_a_peer() -> None:
             5,
             200,
             150,
+            180,
             400,
             "4x32",
             (110_000, 60_000),
         ),
         Counted("MobileNet v1", "depthwise 3x3 2, 8", 25600, 1, 1000, 0),
-        Counted("others", "3x3 2, 8 to 8", 51200, 1, 300, None, 400, "4x32"),
+        Counted("others", "3x3 2, 8 to 8", 51200, 1, 300, None, 280, 400, "4x32"),
     ]
     millions, busy = total(rows)
     assert millions == pytest.approx(0.002)
     assert busy == pytest.approx(0.75)
     totals, layers, threads = tables({"v67": [asdict(row) for row in rows]})
-    assert totals.rows == [("v67", "0.00", "75%", "0.62", "0.75")]
+    assert totals.rows == [("v67", "0.00", "75%", "0.57", "0.70")]
     assert threads.rows == [("v67", "0.55", "0.30")]
     assert layers.rows[0] == (
         "1x1 2, 8 to 8, 5 times",
         "200",
         "2.00",
         "75%",
+        "180",
         "400",
         "4x32",
-        "0.50",
+        "0.45",
     )
-    assert layers.rows[1][4:] == ("", "", "")
+    assert layers.rows[1][4:] == ("", "", "", "")
     assert layers.rows[3][3] == ""

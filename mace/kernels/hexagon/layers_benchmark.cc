@@ -6,10 +6,12 @@
 //
 // Computes a layer so often, as an instruction of a program, with one thread or
 // several, and prints the packets that it takes (benchmarks/hexagon): those of
-// the calling thread, which has the largest part. The numbers are those of
-// Layer.
+// the calling thread, which has the largest part. With 0 threads, it calls the
+// kernel alone, without an instruction, which no depthwise layer does. The
+// numbers are those of Layer.
 
 #include "mace/kernels/hexagon/benchmark_program.h"
+#include "mace/kernels/hexagon/convolution.h"
 #include "mace/kernels/hexagon/executor/context.h"
 #include "mace/kernels/hexagon/executor/workers.h"
 #include "mace/kernels/hexagon/packing.h"
@@ -88,6 +90,22 @@ bool Fill(const Layer &layer, ResultParameters *results) {
 
 int Steps(int bytes) { return (bytes + kStepBytes - 1) / kStepBytes; }
 
+// Of the image.
+int SideOf(const Layer &layer) {
+  return (layer.side - 1) * layer.stride + layer.filter;
+}
+int RowBytes(const Layer &layer) {
+  return Steps(SideOf(layer) * layer.channels) * kStepBytes;
+}
+// Between rows of the result lies what the next convolution reads as padding.
+int ResultRowBytes(const Layer &layer) {
+  return (layer.side + kPadding) * layer.outputs;
+}
+// Of 32 channels of the result.
+int GroupsOf(const Layer &layer) {
+  return (layer.outputs + kVectorWords - 1) / kVectorWords;
+}
+
 TensorPlace Square(Area area, int side, int channels, int row_bytes) {
   TensorPlace place = {};
   place.area = static_cast<uint32_t>(area);
@@ -104,19 +122,32 @@ TensorPlace Square(Area area, int side, int channels, int row_bytes) {
 bool Run(const Layer &layer,
          const ResultParameters &results,
          const ProgramCall &call) {
-  const int side = (layer.side - 1) * layer.stride + layer.filter;
-  // Between rows of the result lies what the next convolution reads as padding.
   const TensorPlace tensors[] = {
-      Square(Area::kArena, side, layer.channels,
-             Steps(side * layer.channels) * kStepBytes),
-      Square(Area::kBorder, layer.side, layer.outputs,
-             (layer.side + kPadding) * layer.outputs)};
+      Square(Area::kArena, SideOf(layer), layer.channels, RowBytes(layer)),
+      Square(Area::kBorder, layer.side, layer.outputs, ResultRowBytes(layer))};
   const Context context(call, tensors, 2, false);
   const WindowParameters window = {
       layer.filter, layer.filter, layer.stride, layer.stride, 1, 1, 0, 0};
   return layer.depthwise
              ? ConvolveDepthwise(context, {0, 1, window, 0, results})
              : Convolve(context, {0, 1, window, 0, results});
+}
+
+// What the instruction of a convolution calls.
+void RunKernel(const Layer &layer, const ResultParameters &p) {
+  Buffers &b = g_buffers;
+  const int row = RowBytes(layer);
+  const Convolution convolution = {
+      {layer.filter, row, Steps(layer.filter * layer.channels)},
+      layer.stride * layer.channels,
+      GroupsOf(layer),
+      layer.outputs,
+      b.weights,
+      {b.bias, b.mantissa, b.shift, b.factor, p.left, p.is_float != 0, 0,
+       static_cast<int8_t>(p.low), static_cast<int8_t>(p.high)}};
+  const Rows rows = {layer.side, layer.side, layer.stride * row,
+                     ResultRowBytes(layer)};
+  ConvolveRows(convolution, rows, b.image, b.result);
 }
 
 ProgramCall MakeCall(uint32_t threads) {
@@ -135,15 +166,13 @@ ProgramCall MakeCall(uint32_t threads) {
 }
 
 bool HasRoom(const Layer &layer) {
-  const int side = (layer.side - 1) * layer.stride + layer.filter;
-  const int row = Steps(side * layer.channels) * kStepBytes;
-  const int groups = (layer.outputs + kVectorWords - 1) / kVectorWords;
   const int run = Steps(layer.filter * layer.channels) * kStepBytes;
-  const int weights =
-      layer.filter * run * groups * (layer.depthwise ? 4 : kVectorWords);
+  const int weights = layer.filter * run * GroupsOf(layer) *
+                      (layer.depthwise ? 4 : kVectorWords);
   return layer.outputs <= kMostChannels &&
-         side * row + kSlackBytes <= static_cast<int>(sizeof(Buffers::image)) &&
-         layer.side * (layer.side + kPadding) * layer.outputs <=
+         SideOf(layer) * RowBytes(layer) + kSlackBytes <=
+             static_cast<int>(sizeof(Buffers::image)) &&
+         layer.side * ResultRowBytes(layer) <=
              static_cast<int>(sizeof(Buffers::result)) &&
          weights <= static_cast<int>(sizeof(Buffers::weights));
 }
@@ -163,10 +192,16 @@ int main(int count, char **arguments) {
   if (!Fill(layer, &results)) return 4;
   const int threads =
       count == kNumbers + 1 ? 1 : Number(arguments[kNumbers + 1]);
+  const int rounds = n[kNumbers - 1];
+  if (threads == 0) {
+    if (layer.depthwise) return 2;
+    RunRounds(rounds, [&] { RunKernel(layer, results); });
+    return 0;
+  }
   const ProgramCall call = MakeCall(static_cast<uint32_t>(threads));
   if (call.threads != threads) return 5;
   bool ran = true;
-  RunRounds(n[kNumbers - 1], [&] { ran = Run(layer, results, call) && ran; });
+  RunRounds(rounds, [&] { ran = Run(layer, results, call) && ran; });
   if (!ran) return 6;
   return 0;
 }
