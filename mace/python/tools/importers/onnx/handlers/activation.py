@@ -38,6 +38,14 @@ def eltwise(node: Node, mode: str, *values: Value) -> Value:
     return node.make("Eltwise", list(values), {"mode": mode})
 
 
+def swish(node: Node, x: Value, alpha: float = 1.0) -> Value:
+    """x * sigmoid(alpha * x)."""
+    if alpha == 1.0:
+        return activate(node, x, "SWISH")
+    gate = eltwise(node, "MUL", x, node.scalar(alpha, x))
+    return eltwise(node, "MUL", x, activate(node, gate, "SIGMOID"))
+
+
 @HANDLERS.register(*_PLAIN)
 def _plain(node: Node) -> None:
     node.emit("Activation", [node.input(0)], {"activation": _PLAIN[node.type]})
@@ -74,12 +82,7 @@ def _gelu(node: Node) -> None:
 
 @HANDLERS.register("Swish")
 def _swish(node: Node) -> None:
-    x, alpha = node.input(0), node.real("alpha", 1.0)
-    if alpha == 1.0:
-        node.emit("Activation", [x], {"activation": "SWISH"})
-        return
-    gate = eltwise(node, "MUL", x, node.scalar(alpha, x))
-    node.emit("Eltwise", [x, activate(node, gate, "SIGMOID")], {"mode": "MUL"})
+    node.set_output(0, swish(node, node.input(0), node.real("alpha", 1.0)))
 
 
 @HANDLERS.register("Mish")

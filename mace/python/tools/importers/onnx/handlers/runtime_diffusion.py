@@ -7,7 +7,11 @@ com.microsoft): the nodes again.
 from __future__ import annotations
 
 from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.handlers.activation import eltwise
+from mace.python.tools.importers.onnx.handlers.activation import (
+    activate,
+    eltwise,
+    swish,
+)
 from mace.python.tools.importers.onnx.handlers.normalise import in_groups, scaled
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.ir.graph import Value
@@ -51,8 +55,7 @@ def _normalised(node: Node, x: Value) -> Value:
     result = scaled(node, result, node.input(1), node.input(2), shape)
     activation = node.integer("activation", 0)
     if activation == 1:
-        gate = node.make("Activation", [result], {"activation": "SIGMOID"})
-        result = eltwise(node, "MUL", result, gate)
+        result = swish(node, result)
     elif activation:
         raise UnsupportedNodeError(f"activation is {activation}; 0 and 1 work")
     if _channels_last(node):
@@ -71,5 +74,5 @@ def _bias_split_gelu(node: Node) -> None:
     total = eltwise(node, "ADD", node.input(0), node.input(1))
     axis = len(node.shape(total)) - 1
     left, right = node.make_all("Split", [total], {"axis": axis}, 2)
-    bent = node.make("Activation", [right], {"activation": "GELU"})
+    bent = activate(node, right, "GELU")
     node.set_output(0, eltwise(node, "MUL", left, bent))

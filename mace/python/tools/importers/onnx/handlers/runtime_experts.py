@@ -14,7 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.handlers.activation import eltwise
+from mace.python.tools.importers.onnx.handlers.activation import (
+    activate,
+    eltwise,
+    swish,
+)
 from mace.python.tools.importers.onnx.handlers.few_bits import BITS, unpacked
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import Array, DataType
@@ -144,10 +148,9 @@ def _activated(node: Node, inner: Value, rows: Value, third: _Layer | None) -> V
     if name == "swiglu":
         return _swiglu(node, inner, rows, third)
     if name in _PLAIN:
-        inner = node.make("Activation", [inner], {"activation": _PLAIN[name]})
+        inner = activate(node, inner, _PLAIN[name])
     elif name == "silu":
-        gate = node.make("Activation", [inner], {"activation": "SIGMOID"})
-        inner = eltwise(node, "MUL", inner, gate)
+        inner = swish(node, inner)
     elif name != "identity":
         raise UnsupportedNodeError(f"activation_type is {name!r}")
     return inner if third is None else eltwise(node, "MUL", inner, third.of(node, rows))
@@ -178,9 +181,6 @@ def _swiglu(node: Node, inner: Value, rows: Value, third: _Layer | None) -> Valu
         least = node.scalar(-node.real("swiglu_limit", 0.0), inner)
         gate, other = (eltwise(node, "MIN", x, limit) for x in (gate, other))
         other = eltwise(node, "MAX", other, least)
-    alpha = node.scalar(node.real("activation_alpha", 1.0), inner)
+    gate = swish(node, gate, node.real("activation_alpha", 1.0))
     beta = node.scalar(node.real("activation_beta", 0.0), inner)
-    turned = eltwise(node, "MUL", gate, alpha)
-    turned = node.make("Activation", [turned], {"activation": "SIGMOID"})
-    gate = eltwise(node, "MUL", gate, turned)
     return eltwise(node, "MUL", gate, eltwise(node, "ADD", other, beta))

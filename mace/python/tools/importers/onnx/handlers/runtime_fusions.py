@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.handlers.activation import eltwise
+from mace.python.tools.importers.onnx.handlers.activation import eltwise, swish
 from mace.python.tools.importers.onnx.handlers.normalise import moments, softmax_from
 from mace.python.tools.importers.onnx.lengths import Lengths
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
@@ -36,10 +36,7 @@ def _with_bias(node: Node) -> Value:
 
 @HANDLERS.register("com.microsoft.QuickGelu")
 def _quick_gelu(node: Node) -> None:
-    x = node.input(0)
-    scaled = eltwise(node, "MUL", x, node.scalar(node.real("alpha", 1.702), x))
-    gate = node.make("Activation", [scaled], {"activation": "SIGMOID"})
-    node.emit("Eltwise", [x, gate], {"mode": "MUL"})
+    node.set_output(0, swish(node, node.input(0), node.real("alpha", 1.702)))
 
 
 @HANDLERS.register("com.microsoft.SkipLayerNormalization")

@@ -99,6 +99,10 @@ def gather(context: Context) -> None:
     first = ops.op("Mul", starts, ops.constant(factors))
     first = ops.op("ReduceSum", first, [rank - 1], keepdims=0)
     kept = [axis for axis in range(len(shape)) if axis not in dropped]
+    of_block = math.prod(sizes[axis] for axis in kept)
+    count = math.prod(context.static_shape(first)) * of_block
+    if count > _MOST_PLACES:
+        raise UnsupportedNodeError(f"blocks of {count} elements")
     block = np.zeros([sizes[axis] for axis in kept], np.int32)
     for place, axis in enumerate(kept):
         lengths = [1] * len(kept)
@@ -106,9 +110,6 @@ def gather(context: Context) -> None:
         block += (
             (np.arange(sizes[axis]) * steps[axis]).reshape(lengths).astype(np.int32)
         )
-    count = math.prod(context.static_shape(first)) * block.size
-    if count > _MOST_PLACES:
-        raise UnsupportedNodeError(f"blocks of {count} elements")
     batch = rank - 1
     places = ops.unsqueeze(first, *range(batch, batch + len(kept))) if kept else first
     places = ops.op("Add", places, ops.constant(block))
