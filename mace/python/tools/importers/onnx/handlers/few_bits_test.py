@@ -36,9 +36,7 @@ def _check(
     folder: Path, kind: str, x: Array, constants: Mapping[str, Array], **more: Any
 ) -> None:
     names = ["x", *constants]
-    check_operator(
-        folder, f"com.microsoft.{kind}", {"x": x}, names, ("y",), constants, **more
-    )
+    check_operator(folder, kind, {"x": x}, names, ("y",), constants, **more)
 
 
 @pytest.mark.parametrize("bits", [4, 8])
@@ -53,7 +51,7 @@ def test_matmul_of_few_bits(bits: int, shifted: bool, tmp_path: Path) -> None:
     if shifted:
         constants["zeros"] = _bytes(_ROWS * -(-blocks * bits // 8))
     sizes = {"K": _DEPTH, "N": _ROWS, "bits": bits, "block_size": block}
-    _check(tmp_path, "MatMulNBits", normal(3, _DEPTH), constants, **sizes)
+    _check(tmp_path, "com.microsoft.MatMulNBits", normal(3, _DEPTH), constants, **sizes)
 
 
 @pytest.mark.parametrize("kind", [0, 1])
@@ -63,7 +61,9 @@ def test_matmul_of_bitsandbytes(kind: int, rows: int, tmp_path: Path) -> None:
     size = rows * _DEPTH
     constants = {"w": _bytes(-(-size // 2)), "largest": _scales(-(-size // 32))}
     sizes = {"K": _DEPTH, "N": rows, "quant_type": kind, "block_size": 32}
-    _check(tmp_path, "MatMulBnb4", normal(2, 3, _DEPTH), constants, **sizes)
+    _check(
+        tmp_path, "com.microsoft.MatMulBnb4", normal(2, 3, _DEPTH), constants, **sizes
+    )
 
 
 def test_an_unknown_table_is_refused(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ONNX Runtime's optimizer makes of several nodes of diffusion models (domain
-com.microsoft): the nodes again.
+"""What ONNX Runtime's optimizer makes of several nodes, of diffusion models above all,
+and computes on GPUs alone (domain com.microsoft): the nodes again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from mace.python.tools.importers.onnx.handlers.activation import (
     eltwise,
     swish,
 )
-from mace.python.tools.importers.onnx.handlers.normalise import in_groups, scaled
+from mace.python.tools.importers.onnx.handlers.normalise import (
+    in_groups,
+    scaled,
+    softmax_from,
+)
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.ir.graph import Value
 
@@ -76,3 +80,19 @@ def _bias_split_gelu(node: Node) -> None:
     left, right = node.make_all("Split", [total], {"axis": axis}, 2)
     bent = activate(node, right, "GELU")
     node.set_output(0, eltwise(node, "MUL", left, bent))
+
+
+@HANDLERS.register("com.microsoft.GemmFastGelu")
+def _gemm_fast_gelu(node: Node) -> None:
+    result = node.apply("MatMul", node.inputs[:2])
+    if node.has_input(2):
+        result = eltwise(node, "ADD", result, node.input(2))
+    node.emit("Activation", [result], {"activation": "GELU_TANH"})
+
+
+@HANDLERS.register("com.microsoft.BiasSoftmax")
+def _bias_softmax(node: Node) -> None:
+    """The bias has the rank of the data, with dimensions of 1 where it is the same."""
+    total = eltwise(node, "ADD", node.input(0), node.input(1))
+    axis = node.axis(node.integer("axis", 1), len(node.shape(total)))
+    node.set_output(0, softmax_from(node, total, axis))

@@ -34,12 +34,13 @@ class _Nodes:
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
 
-    def add(self, kind: str, inputs: Sequence[str], output: str, **more: Any) -> str:
+    def add(self, kind: str, inputs: Sequence[str], *outputs: str, **more: Any) -> str:
+        """Returns its first output."""
         domain, _, op_type = kind.rpartition(".")
         self.nodes.append(
-            onnx.helper.make_node(op_type, inputs, [output], domain=domain, **more)
+            onnx.helper.make_node(op_type, inputs, outputs, domain=domain, **more)
         )
-        return output
+        return outputs[0]
 
     def group_norm(self, x: str, last: bool, activation: int, output: str) -> None:
         """GroupNorm of 8 channels in 4 groups."""
@@ -94,11 +95,7 @@ def test_skip_group_norm(last: bool, flat: bool, biased: bool, tmp_path: Path) -
     found, wanted = _Nodes(), _Nodes()
     names = ["x", "gamma", "beta", "skip", *(["bias"] if biased else [])]
     more = {"groups": 4, "activation": 1, "channels_last": int(last), "epsilon": 0.01}
-    found.nodes.append(
-        onnx.helper.make_node(
-            "SkipGroupNorm", names, ["y", "sum"], domain="com.microsoft", **more
-        )
-    )
+    found.add("com.microsoft.SkipGroupNorm", names, "y", "sum", **more)
     skip = "skip"
     if flat:
         wanted.add("Constant", [], "axes", value_ints=axes)
@@ -121,9 +118,7 @@ def test_sums_and_gates(tmp_path: Path) -> None:
     one = wanted.add("Add", ["x", "bias"], "one")
     wanted.add("Add", [one, "skip"], "sum")
     two = wanted.add("Add", ["sum", "bias"], "two")
-    wanted.nodes.append(
-        onnx.helper.make_node("Split", [two], ["left", "right"], axis=-1, num_outputs=2)
-    )
+    wanted.add("Split", [two], "left", "right", axis=-1, num_outputs=2)
     bent = wanted.add("Gelu", ["right"], "bent")
     wanted.add("Mul", ["left", bent], "y")
     _check(tmp_path, found, wanted, inputs, {"bias": normal(8)}, ["y", "sum"])

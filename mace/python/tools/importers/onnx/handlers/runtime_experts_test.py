@@ -28,9 +28,7 @@ def _check(
 ) -> None:
     inputs = {"x": normal(2, 3, _WIDTH), "scores": normal(6, _EXPERTS)}
     read = ["x", "scores", *names]
-    check_operator(
-        folder, f"com.microsoft.{kind}", inputs, read, ("y",), constants, **more
-    )
+    check_operator(folder, kind, inputs, read, ("y",), constants, **more)
 
 
 def _weights(rows: int, columns: int, seed: int) -> Array:
@@ -49,7 +47,7 @@ def test_experts(activation: str, scaled: int, tmp_path: Path) -> None:
     }
     _check(
         tmp_path,
-        "MoE",
+        "com.microsoft.MoE",
         [*constants],
         constants,
         k=2,
@@ -68,7 +66,7 @@ def test_experts_with_gates(limit: float | None, tmp_path: Path) -> None:
     more: dict[str, Any] = {} if limit is None else {"swiglu_limit": limit}
     _check(
         tmp_path,
-        "MoE",
+        "com.microsoft.MoE",
         ["w1", "", "w2"],
         constants,
         k=2,
@@ -104,7 +102,7 @@ def test_experts_of_few_bits(
     more = {"block_size": block} if block else {"normalize_routing_weights": 1}
     _check(
         tmp_path,
-        "QMoE",
+        "com.microsoft.QMoE",
         names,
         constants,
         k=2,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.handlers.activation import eltwise, swish
-from mace.python.tools.importers.onnx.handlers.normalise import moments, softmax_from
+from mace.python.tools.importers.onnx.handlers.normalise import moments
 from mace.python.tools.importers.onnx.lengths import Lengths
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType
@@ -212,22 +212,6 @@ def _expand_dims(node: Node) -> None:
 @HANDLERS.register("com.microsoft.FusedGemm")
 def _fused_gemm(node: Node) -> None:
     node.set_output(0, _activated(node, node.apply("Gemm", node.inputs)))
-
-
-@HANDLERS.register("com.microsoft.GemmFastGelu")
-def _gemm_fast_gelu(node: Node) -> None:
-    result = node.apply("MatMul", node.inputs[:2])
-    if node.has_input(2):
-        result = eltwise(node, "ADD", result, node.input(2))
-    node.emit("Activation", [result], {"activation": "GELU_TANH"})
-
-
-@HANDLERS.register("com.microsoft.BiasSoftmax")
-def _bias_softmax(node: Node) -> None:
-    """The bias has the rank of the data, with dimensions of 1 where it is the same."""
-    total = eltwise(node, "ADD", node.input(0), node.input(1))
-    axis = node.axis(node.integer("axis", 1), len(node.shape(total)))
-    node.set_output(0, softmax_from(node, total, axis))
 
 
 def _leaky_relu(node: Node, x: Value, numbers: list[float]) -> Value:
