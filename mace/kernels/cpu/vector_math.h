@@ -70,6 +70,10 @@ MACE_SIMD_INLINE V ExpWithin(V in) {
 MACE_SIMD_INLINE V Exp(V x) {
   return ExpWithin(Clamp(x, Set(-104.0f), Set(89.0f)));
 }
+// Where x <= 0 or NaN.
+MACE_SIMD_INLINE V ExpNonPositive(V x) {
+  return ExpWithin(Max(x, Set(-104.0f)));
+}
 
 // exp(x) - 1 for x <= 0, accurate near 0 too.
 MACE_SIMD_INLINE V Expm1Neg(V x) {

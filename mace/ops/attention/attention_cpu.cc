@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "mace/core/base/divide.h"
+#include "mace/kernels/cpu/eltwise/eltwise.h"
 #include "mace/kernels/cpu/gemm/few_rows.h"
 #include "mace/kernels/cpu/gemm/gemm.h"
 #include "mace/kernels/cpu/gemm/pack.h"
@@ -88,6 +89,7 @@ class AttentionOp final : public CpuOp {
     attributes_ = context->AttributesAs<AttentionAttributes>();
     few_rows_ = gemm::FewRowsKernelsFor(isa());
     gemm_ = gemm::ArithmeticFor(gemm::ArithmeticKind::kFloat, isa());
+    eltwise_ = eltwise::KernelsFor(isa());
     softmax_ = softmax::KernelsFor(isa());
     transpose_ = transpose::KernelsFor(isa())->matrix32;
     return MaceStatus();
@@ -234,6 +236,8 @@ class AttentionOp final : public CpuOp {
       part.keys = KeysOf(s, first + part.count - 1);
       part.out = y + first * to.token;
       part.out_stride = to.token;
+      part.scales_queries =
+          mask != nullptr || plan.few || !(attributes_.scale > 0.0f);
       if (part.keys == 0) {
         for (size_t m = 0; m < part.count; ++m) {
           std::fill_n(part.out + m * to.token, Size(s.width), 0.0f);
@@ -261,6 +265,7 @@ class AttentionOp final : public CpuOp {
     size_t keys = 0;  // the most that a query takes
     const float *mask = nullptr;
     size_t mask_stride = 0;
+    bool scales_queries = true;  // otherwise softmax scales the products
     float *out = nullptr;
     size_t out_stride = 0;
   };
@@ -271,15 +276,21 @@ class AttentionOp final : public CpuOp {
               const Part &part,
               float *memory) const {
     const size_t depth = Size(plan.sizes.depth);
+    const float *queries = x.data + part.first * x.stride;
     float *scaled = memory + plan.queries_at;
     float *scores = memory + plan.scores_at;
     const void **rows = reinterpret_cast<const void **>(memory + plan.rows_at);
-    for (size_t m = 0; m < part.count; ++m) {
-      const float *row = x.data + (part.first + m) * x.stride;
-      rows[m] = scaled + m * depth;
-      for (size_t k = 0; k < depth; ++k) {
-        scaled[m * depth + k] = row[k] * attributes_.scale;
-      }
+    if (part.scales_queries) {
+      eltwise::Rows scaling;
+      scaling.rows = part.count;
+      scaling.columns = depth;
+      scaling.a_row_stride = static_cast<ptrdiff_t>(x.stride);
+      scaling.b_scalar = true;
+      eltwise_->binary(eltwise::Binary::kMul, scaling, queries,
+                       &attributes_.scale, scaled);
+      for (size_t m = 0; m < part.count; ++m) rows[m] = scaled + m * depth;
+    } else {
+      for (size_t m = 0; m < part.count; ++m) rows[m] = queries + m * x.stride;
     }
     if (plan.few) {
       few_rows_->run_transposed({scaled, part.count, depth, keys.data,
@@ -315,8 +326,10 @@ class AttentionOp final : public CpuOp {
                float *scores) const {
     const size_t stride = Size(plan.sizes.keys);
     const bool masked = part.mask != nullptr;
+    softmax::RowOptions options;
+    if (!part.scales_queries) options.scale = attributes_.scale;
     if (!masked && attributes_.causal == AttentionCausal::NONE) {
-      softmax_->rows(scores, scores, part.count, stride, false);
+      softmax_->rows(scores, scores, part.count, stride, options);
       return;
     }
     const size_t end = std::min(stride, RoundUp(part.keys, plan.key_block));
@@ -327,7 +340,7 @@ class AttentionOp final : public CpuOp {
           })) {
         own = 0;
       }
-      if (own > 0) softmax_->rows(scores, scores, 1, own, false);
+      if (own > 0) softmax_->rows(scores, scores, 1, own, options);
       std::fill(scores + own, scores + end, 0.0f);
     }
   }
@@ -368,6 +381,7 @@ class AttentionOp final : public CpuOp {
   AttentionAttributes attributes_;
   const gemm::FewRowsKernels *few_rows_ = nullptr;
   const gemm::Arithmetic *gemm_ = nullptr;
+  const eltwise::Kernels *eltwise_ = nullptr;
   const softmax::Kernels *softmax_ = nullptr;
   gemm::TransposeFunction transpose_ = nullptr;
 };

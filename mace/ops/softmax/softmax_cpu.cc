@@ -111,7 +111,7 @@ class SoftmaxOp final : public CpuOp {
       const int64_t row = task * t.rows;
       kernels_->rows(x + row * t.n, y + row * t.n,
                      static_cast<size_t>(std::min(t.rows, t.outer - row)), n,
-                     attributes_.log);
+                     {attributes_.log});
       return;
     }
     const int64_t column = task % t.blocks * t.columns;
@@ -133,7 +133,7 @@ class SoftmaxOp final : public CpuOp {
       const int64_t row = task * t.rows;
       const auto rows = static_cast<size_t>(std::min(t.rows, t.outer - row));
       half_.convert->widen(x + row * t.n, block, rows * n);
-      kernels_->rows(block, block, rows, n, attributes_.log);
+      kernels_->rows(block, block, rows, n, {attributes_.log});
       half_.convert->narrow(block, y + row * t.n, rows * n);
       return;
     }

@@ -13,9 +13,18 @@
 
 namespace mace::softmax {
 
+struct RowOptions {
+  bool log = false;
+  float scale = 1.0f;  // greater than 0
+};
+
 struct Kernels {
-  // Along contiguous rows: x, y are [rows][n] dense. y may be x.
-  void (*rows)(const float *x, float *y, size_t rows, size_t n, bool log);
+  // Along contiguous rows, of scale * x: x, y are [rows][n] dense. y may be x.
+  void (*rows)(const float *x,
+               float *y,
+               size_t rows,
+               size_t n,
+               const RowOptions &options);
   // Along a strided axis: element (i, c) is at i * stride + c, for i < n and
   // c < columns <= stride. y may be x.
   void (*columns)(const float *x,

@@ -42,19 +42,31 @@ float RowMax(const float *x, size_t n) {
   return sv::ReduceMax(best);
 }
 
-// Stores exp(x - max) if y is not null; returns the sum.
-float ExpSum(const float *x, float *y, size_t n, float max) {
-  const sv::V shift = sv::Set(max);
+// scale * (x - max). The rounding of scale * max, if scale is not 1, is a
+// factor that all exponentials of a row have.
+struct Shift {
+  sv::V scale;
+  sv::V shift;
+};
+MACE_SIMD_INLINE Shift ShiftOf(float scale, float max) {
+  return {sv::Set(scale), sv::Set(-scale * max)};
+}
+MACE_SIMD_INLINE sv::V Shifted(sv::V x, const Shift &s) {
+  return sv::Fma(x, s.scale, s.shift);
+}
+
+// Stores the exponentials if y is not null; returns their sum.
+float ExpSum(const float *x, float *y, size_t n, const Shift &shift) {
   sv::V sum = sv::Zero();
   size_t i = 0;
   for (; i + sv::kLanes <= n; i += sv::kLanes) {
-    const sv::V e = sv::Exp(sv::Load(x + i) - shift);
+    const sv::V e = sv::ExpNonPositive(Shifted(sv::Load(x + i), shift));
     if (y != nullptr) sv::Store(y + i, e);
     sum = sum + e;
   }
   if (i < n) {
     const int left = static_cast<int>(n - i);
-    const sv::V e = sv::Exp(sv::LoadN(x + i, left) - shift);
+    const sv::V e = sv::ExpNonPositive(Shifted(sv::LoadN(x + i, left), shift));
     if (y != nullptr) sv::StoreN(y + i, e, left);
     sum = sum + FirstOr(e, left, 0.0f);
   }
@@ -73,62 +85,84 @@ MACE_SIMD_INLINE void Map(const float *x, float *y, size_t n, F f) {
   }
 }
 
-void LongRows(const float *x, float *y, size_t rows, size_t n, bool log) {
+void LongRows(const float *x,
+              float *y,
+              size_t rows,
+              size_t n,
+              const RowOptions &options) {
   for (size_t row = 0; row < rows; ++row, x += n, y += n) {
-    const float max = RowMax(x, n);
-    if (log) {
-      const sv::V sum = sv::Set(ExpSum(x, nullptr, n, max));
+    const Shift shift = ShiftOf(options.scale, RowMax(x, n));
+    if (options.log) {
+      const sv::V sum = sv::Set(ExpSum(x, nullptr, n, shift));
       const sv::V log_sum = sv::Log(sum);
-      const sv::V shift = sv::Set(max);
-      Map(x, y, n, [=](sv::V v) { return v - shift - log_sum; });
+      Map(x, y, n, [=](sv::V v) { return Shifted(v, shift) - log_sum; });
     } else {
-      const sv::V scale = sv::Set(1.0f / ExpSum(x, y, n, max));
+      const sv::V scale = sv::Set(1.0f / ExpSum(x, y, n, shift));
       Map(y, y, n, [=](sv::V v) { return v * scale; });
     }
   }
 }
 
-// Rows of up to kShortVectors vectors stay in registers. With vectors of 4
-// elements, few rows are so short.
-constexpr bool kHasShortRows = sv::kLanes >= 8;
-constexpr size_t kShortVectors = 4;
+// Rows of up to kShortVectors vectors stay in registers, of which AVX-512 has
+// 32 and AVX2 16. With vectors of 4 elements, few rows are so short.
+constexpr int kShortVectors = sv::kLanes >= 16 ? 8 : sv::kLanes >= 8 ? 4 : 0;
 
-// The sum or maximum of all vectors.
+// The sum or maximum of all vectors, in pairs.
 template <int kVectors, typename F>
 MACE_SIMD_INLINE sv::V FoldAll(const sv::V (&v)[kVectors], F f) {
-  if constexpr (kVectors == 2) return f(v[0], v[1]);
-  if constexpr (kVectors == 3) return f(f(v[0], v[1]), v[2]);
-  if constexpr (kVectors == 4) return f(f(v[0], v[1]), f(v[2], v[3]));
+  if constexpr (kVectors == 1) {
+    return v[0];
+  } else {
+    constexpr int kHalf = (kVectors + 1) / 2;
+    sv::V half[kHalf];
+    MACE_UNROLL for (int k = 0; k < kVectors / 2; ++k) {
+      half[k] = f(v[2 * k], v[2 * k + 1]);
+    }
+    if constexpr (kVectors % 2 == 1) half[kHalf - 1] = v[kVectors - 1];
+    return FoldAll(half, f);
+  }
 }
 
 // Rows of at least kLanes and more than (kVectors - 1) * kLanes elements. The
 // last vector is the last kLanes elements of the row and overlaps the one
 // before: a store of part of a vector would delay the load of the next row,
-// because processors compare their addresses as if they were whole.
+// because processors compare their addresses as if they were whole. The maximum
+// of the next row, whose latency is long, is found while a row is computed.
 template <int kVectors>
-void ShortRows(const float *x, float *y, size_t rows, size_t n, bool log) {
+void RowsOf(const float *x,
+            float *y,
+            size_t rows,
+            size_t n,
+            const RowOptions &options) {
   constexpr int kLast = kVectors - 1;
   const auto at = [n](int k) {
     return k < kLast ? static_cast<size_t>(k * sv::kLanes) : n - sv::kLanes;
   };
+  const auto max_of = [at](const float *row) {
+    sv::V v[kVectors];
+    MACE_UNROLL for (int k = 0; k < kVectors; ++k) v[k] = sv::Load(row + at(k));
+    return sv::ReduceMax(
+        FoldAll(v, [](sv::V a, sv::V b) { return sv::Max(a, b); }));
+  };
   const sv::VI is_new =
       sv::Iota() >= sv::SetInt(kVectors * sv::kLanes - static_cast<int>(n));
+  float next_max = rows > 0 ? max_of(x) : 0.0f;
   for (size_t row = 0; row < rows; ++row, x += n, y += n) {
+    const Shift shift = ShiftOf(options.scale, next_max);
     sv::V v[kVectors];
     MACE_UNROLL for (int k = 0; k < kVectors; ++k) v[k] = sv::Load(x + at(k));
-    const sv::V max = sv::Set(sv::ReduceMax(
-        FoldAll<kVectors>(v, [](sv::V a, sv::V b) { return sv::Max(a, b); })));
+    if (row + 1 < rows) next_max = max_of(x + n);
     sv::V e[kVectors];
     MACE_UNROLL for (int k = 0; k < kVectors; ++k) {
-      v[k] = v[k] - max;
-      e[k] = sv::Exp(v[k]);
+      v[k] = Shifted(v[k], shift);
+      e[k] = sv::ExpNonPositive(v[k]);
     }
     const sv::V last = e[kLast];
     e[kLast] = sv::Select(is_new, last, sv::Zero());
-    const float sum = sv::ReduceAdd(
-        FoldAll<kVectors>(e, [](sv::V a, sv::V b) { return a + b; }));
+    const float sum =
+        sv::ReduceAdd(FoldAll(e, [](sv::V a, sv::V b) { return a + b; }));
     e[kLast] = last;
-    if (log) {
+    if (options.log) {
       const sv::V log_sum = sv::Log(sv::Set(sum));
       MACE_UNROLL for (int k = 0; k < kVectors; ++k) e[k] = v[k] - log_sum;
     } else {
@@ -137,6 +171,24 @@ void ShortRows(const float *x, float *y, size_t rows, size_t n, bool log) {
     }
     MACE_UNROLL for (int k = 0; k < kVectors; ++k) sv::Store(y + at(k), e[k]);
   }
+}
+
+// Rows of more than (kVectors - 1) * kLanes elements; returns false where they
+// are not short.
+template <int kVectors = 2>
+bool ShortRows(const float *x,
+               float *y,
+               size_t rows,
+               size_t n,
+               const RowOptions &options) {
+  if constexpr (kVectors <= kShortVectors) {
+    if (n > kVectors * sv::kLanes) {
+      return ShortRows<kVectors + 1>(x, y, rows, n, options);
+    }
+    RowsOf<kVectors>(x, y, rows, n, options);
+    return true;
+  }
+  return false;
 }
 
 constexpr size_t kStretch = 128;
@@ -168,7 +220,8 @@ MACE_SIMD_INLINE void ColumnVector(
     const size_t end = n - i < kStretch ? n : i + kStretch;
     sv::V part = sv::Zero();
     for (; i < end; ++i) {
-      const sv::V e = sv::Exp(Get<kFull>(x + i * stride, left) - max);
+      const sv::V e =
+          sv::ExpNonPositive(Get<kFull>(x + i * stride, left) - max);
       part = part + e;
       if (!log) Put<kFull>(y + i * stride, e, left);
     }
@@ -193,17 +246,21 @@ MACE_SIMD_INLINE void ColumnVector(
 // which rows are computed together.
 constexpr size_t kNarrow = sv::kLanes / 2;
 
-void NarrowRows(const float *x, float *y, size_t rows, size_t n, bool log) {
+void NarrowRows(const float *x,
+                float *y,
+                size_t rows,
+                size_t n,
+                const RowOptions &options) {
   float turned[kNarrow * sv::kLanes] = {};
   for (size_t row = 0; row < rows; row += sv::kLanes) {
     const size_t left = rows - row;
     const size_t count = left < sv::kLanes ? left : sv::kLanes;
     for (size_t r = 0; r < count; ++r) {
       for (size_t i = 0; i < n; ++i) {
-        turned[i * sv::kLanes + r] = x[(row + r) * n + i];
+        turned[i * sv::kLanes + r] = options.scale * x[(row + r) * n + i];
       }
     }
-    ColumnVector<true>(turned, turned, n, sv::kLanes, sv::kLanes, log);
+    ColumnVector<true>(turned, turned, n, sv::kLanes, sv::kLanes, options.log);
     for (size_t r = 0; r < count; ++r) {
       for (size_t i = 0; i < n; ++i) {
         y[(row + r) * n + i] = turned[i * sv::kLanes + r];
@@ -212,21 +269,14 @@ void NarrowRows(const float *x, float *y, size_t rows, size_t n, bool log) {
   }
 }
 
-void Rows(const float *x, float *y, size_t rows, size_t n, bool log) {
-  if (n <= kNarrow) return NarrowRows(x, y, rows, n, log);
-  if constexpr (kHasShortRows) {
-    switch ((n + sv::kLanes - 1) / sv::kLanes) {
-      case 2:
-        return ShortRows<2>(x, y, rows, n, log);
-      case 3:
-        return ShortRows<3>(x, y, rows, n, log);
-      case kShortVectors:
-        return ShortRows<kShortVectors>(x, y, rows, n, log);
-      default:
-        break;
-    }
-  }
-  LongRows(x, y, rows, n, log);
+void Rows(const float *x,
+          float *y,
+          size_t rows,
+          size_t n,
+          const RowOptions &options) {
+  if (n <= kNarrow) return NarrowRows(x, y, rows, n, options);
+  if (n > sv::kLanes && ShortRows(x, y, rows, n, options)) return;
+  LongRows(x, y, rows, n, options);
 }
 
 // The lanes of v that belong to the same column, combined: lane l to column
@@ -271,14 +321,14 @@ MACE_SIMD_INLINE sv::V FoldColumns(sv::V v, size_t columns, F f) {
         whole - i < kStretch * sv::kLanes ? whole : i + kStretch * sv::kLanes;
     sv::V part = sv::Zero();
     for (; i < end; i += sv::kLanes) {
-      const sv::V e = sv::Exp(sv::Load(x + i) - max);
+      const sv::V e = sv::ExpNonPositive(sv::Load(x + i) - max);
       part = part + e;
       if (!log) sv::Store(y + i, e);
     }
     sum = sum + part;
   }
   if (left > 0) {
-    const sv::V e = sv::Exp(sv::LoadN(x + whole, left) - max);
+    const sv::V e = sv::ExpNonPositive(sv::LoadN(x + whole, left) - max);
     sum = sum + FirstOr(e, left, 0.0f);
     if (!log) sv::StoreN(y + whole, e, left);
   }
@@ -298,7 +348,7 @@ void Columns(const float *x,
              size_t stride,
              size_t columns,
              bool log) {
-  if constexpr (kHasShortRows) {
+  if constexpr (kShortVectors > 0) {
     if (stride == columns && columns < sv::kLanes &&
         sv::kLanes % columns == 0) {
       return DenseColumns(x, y, n, columns, log);
