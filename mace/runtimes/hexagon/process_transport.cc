@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -33,6 +34,9 @@ using hexagon::ProgramReply;
 using Clock = std::chrono::steady_clock;
 
 constexpr char kEmulator[] = "MACE_HEXAGON_EMULATOR";
+// How long a call looks for its answer before it sleeps: to wake a processor
+// that idles takes as long as a small program.
+constexpr std::chrono::microseconds kAwake(50);
 // How soon the end of the emulator is noticed.
 constexpr int64_t kPollNanos = 10 * 1000 * 1000;
 // Of the address space: the emulated one has 4 GB.
@@ -201,7 +205,12 @@ void ProcessTransport::Stop() {
 
 MaceStatus ProcessTransport::WaitFor(uint32_t reply, const char *what) {
   const uint32_t *word = &mailbox()->reply;
-  const auto deadline = Clock::now() + std::chrono::milliseconds(millis_);
+  const auto begin = Clock::now();
+  const auto deadline = begin + std::chrono::milliseconds(millis_);
+  do {
+    if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == reply) return MaceStatus();
+    sched_yield();  // to the emulator, where there is only one processor
+  } while (Clock::now() < begin + kAwake);
   while (true) {
     const uint32_t now = __atomic_load_n(word, __ATOMIC_ACQUIRE);
     if (now == reply) return MaceStatus();
