@@ -27,7 +27,7 @@ OpCase CaseOf(Random *random,
 const OpBenchmarks lstm(
     "RECURRENT",
     "LSTM",
-    {{64, 1, 128}, {64, 1, 256}, {64, 1, 512}, {64, 8, 256}},
+    {{64, 1, 128}, {64, 1, 256}, {64, 1, 512}, {16, 1, 1024}, {64, 8, 256}},
     [](Random *random, const Shape &shape) {
       return CaseOf(random, shape, "LSTM", 4);
     });

@@ -36,6 +36,9 @@ constexpr int64_t kPartsPerThread = 4;
 constexpr int64_t kPartUnits = 64;
 // Threads divide rows if the weights have at most so many numbers, 512 KB.
 constexpr int64_t kFewWeights = 128 * 1024;
+// Every second step reads the weights from their end to their begin, in pieces
+// of so many: those that the step before read last may still be in the cache.
+constexpr size_t kTurnedFloats = 64 * 1024;
 // The least rows of a part.
 constexpr int64_t kPartRows = 2;
 
@@ -335,9 +338,8 @@ void RecurrentOp::Multiply(const Tensors &t,
       t.scratch.products +
       (task.direction * t.s.batch + task.row_begin) * columns;
   rows += task.row_begin;
-  const auto run = [&](int64_t begin, int64_t end) {
-    const auto first = static_cast<size_t>(begin) / gemm::kPanelColumns;
-    const size_t last = gemm::PanelCount(static_cast<size_t>(end));
+  const bool is_zero = task.step == 0 && t.initial_hidden == nullptr;
+  const auto run_panels = [&](size_t first, size_t last) {
     if (t.s.batch == 1 && arithmetic.run_vector != nullptr) {
       gemm::Vector v;
       v.x = static_cast<const float *>(rows[0]);
@@ -365,6 +367,29 @@ void RecurrentOp::Multiply(const Tensors &t,
     block.c_stride = block.columns;
     block.scratch = task.gemm_scratch;
     arithmetic.run(block);
+  };
+  const auto run = [&](int64_t begin, int64_t end) {
+    if (is_zero) {
+      for (int64_t i = task.row_begin; i < task.row_end; ++i) {
+        float *row = products + (i - task.row_begin) * columns;
+        std::fill(row + begin, row + end, 0.0f);
+      }
+      return;
+    }
+    const auto first = static_cast<size_t>(begin) / gemm::kPanelColumns;
+    size_t last = gemm::PanelCount(static_cast<size_t>(end));
+    if (task.step % 2 == 0) {
+      run_panels(first, last);
+      return;
+    }
+    const size_t some = std::max<size_t>(
+        kTurnedFloats / (static_cast<size_t>(t.s.units) * gemm::kPanelColumns),
+        1);
+    while (first < last) {
+      const size_t middle = last - std::min(some, last - first);
+      run_panels(middle, last);
+      last = middle;
+    }
   };
   if (task.end - task.begin == t.s.units) {
     // Panels at the ends may have columns of other gates, which are computed
