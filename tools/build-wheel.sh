@@ -15,6 +15,8 @@ for CPU and GPU, the command `mace` with mace_run for the CPU, and the converter
 
   -abi ABI[,ABI...]   host (default), arm64: for this computer, or for Linux on 64-bit
                       ARM
+  -label LABEL        makes the version VERSION+LABEL, for what is no release: small
+                      letters and digits, with dots between
   -check              build nothing; only say whether it can be built
   -help               print this
 
@@ -29,18 +31,26 @@ fail() {
 }
 
 abis=host
+label=
 check_only=false
 while [[ $# -gt 0 ]]; do
   flag=${1%%=*}
   flag=${flag/#--/-}
   case $flag in
-    -abi)
+    -abi | -label)
       if [[ $1 == *=* ]]; then
-        abis=${1#*=}
+        value=${1#*=}
       else
         [[ $# -ge 2 ]] || fail "$1 needs a value; see -help"
-        abis=$2
+        value=$2
         shift
+      fi
+      if [[ $flag == -abi ]]; then
+        abis=$value
+      else
+        label=$value
+        [[ $label =~ ^[a-z0-9]+(\.[a-z0-9]+)*$ ]] ||
+          fail "-label: '$label' is not of small letters and digits, with dots between"
       fi
       ;;
     -check) check_only=true ;;
@@ -105,6 +115,7 @@ for abi in ${abis//,/ }; do
   # Times of files are not part of a wheel.
   MACE_WHEEL_CONTENTS=$PWD/$contents \
     MACE_WHEEL_PLATFORM=${baseline}_$(machine_of "$abi") \
+    MACE_WHEEL_LABEL=$label \
     PYTHONDONTWRITEBYTECODE=1 "$python" -m hatchling build --target wheel \
     --directory "$work/$abi.wheel" >"$work/log" 2>&1 || {
     cat "$work/log" >&2

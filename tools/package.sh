@@ -143,8 +143,12 @@ if $refused; then fail "nothing was made: a flag names it"; fi
 version=$(sed -n 's/^MACE_VERSION = "\(.*\)"/\1/p' mace/version.bzl)
 name=mace-$version
 tag=$(git tag --points-at HEAD --list 'v*' | sort | tail -1)
+commit=
+label=()
 if [[ -z $tag ]]; then
-  name+=-g$(git rev-parse --short=10 HEAD)
+  commit=g$(git rev-parse --short=10 HEAD)
+  name+=-$commit
+  label=("-label=$commit")
   echo "package: no release: this commit has no tag v$version"
 else
   [[ $tag == "v$version" ]] || fail "the tag of this commit is $tag," \
@@ -212,9 +216,11 @@ fi
 
 if [[ ${#packages[@]} -gt 0 ]]; then
   echo "package: Python packages"
-  rm -f "build/wheel/mace-$version-"*.whl
-  quietly bash tools/build-wheel.sh "-abi=$(IFS=, && echo "${packages[*]}")"
-  cp "build/wheel/mace-$version-"*.whl "$made/"
+  number=$version${commit:++$commit}
+  rm -f "build/wheel/mace-$number-"*.whl
+  quietly bash tools/build-wheel.sh "-abi=$(IFS=, && echo "${packages[*]}")" \
+    "${label[@]}"
+  cp "build/wheel/mace-$number-"*.whl "$made/"
 fi
 
 echo "package: sources"

@@ -122,14 +122,18 @@ def test_the_library_is_whole(release: Path, tmp_path: Path) -> None:
 def test_the_python_package_has_the_same_library(release: Path) -> None:
     (wheel,) = release.glob("*.whl")
     machine = os.uname().machine
-    tag = f"{mace.__version__}-py3-none-manylinux_2_28_{machine}"
-    assert wheel.name == f"mace-{tag}.whl"
+    version = str(mace.__version__)
+    if not _git("tag", "--points-at", "HEAD", "--list", "v*"):  # no release
+        version += "+g" + _git("rev-parse", "--short=10", "HEAD").strip()
+    assert wheel.name == f"mace-{version}-py3-none-manylinux_2_28_{machine}.whl"
     (archive,) = release.glob("libmace-*-linux-*-cpu_gpu.tar.gz")
     with tarfile.open(archive) as opened, zipfile.ZipFile(wheel) as packed:
         prefix = archive.name[: -len(".tar.gz")]
         library = opened.extractfile(f"{prefix}/lib/libmace.so")
         assert library is not None
         assert library.read() == packed.read("mace/lib/libmace.so")
+        metadata = packed.read(f"mace-{version}.dist-info/METADATA").decode()
+        assert f"\nVersion: {version}\n" in metadata
 
 
 def test_the_sources_are_those_of_the_commit(release: Path) -> None:

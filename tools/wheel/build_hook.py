@@ -19,8 +19,20 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 # native files for it.
 PLATFORM_VARIABLE = "MACE_WHEEL_PLATFORM"
 CONTENTS_VARIABLE = "MACE_WHEEL_CONTENTS"
+# What a build that is no release has after its version: that of the commit, say.
+LABEL_VARIABLE = "MACE_WHEEL_LABEL"
 
 _EXTRA = re.compile(r"requirements-(.+)\.txt$")
+
+
+def version() -> str:
+    """The version of the package: PEP 440's, whose local part is the label."""
+    text = Path(__file__).resolve().parents[2].joinpath("mace/version.bzl").read_text()
+    found = re.search('MACE_VERSION = "([^"]+)"', text)
+    if found is None:
+        raise ValueError("mace/version.bzl has no MACE_VERSION")
+    label = os.environ.get(LABEL_VARIABLE)
+    return f"{found[1]}+{label}" if label else found[1]
 
 
 def requirements(path: Path) -> List[str]:
