@@ -4,6 +4,27 @@
 #include "mace/ops/top_k/top_k_schema.h"
 
 namespace mace {
+namespace {
+
+// How many elements are wanted.
+Result<int64_t> Wanted(const TopKAttributes &attributes,
+                       const ShapeContext &context) {
+  const Tensor *count = context.input(kTopKCountInput);
+  if (count == nullptr) return attributes.k;
+  if (count->elements() != 1) {
+    return InvalidArgs("count has the shape ", count->shape.ToString(),
+                       ", not one element");
+  }
+  if (count->data == nullptr) {
+    return Unsupported("the value of the input count ('", count->name,
+                       "') is not known before the run");
+  }
+  const int64_t wanted = *count->As<int32_t>();
+  if (wanted < 0) return InvalidArgs("count is ", wanted);
+  return wanted;
+}
+
+}  // namespace
 
 MaceStatus InferTopKShapes(const TopKAttributes &attributes,
                            ShapeContext *context) {
@@ -15,11 +36,12 @@ MaceStatus InferTopKShapes(const TopKAttributes &attributes,
                        " is out of range for an input of shape ",
                        shape.ToString());
   }
-  if (attributes.k > shape[axis] || shape[axis] > INT32_MAX) {
-    return InvalidArgs("k is ", attributes.k, ", but axis ", axis, " of ",
+  MACE_ASSIGN_OR_RETURN(const int64_t k, Wanted(attributes, *context));
+  if (k > shape[axis] || shape[axis] > INT32_MAX) {
+    return InvalidArgs("k is ", k, ", but axis ", axis, " of ",
                        shape.ToString(), " has length ", shape[axis]);
   }
-  shape[axis] = attributes.k;
+  shape[axis] = k;
   MACE_RETURN_IF_ERROR(SetOutput(context, 0, shape, input->data_type));
   return SetOutput(context, 1, shape, DataType::kInt32);
 }

@@ -174,10 +174,11 @@ class TopKOp final : public CpuOp {
 
   MaceStatus Plan(PlanContext *context) override {
     const Shape &shape = context->input(kTopKInputInput)->shape;
-    const auto axis = shape.NormalizeAxis(attributes_.axis);
+    const auto axis =
+        static_cast<size_t>(shape.NormalizeAxis(attributes_.axis));
     context->RequestScratch(
         static_cast<size_t>(context->thread_pool()->thread_count() *
-                            Capacity(attributes_.k, shape[axis])) *
+                            Capacity(Wanted(context, axis), shape[axis])) *
         sizeof(uint64_t));
     return MaceStatus();
   }
@@ -193,6 +194,12 @@ class TopKOp final : public CpuOp {
   }
 
  private:
+  // How many elements are found.
+  template <typename Context>
+  static int64_t Wanted(Context *context, size_t axis) {
+    return context->output(0)->shape[axis];
+  }
+
   template <typename T>
   void Find(RunContext *context) const {
     const Tensor *input = context->input(kTopKInputInput);
@@ -201,7 +208,7 @@ class TopKOp final : public CpuOp {
         static_cast<size_t>(shape.NormalizeAxis(attributes_.axis));
     const int64_t length = shape[axis];
     const int64_t inner = shape.Elements(axis + 1, shape.rank());
-    const int64_t k = attributes_.k;
+    const int64_t k = Wanted(context, axis);
     const KeyOf key_of = {attributes_.largest ? 0 : -1};
     const T *x = input->As<T>();
     T *values = context->output(0)->MutableAs<T>();

@@ -125,6 +125,27 @@ TEST(TopKTest, SpecialNumbers) {
                 Value::Ints({3}, {1, 2, 0})});
 }
 
+// A number in place of the attribute.
+TEST(TopKTest, Counts) {
+  const Value x = Value::Floats({2, 3}, {3, 5, 4, 9, 7, 8});
+  const auto of = [&x](int32_t count) {
+    return OpCase("TopK", 2)
+        .Input(x)
+        .Known(Value::Ints({1}, {count}))
+        .Int("k", 1);
+  };
+  ExpectValues(of(2), {Value::Floats({2, 2}, {5, 4, 9, 8}),
+                       Value::Ints({2, 2}, {1, 2, 0, 2})});
+  ExpectValues(of(3), {Value::Floats({2, 3}, {5, 4, 3, 9, 8, 7}),
+                       Value::Ints({2, 3}, {1, 2, 0, 0, 2, 1})});
+  ExpectValues(of(0), {Value::Floats({2, 0}, {}), Value::Ints({2, 0}, {})});
+  ExpectError(of(4), MaceStatus::MACE_INVALID_ARGS, "k is 4, but axis 1");
+  ExpectError(of(-1), MaceStatus::MACE_INVALID_ARGS, "count is -1");
+  ExpectError(
+      OpCase("TopK", 2).Input(x).Known(Value::Ints({2}, {1, 1})).Int("k", 1),
+      MaceStatus::MACE_INVALID_ARGS, "count has the shape [2]");
+}
+
 TEST(TopKTest, Errors) {
   const Value x = Value::Floats({2}, {1, 2});
   ExpectError(OpCase("TopK", 2).Input(x), MaceStatus::MACE_INVALID_ARGS, "k");

@@ -16,13 +16,18 @@ _BYTES = (DataType.INT8, DataType.UINT8)
 @HANDLERS.register("TopK")
 def _top_k(node: Node) -> None:
     x = node.input(0)
+    inputs = []
     if node.opset < 10:
         k = node.integer("k", 0)
-    else:
+    elif node.input(1).is_constant:
         given = node.constant_ints(1, "k")
         if len(given) != 1:
             raise UnsupportedNodeError(f"k has {len(given)} elements, not 1")
         (k,) = given
+    else:
+        node.require_shape_only(node.input(1), "k")
+        k = 0
+        inputs.append(node.input(1))
     # If `sorted` is 0, any order is allowed.
     attrs = {
         "k": k,
@@ -30,10 +35,10 @@ def _top_k(node: Node) -> None:
         "largest": node.flag("largest", True),
     }
     if x.dtype not in _BYTES:
-        node.emit("TopK", [x], attrs)
+        node.emit("TopK", [x, *inputs], attrs)
         return
     wide = node.make("Cast", [x], {"to": "INT32"})
-    values, indices = node.make_all("TopK", [wide], attrs, 2)
+    values, indices = node.make_all("TopK", [wide, *inputs], attrs, 2)
     node.set_output(0, node.make("Cast", [values], {"to": x.dtype.value.upper()}))
     node.set_output(1, indices)
 

@@ -178,11 +178,11 @@ def _topk(c: Context) -> None:
     x = c.value("self")
     axis = c.axis(c.integer("dim", -1), c.rank(x))
     ordered, largest = c.flag("sorted", True), c.flag("largest", True)
-    count = np.array([c.integer("k")])
+    (count,) = c.sizes("k")
     c.give(
         *c.op_all(
             "TopK",
-            [x, count],
+            [x, c.dims([count])],
             2,
             axis=axis,
             largest=int(largest),
@@ -197,7 +197,7 @@ def _sort(c: Context) -> None:
     c.raw("stable")
     axis = c.axis(c.integer("dim", -1), c.rank(x))
     largest = int(c.flag("descending"))
-    count = np.array([c.length(x, axis)])
+    count = c.dims([c.sizes_of(x)[axis]])
     values, indices = c.op_all(
         "TopK", [x, count], 2, axis=axis, largest=largest, sorted=1
     )
