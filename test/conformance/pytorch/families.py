@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import lengths
 import numeric
 import torch
 import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
@@ -27,11 +28,13 @@ class Family:
 
     Attributes:
         dynamic: `dynamic_shapes` of torch.export.
+        others: inputs with other lengths.
     """
 
     module: nn.Module
     inputs: Sequence[Tensor]
     dynamic: Any = None
+    others: Sequence[Sequence[Tensor]] = ()
 
     def keys(self, inputs: Sequence[Tensor]) -> list[str]:
         """Names of the results, if the network is a function."""
@@ -774,6 +777,46 @@ def families() -> dict[str, Family]:
             ),
         ),
     }
+    result |= _of_lengths()
     for family in result.values():
         family.module.eval()
     return result
+
+
+def _of_lengths() -> dict[str, Family]:
+    """Those whose dimensions remain open in MACE."""
+    auto = torch.export.Dim.AUTO
+
+    def family(
+        function: Callable[..., Results],
+        inputs: Callable[[int], Sequence[Tensor]],
+        *axes: Sequence[int],
+    ) -> Family:
+        dynamic = (tuple(dict.fromkeys(own, auto) for own in axes),)
+        others = [inputs(more) for more in (-2, 6)]
+        return Family(_Function(function), inputs(0), dynamic, others)
+
+    def index(count: int) -> Tensor:
+        return torch.randint(0, 5, (count,))
+
+    return {
+        "lengths_order": family(lengths.order, lambda n: [_normal(2, 9 + n)], [1]),
+        "lengths_parts": family(lengths.parts, lambda n: [_normal(2, 8 + n, 3)], [1]),
+        "lengths_places": family(
+            lengths.places,
+            lambda n: [_normal(2, 9 + n, 3), index(4 + n), torch.tensor([2, 7 + n])],
+            [1],
+            [0],
+            [],
+        ),
+        "lengths_grids": family(
+            lengths.grids, lambda n: [_normal(7 + n), _normal(5 + 2 * n)], [0], [0]
+        ),
+        "lengths_images": family(
+            lengths.images,
+            lambda n: [_normal(1, 4, 6 + n, 8 + n), _normal(1, 4, 11 - n, 9)],
+            [2, 3],
+            [2, 3],
+        ),
+        "lengths_signal": family(lengths.signal, lambda n: [_normal(1, 64 + n)], [1]),
+    }

@@ -17,6 +17,7 @@ import json
 import sys
 import warnings
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,12 +89,21 @@ def record(name: str, family: Family, result: zipfile.ZipFile) -> None:
         _write(result, f"{name}_{kind}.pt2", _archive(version))
     arrays = {f"input_{i}": tensor.numpy() for i, tensor in enumerate(inputs)}
     arrays |= {f"output_{i}": tensor.numpy() for i, tensor in enumerate(wanted)}
-    stream = io.BytesIO()
-    np.savez(stream, **arrays)
-    _write(result, f"{name}.npz", stream.getvalue())
+    _write(result, f"{name}.npz", _arrays(arrays))
+    for number, others in enumerate(family.others):
+        arrays = {f"input_{i}": tensor.numpy() for i, tensor in enumerate(others)}
+        computed = enumerate(family.module(*others))
+        arrays |= {f"output_{i}": tensor.numpy() for i, tensor in computed}
+        _write(result, f"{name}.other{number}", _arrays(arrays))
     keys = family.keys(inputs)
     if keys:
         _write(result, f"{name}.json", json.dumps(keys).encode())
+
+
+def _arrays(arrays: Mapping[str, Any]) -> bytes:
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
 
 
 def _write(result: zipfile.ZipFile, name: str, content: bytes) -> None:

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -43,13 +44,18 @@ def _families() -> list[str]:
 def _compare(recorded: Path, name: str, kind: str, folder: Path) -> None:
     """Converts a recorded program and runs it in the reference executor."""
     # Dimensions that the program leaves open.
-    is_open = name == "lengths"
+    is_open = name.startswith("lengths")
     path = folder / "model.pt2"
     with zipfile.ZipFile(recorded) as archive:
         path.write_bytes(archive.read(f"{name}_{kind}.pt2"))
         arrays = dict(np.load(io.BytesIO(archive.read(f"{name}.npz"))))
         has_keys = f"{name}.json" in archive.namelist()
         keys = json.loads(archive.read(f"{name}.json")) if has_keys else []
+        others = [
+            dict(np.load(io.BytesIO(archive.read(other))))
+            for other in archive.namelist()
+            if other.startswith(f"{name}.other")
+        ]
     program = read_model(path).program
     inputs = {n: arrays[f"input_{i}"] for i, n in enumerate(program.inputs)}
     graph = import_model(
@@ -64,17 +70,30 @@ def _compare(recorded: Path, name: str, kind: str, folder: Path) -> None:
     )
     dims = [dim for value in graph.inputs for dim in value.shape or ()]
     assert is_open != all(isinstance(dim, int) for dim in dims)
-    results = run_graph(graph, {n: narrow(array) for n, array in inputs.items()})
     assert len(program.outputs) == sum(n.startswith("output_") for n in arrays)
     wrong = []
-    for index, output in enumerate(program.outputs):
+    for given in (arrays, *others):
+        feeds = {n: narrow(given[f"input_{i}"]) for i, n in enumerate(inputs)}
+        wrong += _differences(run_graph(graph, feeds), program.outputs, given, keys)
+    assert not wrong, "\n".join(wrong)
+
+
+def _differences(
+    results: Mapping[str, Array],
+    outputs: Sequence[str],
+    arrays: Mapping[str, Array],
+    keys: Sequence[str],
+) -> list[str]:
+    """What PyTorch computed otherwise."""
+    wrong = []
+    for index, output in enumerate(outputs):
         found, wanted = results[output], narrow(arrays[f"output_{index}"])
         key = keys[index] if keys else str(index)
         if found.dtype != wanted.dtype or found.shape != wanted.shape:
             wrong.append(f"{key}: {found.dtype}{found.shape}")
         elif not np.allclose(found, wanted, _RELATIVE, _ABSOLUTE, equal_nan=True):
             wrong.append(f"{key}: {found.ravel()[:5]}, not {wanted.ravel()[:5]}")
-    assert not wrong, "\n".join(wrong)
+    return wrong
 
 
 def _spec(name: str, array: Array, is_open: bool = False) -> InputSpec:

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any, Union
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.base import UnsupportedNodeError, check_made
 from mace.python.tools.importers.onnx.apply import apply_operator
 from mace.python.tools.importers.onnx.node import STATIC_HINT
 from mace.python.tools.ir.builder import GraphBuilder, narrow_constant
@@ -22,6 +24,19 @@ from mace.python.tools.ir.shapes import Shape, static
 Operand = Union[Value, Array, Sequence[int], float, bool, None]
 # A length: an integer, or a value of rank 0 where it depends on the run.
 Size = Union[int, Value]
+# Behind the last element of any axis.
+_END = 2**31 - 1
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mul": operator.mul,
+    "Div": operator.floordiv,
+    "Mod": operator.mod,
+    "Min": min,
+    "Max": max,
+}
+# What changes nothing on the right.
+_NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
 
 _ONNX_TYPES = {
     DataType.BOOL: 9,
@@ -94,15 +109,47 @@ class Operators:
 
     def sizes_of(self, value: Value) -> list[Size]:
         """All dimensions, as values where they are not known before the run."""
+        return [self.size(value, axis) for axis in range(self.rank(value))]
+
+    def size(self, value: Value, axis: int) -> Size:
+        """A dimension, as a value where it is not known before the run."""
+        dim = self.dim(value, axis)
+        if isinstance(dim, int):
+            return dim
+        shape = self.op("Shape", value)
+        return self.op("Gather", shape, self.constant(axis % self.rank(value)))
+
+    def largest_sizes(self, value: Value) -> list[Size]:
+        """All dimensions of the memory of a value, in which not all elements need to
+        count.
+        """
+        return [
+            dim if isinstance(dim, int) else self.size(value, axis)
+            for axis, dim in enumerate(self.shape(value))
+        ]
+
+    def broadcast(self, values: Sequence[Value]) -> list[Size]:
+        """The dimensions that values have together."""
+        rank = max(self.rank(value) for value in values)
         found: list[Size] = []
-        for axis in range(self.rank(value)):
-            dim = self.dim(value, axis)
-            if isinstance(dim, int):
-                found.append(dim)
+        for place in range(-rank, 0):
+            own = [v for v in values if self.rank(v) >= -place]
+            dims = [(value, self.shape(value)[place]) for value in own]
+            known = [dim for _, dim in dims if isinstance(dim, int) and dim != 1]
+            if known:
+                found.append(known[0])
             else:
-                shape = self.op("Shape", value)
-                found.append(self.op("Gather", shape, self.constant(axis)))
+                # What is open and what is 1: the run decides.
+                wide = [v for v, dim in dims if dim != 1] or own[:1]
+                sizes = [self.size(value, place) for value in wide]
+                found.append(functools.reduce(self._wider, sizes))
         return found
+
+    def _wider(self, a: Size, b: Size) -> Size:
+        """Of two dimensions that are equal, or one of which is 1."""
+        if isinstance(a, int) or isinstance(b, int):
+            return b if isinstance(a, int) else a
+        return self.compute("Max", a, b)
 
     def axis(self, axis: int, rank: int) -> int:
         """An axis counted from the front; a scalar has one, too."""
@@ -183,9 +230,31 @@ class Operators:
         """A value without these dimensions of length 1."""
         return self.op("Squeeze", value, list(axes)) if axes else value
 
-    def slice(self, value: Value, axis: int, begin: int, end: int) -> Value:
-        """A part of a value along an axis."""
-        return self.op("Slice", value, [begin], [end], [axis], [1])
+    def slice(
+        self, value: Value, axis: int, begin: Size, end: Size | None = None
+    ) -> Value:
+        """A part of a value along an axis, to its end if none is given."""
+        last = _END if end is None else end
+        return self.op("Slice", value, self.dims([begin]), self.dims([last]), [axis])
+
+    def compute(self, op_type: str, a: Size, b: Size) -> Size:
+        """Arithmetic on lengths; quotients are rounded down."""
+        if isinstance(a, int) and isinstance(b, int):
+            return _ARITHMETIC[op_type](a, b)
+        if isinstance(b, int) and b == _NEUTRAL.get(op_type):
+            return a
+        return self.op(op_type, *(self.number_of(size) for size in (a, b)))
+
+    def number_of(self, size: Size) -> Value:
+        """A length as a tensor."""
+        return size if isinstance(size, Value) else self.constant(size)
+
+    def count_up(self, size: Size) -> Value:
+        """The numbers from 0 on, below a length."""
+        if isinstance(size, int):
+            check_made(size)
+            return self.constant(np.arange(size))
+        return self.op("Range", self.constant(0), size, self.constant(1))
 
     def concat(self, parts: Sequence[Value], axis: int) -> Value:
         """Values one after the other along an axis."""

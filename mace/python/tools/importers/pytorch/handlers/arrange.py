@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -60,7 +61,7 @@ def _to(c: Context) -> None:
 def _copy(c: Context) -> None:
     x, source = c.value("self"), c.cast(c.value("src"), c.value("self").dtype)
     if c.shape(x) != c.shape(source):
-        source = c.op("Expand", source, list(c.static_shape(x)))
+        source = c.op("Expand", source, c.dims(c.sizes_of(x)))
     c.give(source)
 
 
@@ -90,12 +91,11 @@ def _joined(c: Context, x: Value, first: int, last: int) -> Value:
         return c.reshape(x, [1])
     dims = [c.dim(x, axis) for axis in range(first)]
     before = [0 if not isinstance(dim, int) else dim for dim in dims]
-    after = [c.length(x, axis) for axis in range(last + 1, len(shape))]
-    target = [*before, -1, *after]
+    after = [c.size(x, axis) for axis in range(last + 1, len(shape))]
     if 0 in shape:
         size = math.prod(c.static_shape(x)[first : last + 1])
         return c.reshape(x, [*before, size, *after])
-    return c.op("Reshape", x, target)  # 0 keeps a dimension
+    return c.op("Reshape", x, c.dims([*before, -1, *after]))  # 0 keeps a dimension
 
 
 @HANDLERS.register("aten.flatten", "aten.ravel")
@@ -305,7 +305,14 @@ def _split(c: Context) -> None:
     x = c.value("self")
     axis = c.axis(c.integer("dim", 0), c.rank(x))
     if c.has("split_sizes"):
-        _parts(c, x, axis, c.integers("split_sizes"))
+        given = c.sizes("split_sizes")
+        if all(isinstance(size, int) for size in given):
+            _parts(c, x, axis, c.integers("split_sizes"))
+            return
+        begins: list[Size] = [0]
+        for size in given[:-1]:
+            begins.append(c.compute("Add", begins[-1], size))
+        _cut_at(c, x, axis, begins)
         return
     sizes = c.integers("split_size")
     if isinstance(c.raw("split_size"), int):
@@ -317,14 +324,28 @@ def _split(c: Context) -> None:
 def _chunk(c: Context) -> None:
     x = c.value("self")
     axis = c.axis(c.integer("dim", 0), c.rank(x))
-    length, count = c.length(x, axis), c.integer("chunks")
-    _parts(c, x, axis, _cut(length, max(-(-length // max(count, 1)), 1)))
+    length, count = c.size(x, axis), max(c.integer("chunks"), 1)
+    if isinstance(length, int):
+        _parts(c, x, axis, _cut(length, max(-(-length // count), 1)))
+        return
+    size = c.compute("Div", c.compute("Add", length, count - 1), count)
+    bounds = [c.compute("Mul", size, index) for index in range(c.outputs)]
+    _cut_at(c, x, axis, bounds)
+
+
+def _cut_at(c: Context, x: Value, axis: int, begins: Sequence[Size]) -> None:
+    """Parts that begin at these places."""
+    pairs = zip(begins, [*begins[1:], None])
+    c.give(*(c.slice(x, axis, begin, end) for begin, end in pairs))
 
 
 @HANDLERS.register("aten.tensor_split")
 def _tensor_split(c: Context) -> None:
     x = c.value("self")
     axis = c.axis(c.integer("dim", 0), c.rank(x))
+    if c.has("indices") and not isinstance(c.dim(x, axis), int):
+        _cut_at(c, x, axis, [0, *c.sizes("indices")])
+        return
     length = c.length(x, axis)
     if c.has("indices"):
         bounds = [0, *c.integers("indices"), length]
@@ -368,9 +389,10 @@ def _slice(c: Context) -> None:
 def _narrow(c: Context) -> None:
     x = c.value("self")
     axis = c.axis(c.integer("dim"), c.rank(x))
-    begin, length = c.integer("start"), c.integer("length")
-    begin = begin if begin >= 0 else begin + c.length(x, axis)
-    c.give(c.slice(x, axis, begin, begin + length))
+    ((begin,), (length,)) = c.sizes("start"), c.sizes("length")
+    if isinstance(begin, int) and begin < 0:
+        begin = c.compute("Add", c.size(x, axis), begin)
+    c.give(c.slice(x, axis, begin, c.compute("Add", begin, length)))
 
 
 @HANDLERS.register("aten.select")
@@ -404,7 +426,7 @@ def _roll(c: Context) -> None:
     if not c.has("dims") or not c.integers("dims", []):
         flat = c.reshape(x, [-1])
         rolled = _rolled(c, flat, 0, shifts[0])
-        c.give(c.reshape(rolled, list(c.static_shape(x))))
+        c.give(c.reshape(rolled, c.sizes_of(x)))
         return
     for axis, shift in zip(c.integers("dims"), shifts):
         x = _rolled(c, x, c.axis(axis, len(shape)), shift)
@@ -412,11 +434,11 @@ def _roll(c: Context) -> None:
 
 
 def _rolled(c: Context, x: Value, axis: int, shift: int) -> Value:
-    length = c.length(x, axis)
-    at = -shift % max(length, 1)
-    if at == 0:
+    length = c.size(x, axis)
+    if shift == 0 or length in (0, 1):
         return x
-    parts = [c.slice(x, axis, at, length), c.slice(x, axis, 0, at)]
+    at = c.compute("Mod", -shift, length)
+    parts = [c.slice(x, axis, at), c.slice(x, axis, 0, at)]
     return c.op("Concat", *parts, axis=axis)
 
 
@@ -432,21 +454,21 @@ def _pixel_shuffle(c: Context) -> None:
 @HANDLERS.register("aten.pixel_unshuffle")
 def _pixel_unshuffle(c: Context) -> None:
     x, size = c.value("self"), c.integer("downscale_factor")
-    n, channels, height, width = c.static_shape(x)
-    small = (height // size, width // size)
+    n, channels, *lengths = c.sizes_of(x)
+    small = [c.compute("Div", length, size) for length in lengths]
     split = c.reshape(x, [n, channels, small[0], size, small[1], size])
     turned = c.transpose(split, [0, 1, 3, 5, 2, 4])
-    c.give(c.reshape(turned, [n, channels * size * size, *small]))
+    c.give(c.reshape(turned, [n, c.compute("Mul", channels, size * size), *small]))
 
 
 @HANDLERS.register("aten.channel_shuffle")
 def _channel_shuffle(c: Context) -> None:
     x, groups = c.value("self"), c.integer("groups")
-    shape = c.static_shape(x)
-    n, channels, *rest = shape
-    split = c.reshape(x, [n, groups, channels // groups, *rest])
-    order = [0, 2, 1, *range(3, len(shape) + 1)]
-    c.give(c.reshape(c.transpose(split, order), list(shape)))
+    sizes = c.sizes_of(x)
+    n, channels, *rest = sizes
+    split = c.reshape(x, [n, groups, c.compute("Div", channels, groups), *rest])
+    order = [0, 2, 1, *range(3, len(sizes) + 1)]
+    c.give(c.reshape(c.transpose(split, order), sizes))
 
 
 _PAD_MODES = {
@@ -529,10 +551,18 @@ def _unfold(c: Context) -> None:
     x = c.value("self")
     axis = c.axis(c.integer("dimension"), c.rank(x))
     size, step = c.integer("size"), c.integer("step")
-    count = (c.length(x, axis) - size) // step + 1
-    check_made(max(count, 0), size)
-    indices = np.arange(count)[:, None] * step + np.arange(size)
-    windows = c.op("Gather", x, c.constant(indices), axis=axis)
+    length = c.size(x, axis)
+    if isinstance(length, int):
+        count = (length - size) // step + 1
+        check_made(max(count, 0), size)
+        steps = np.arange(count)[:, None] * step
+        indices = c.constant(steps + np.arange(size))
+    else:
+        # All places at which a window may begin, of which each step-th is taken.
+        last = c.compute("Sub", length, size - 1)
+        begins = c.op("Range", c.constant(0), last, c.constant(step))
+        indices = c.op("Add", c.unsqueeze(begins, 1), c.count_up(size))
+    windows = c.op("Gather", x, indices, axis=axis)
     rank = c.rank(windows)
     order = [a for a in range(rank) if a != axis + 1] + [axis + 1]
     c.give(c.transpose(windows, order))
@@ -553,17 +583,19 @@ def _on_diagonal(c: Context, x: Value, axes: Sequence[int], offset: int) -> Valu
     """The elements on a diagonal along two axes, as the last dimension."""
     first, second = axes
     rank = c.rank(x)
-    rows, columns = c.length(x, first), c.length(x, second)
+    rows, columns = c.size(x, first), c.size(x, second)
     begin = (max(-offset, 0), max(offset, 0))
-    count = max(min(rows - begin[0], columns - begin[1]), 0)
-    check_made(count)
-    steps = np.arange(count)
-    flat = (steps + begin[0]) * columns + steps + begin[1]
+    counts = (c.compute("Sub", n, b) for n, b in zip((rows, columns), begin))
+    count = functools.reduce(lambda a, b: c.compute("Min", a, b), counts)
+    steps = c.count_up(c.compute("Max", count, 0))
+    ahead = c.compute("Add", c.compute("Mul", columns, begin[0]), begin[1])
+    apart = c.compute("Add", columns, 1)
+    flat = c.op("Add", c.op("Mul", steps, c.number_of(apart)), c.number_of(ahead))
     order = [a for a in range(rank) if a not in (first, second)] + [first, second]
     moved = c.transpose(x, order)
     lengths = _lengths(c, moved, 0, rank - 2)
-    joined = c.reshape(moved, [*lengths, rows * columns])
-    return c.op("Gather", joined, c.constant(flat), axis=rank - 2)
+    joined = c.reshape(moved, [*lengths, c.compute("Mul", rows, columns)])
+    return c.op("Gather", joined, flat, axis=rank - 2)
 
 
 @HANDLERS.register("aten.diag_embed")
@@ -592,7 +624,7 @@ def _diag_embed(c: Context) -> None:
 @HANDLERS.register("aten.meshgrid")
 def _meshgrid(c: Context) -> None:
     values = c.values("tensors")
-    lengths = [c.length(value, 0) if c.rank(value) else 1 for value in values]
+    lengths = [c.size(value, 0) if c.rank(value) else 1 for value in values]
     count = len(values)
     order = list(range(count))
     if c.text("indexing", "ij") == "xy" and count > 1:
@@ -601,7 +633,7 @@ def _meshgrid(c: Context) -> None:
     results = []
     for index, value in enumerate(values):
         place = order.index(index)
-        own = [lengths[index] if axis == place else 1 for axis in range(count)]
+        own = [-1 if axis == place else 1 for axis in range(count)]
         results.append(_expanded(c, c.reshape(value, own), shape))
     c.give(*results)
 
@@ -626,8 +658,8 @@ def _atleast(c: Context) -> None:
 @HANDLERS.register("aten.broadcast_tensors")
 def _broadcast_tensors(c: Context) -> None:
     values = c.values("tensors")
-    shape = list(np.broadcast_shapes(*(c.static_shape(value) for value in values)))
-    c.give(*(_expanded(c, value, shape) for value in values))
+    sizes = c.broadcast(values)
+    c.give(*(_expanded(c, value, sizes) for value in values))
 
 
 @HANDLERS.register("aten.column_stack")

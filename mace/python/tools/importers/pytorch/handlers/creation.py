@@ -110,10 +110,15 @@ def _linspace(c: Context) -> None:
 @HANDLERS.register("aten.eye")
 def _eye(c: Context) -> None:
     c.dtype()
-    rows = c.integer("n")
-    columns = c.integer("m", rows)
-    check_made(rows, columns)
-    c.give(c.constant(np.eye(rows, columns), c.type_of_result()))
+    (rows,) = c.sizes("n")
+    columns = c.sizes("m")[0] if c.has("m") else rows
+    if isinstance(rows, int) and isinstance(columns, int):
+        check_made(rows, columns)
+        c.give(c.constant(np.eye(rows, columns), c.type_of_result()))
+        return
+    own = c.unsqueeze(c.count_up(rows), 1)
+    on = c.op("Equal", own, c.count_up(columns))
+    c.give(c.cast(on, c.type_of_result()))
 
 
 @HANDLERS.register("aten.tril", "aten.triu")

@@ -255,24 +255,28 @@ def _stft(c: Context) -> None:
 
 def _frames(c: Context, x: Value, size: int, step: int) -> Value:
     """[batch, frames, size] of a signal."""
-    count = (c.length(x, 1) - size) // step + 1
-    if count < 1:
-        raise UnsupportedNodeError(
-            f"frames of {size} samples of a signal of {c.length(x, 1)}"
-        )
+    length = c.size(x, 1)
+    count = c.compute("Add", c.compute("Div", c.compute("Sub", length, size), step), 1)
+    if isinstance(count, int) and count < 1:
+        raise UnsupportedNodeError(f"frames of {size} samples of a signal of {length}")
     blocks = -(-size // step)
     if blocks <= _MOST_BLOCKS:
         # Blocks as long as a step, of which each frame has the next few.
-        whole = (count + blocks - 1) * step
-        missing = whole - c.length(x, 1)
-        if missing > 0:
-            x = c.op("Pad", x, np.array([0, 0, 0, missing]))
-        lines = c.reshape(c.slice(x, 1, 0, whole), [-1, count + blocks - 1, step])
-        parts = [c.slice(lines, 1, k, k + count) for k in range(blocks)]
+        rows = c.compute("Add", count, blocks - 1)
+        whole = c.compute("Mul", rows, step)
+        missing = c.compute("Sub", whole, length)
+        more = missing if isinstance(missing, int) else blocks * step
+        if more > 0:
+            x = c.op("Pad", x, np.array([0, 0, 0, more]))
+        lines = c.reshape(c.slice(x, 1, 0, whole), [c.size(x, 0), rows, step])
+        parts = [
+            c.slice(lines, 1, k, c.compute("Add", count, k)) for k in range(blocks)
+        ]
         joined = c.op("Concat", *parts, axis=2)
         return c.slice(joined, 2, 0, size) if blocks * step > size else joined
-    places = np.arange(count)[:, None] * step + np.arange(size)
-    return c.op("Gather", x, c.constant(places), axis=1)
+    begins = c.op("Mul", c.count_up(count), c.constant(step))
+    places = c.op("Add", c.unsqueeze(begins, 1), c.count_up(size))
+    return c.op("Gather", x, places, axis=1)
 
 
 @HANDLERS.register("aten.istft")

@@ -5,16 +5,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError, check_made
 from mace.python.tools.importers.onnx.counted_nodes import never_negative
+from mace.python.tools.importers.onnx.operators import Size
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import positions
+from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import static
+
+_T = TypeVar("_T")
+# Of the end of a slice: that of the axis.
+_LAST = 2**31 - 1
 
 
 @HANDLERS.register("aten.embedding")
@@ -85,23 +93,26 @@ def _indices(c: Context) -> dict[int, Value]:
     return found
 
 
-def _largest_shape(c: Context, value: Value) -> tuple[int, ...]:
-    """The shape of a value, in which not all elements need to count."""
-    shape = static(c.shape(value))
-    return c.static_shape(value) if shape is None else shape
-
-
 def _together(c: Context, found: dict[int, Value]) -> tuple[Value, int]:
     """Indices of several axes as one tensor, the last dimension of which are the axes,
     and the rank without this one.
     """
-    shapes = [_largest_shape(c, value) for value in found.values()]
-    common = np.broadcast_shapes(*shapes)
+    values = list(found.values())
+    shapes = [c.shape(value) for value in values]
+    known = [shape for shape in map(static, shapes) if shape is not None]
+    if len(set(shapes)) == 1 and None not in shapes[0]:
+        common: list[Size] | None = None
+    elif len(known) == len(shapes):
+        common = list(np.broadcast_shapes(*known))
+    else:
+        common = c.broadcast(values)
+    rank = max(map(len, shapes))
     parts = []
-    for value, shape in zip(found.values(), shapes):
-        wide = value if shape == common else c.op("Expand", value, list(common))
-        parts.append(c.unsqueeze(wide, len(common)))
-    return c.concat(parts, len(common)), len(common)
+    for value, shape in zip(values, shapes):
+        if common is not None and list(shape) != common:
+            value = c.op("Expand", value, c.dims(common))
+        parts.append(c.unsqueeze(value, rank))
+    return c.concat(parts, rank), rank
 
 
 @HANDLERS.register("aten.index", "aten._unsafe_index")
@@ -136,7 +147,12 @@ def _from_front(c: Context, x: Value, axis: int, index: Value) -> Value:
         return index
     if never_negative(index):
         return index
-    length = c.constant(c.length(x, axis), index.dtype)
+    size = c.size(x, axis)
+    length = (
+        c.constant(size, index.dtype)
+        if isinstance(size, int)
+        else c.cast(size, index.dtype)
+    )
     below = c.op("Less", index, c.constant(0, index.dtype))
     return c.op("Where", below, c.op("Add", index, length), index)
 
@@ -161,18 +177,21 @@ def _index_put(c: Context) -> None:
     order = [*axes, *rest]
     places = {axis: _from_front(c, x, axis, found[axis]) for axis in axes}
     indices, count = _together(c, places)
-    shape = c.static_shape(x)
-    picked = list(_largest_shape(c, indices)[:count])
     # Axes of the indices that lie side by side are where they were, or else in front.
     first = axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0
-    others = [shape[axis] for axis in rest]
-    target = [*others[:first], *picked, *others[first:]]
-    if _largest_shape(c, values) != tuple(target):
-        values = c.op("Expand", values, target)
+
+    def target(of_x: Sequence[_T], picked: Sequence[_T]) -> list[_T]:
+        others = [of_x[axis] for axis in rest]
+        return [*others[:first], *picked[:count], *others[first:]]
+
+    wanted = target(c.shape(x), c.shape(indices))
+    if None in wanted or list(c.shape(values)) != wanted:
+        sizes = target(c.sizes_of(x), c.largest_sizes(indices))
+        values = c.op("Expand", values, c.dims(sizes))
     turned = [
         *range(first, first + count),
         *range(first),
-        *range(first + count, len(target)),
+        *range(first + count, len(wanted)),
     ]
     values = c.cast(c.transpose(values, turned), x.dtype)
     written = c.op(
@@ -251,24 +270,25 @@ def _select_scatter(c: Context) -> None:
     x = c.value("self")
     axis = c.axis(c.integer("dim"), c.rank(x))
     index = c.integer("index")
-    index = index if index >= 0 else index + c.length(x, axis)
     source = c.unsqueeze(c.cast(c.value("src"), x.dtype), axis)
-    c.give(_replaced(c, x, axis, index, index + 1, source))
+    c.give(_replaced(c, x, axis, index, None if index == -1 else index + 1, source))
 
 
 @HANDLERS.register("aten.slice_scatter")
 def _slice_scatter(c: Context) -> None:
     x = c.value("self")
     axis = c.axis(c.integer("dim", 0), c.rank(x))
-    length = c.length(x, axis)
     (step,) = c.integers("step", [1])
+    source = c.cast(c.value("src"), x.dtype)
+    if step == 1:
+        (first,), (last,) = c.sizes("start", [0]), c.sizes("end", [_LAST])
+        bounds = _bounds(c.dim(x, axis), first, last)
+        c.give(_replaced(c, x, axis, *bounds, source))
+        return
+    length = c.length(x, axis)
     (begin,) = c.integers("start", [0])
     (end,) = c.integers("end", [length])
     begin, end, step = slice(begin, end, step).indices(length)
-    source = c.cast(c.value("src"), x.dtype)
-    if step == 1:
-        c.give(_replaced(c, x, axis, begin, end, source))
-        return
     # Each element of x remains, or is one of the source.
     places = np.arange(begin, end, step)
     picks = np.arange(length)
@@ -277,23 +297,31 @@ def _slice_scatter(c: Context) -> None:
     c.give(c.op("Gather", both, c.constant(picks), axis=axis))
 
 
+def _bounds(length: Dim, begin: Size, end: Size) -> tuple[Size, Size | None]:
+    """The bounds of a slice of an axis of this length; no end if it is the axis's."""
+    if isinstance(length, int) and isinstance(begin, int) and isinstance(end, int):
+        begin, end, _ = slice(begin, end).indices(length)
+        return begin, None if end == length else end
+    dims = end.dims if isinstance(end, Value) else None
+    if dims is not None and dims.reshape(-1)[0] == length:
+        return begin, None
+    return begin, None if isinstance(end, int) and end >= _LAST else end
+
+
 def _replaced(
-    c: Context, x: Value, axis: int, begin: int, end: int, source: Value
+    c: Context, x: Value, axis: int, begin: Size, end: Size | None, source: Value
 ) -> Value:
-    """A value with a part from another one."""
-    length = c.length(x, axis)
-    shape = list(c.shape(x))
-    shape[axis] = end - begin
-    if c.shape(source) != tuple(shape):
-        fixed = [size for size in shape if isinstance(size, int)]
-        if len(fixed) != len(shape):
-            raise UnsupportedNodeError("a source of an open shape")
-        source = c.op("Expand", source, fixed)
+    """A value with a part from another one, from a place on, to the end or before
+    another place; numbers below 0 count from the end.
+    """
+    part = c.slice(x, axis, begin, end)
+    if None in c.shape(part) or c.shape(source) != c.shape(part):
+        source = c.op("Expand", source, c.dims(c.sizes_of(part)))
     parts = [source]
-    if begin > 0:
+    if begin != 0:
         parts.insert(0, c.slice(x, axis, 0, begin))
-    if end < length:
-        parts.append(c.slice(x, axis, end, length))
+    if end is not None:
+        parts.append(c.slice(x, axis, end))
     return c.concat(parts, axis)
 
 
@@ -362,7 +390,7 @@ def _take(c: Context) -> None:
         source,
         reduction="add" if add else "none",
     )
-    c.give(c.reshape(written, list(c.static_shape(x))))
+    c.give(c.reshape(written, c.sizes_of(x)))
 
 
 @HANDLERS.register("aten.index_fill")
@@ -370,13 +398,13 @@ def _index_fill(c: Context) -> None:
     x, index = c.value("self"), c.value("index")
     rank = c.rank(x)
     axis = c.axis(c.integer("dim"), rank)
-    length = c.length(x, axis)
     # Where one of the indices is the position along the axis.
     index = c.reshape(_from_front(c, x, axis, index), [-1, 1])
-    hits = c.cast(c.op("Equal", index, c.constant(np.arange(length))), DataType.FLOAT32)
+    places = c.count_up(c.size(x, axis))
+    hits = c.cast(c.op("Equal", index, places), DataType.FLOAT32)
     found = c.cast(c.op("ReduceMax", hits, [0], keepdims=0), DataType.BOOL)
     own = [1] * rank
-    own[axis] = length
+    own[axis] = -1
     filler = c.cast(c.value("value"), x.dtype)
     c.give(c.op("Where", c.reshape(found, own), filler, x))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.operators import Size
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import extreme
 from mace.python.tools.importers.pytorch.promotion import promoted
@@ -84,12 +85,18 @@ def _var(c: Context) -> None:
     correction = c.number("correction", 1) if c.has("correction") else 1.0
     if c.has("unbiased") or "unbiased" in c.node.arguments:
         correction = float(c.flag("unbiased", True))
-    count = int(np.prod([c.length(x, axis) for axis in axes]))
+    count: Size = 1
+    for axis in axes:
+        count = c.compute("Mul", count, c.size(x, axis))
     mean = c.op("ReduceMean", x, axes, keepdims=1)
     centred = c.op("Sub", x, mean)
     total = c.op("ReduceSumSquare", centred, axes, keepdims=keep)
-    divisor = max(count - correction, 0)
-    result = c.op("Div", total, c.constant(divisor, _FLOAT))
+    if isinstance(count, int):
+        divisor = c.constant(max(count - correction, 0), _FLOAT)
+    else:
+        rest = c.op("Sub", c.cast(count, _FLOAT), c.constant(correction, _FLOAT))
+        divisor = c.op("Max", rest, c.constant(0, _FLOAT))
+    result = c.op("Div", total, divisor)
     if c.operator.startswith("std"):
         result = c.op("Sqrt", result)
     if not c.operator.endswith("_mean"):
@@ -197,7 +204,7 @@ def _sort(c: Context) -> None:
     c.raw("stable")
     axis = c.axis(c.integer("dim", -1), c.rank(x))
     largest = int(c.flag("descending"))
-    count = c.dims([c.sizes_of(x)[axis]])
+    count = c.dims([c.size(x, axis)])
     values, indices = c.op_all(
         "TopK", [x, count], 2, axis=axis, largest=largest, sorted=1
     )

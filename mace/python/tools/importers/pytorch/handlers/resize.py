@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.operators import Size
 from mace.python.tools.importers.pytorch.context import (
     HANDLERS,
     STATIC_HINT,
@@ -47,6 +49,11 @@ def _upsample(c: Context) -> None:
     if _is_open(c, x) and not c.has("output_size") and rank < 5:
         c.give(_scaled(c, x, scales))
         return
+    if c.has("output_size") and rank < 5:
+        wanted = c.sizes("output_size")
+        if _is_open(c, x) or not all(isinstance(size, int) for size in wanted):
+            c.give(_sized(c, x, wanted))
+            return
     lengths = [c.length(x, axis) for axis in range(2, rank)]
     if c.has("output_size"):
         sizes = c.integers("output_size")
@@ -72,6 +79,15 @@ def _upsample(c: Context) -> None:
 
 def _is_open(c: Context, x: Value) -> bool:
     return not all(isinstance(dim, int) for dim in c.shape(x)[2:])
+
+
+def _sized(c: Context, x: Value, sizes: Sequence[Size]) -> Value:
+    """An image in a size, one of which the run knows."""
+    if any(scale is not None for scale in _scales(c, len(sizes))):
+        raise UnsupportedNodeError("scales beside an open size", STATIC_HINT)
+    attributes = _attributes(c, c.flag("align_corners"))
+    axes = list(range(2, 2 + len(sizes)))
+    return c.op("Resize", x, None, None, c.dims(sizes), axes=axes, **attributes)
 
 
 def _scaled(c: Context, x: Value, scales: list[float | None]) -> Value:

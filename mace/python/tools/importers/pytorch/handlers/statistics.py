@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.operators import Size
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import (
     as_float,
@@ -33,7 +34,7 @@ def _line(c: Context, x: Value) -> tuple[Value, int]:
 
 def _ordered(c: Context, x: Value, axis: int) -> list[Value]:
     """The elements from the least to the largest, and where they were."""
-    count = np.array([c.length(x, axis)])
+    count = c.dims([c.size(x, axis)])
     return c.op_all("TopK", [x, count], 2, axis=axis, largest=0, sorted=1)
 
 
@@ -47,10 +48,11 @@ def _kth(c: Context) -> None:
     line, axis = _line(c, x)
     if c.operator == "kthvalue":
         line, axis = x, c.axis(c.integer("dim", -1), c.rank(x))
-        place = c.integer("k") - 1
+        place: Size = c.integer("k") - 1
     else:
-        place = (c.length(line, axis) - 1) // 2
-    found = [c.slice(v, axis, place, place + 1) for v in _ordered(c, line, axis)]
+        place = c.compute("Div", c.compute("Sub", c.size(line, axis), 1), 2)
+    end = c.compute("Add", place, 1)
+    found = [c.slice(v, axis, place, end) for v in _ordered(c, line, axis)]
     if not keep:
         found = [c.squeeze(value, axis) for value in found]
     c.give(*found[: c.outputs])

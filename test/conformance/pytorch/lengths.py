@@ -1,0 +1,122 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of tensors some of whose dimensions remain open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+Results = Mapping[str, Tensor]
+
+
+def order(x: Tensor) -> Results:  # [2, length]
+    length = x.shape[1]
+    values, places = torch.sort(x, 1, descending=True)
+    variance, mean = torch.var_mean(x, 1, keepdim=True)
+    return {
+        "sorted": values,
+        "places": places,
+        "argsort": torch.argsort(x),
+        "all": torch.sort(x.flatten())[0],
+        "few": torch.topk(x, torch.sym_min(length, 3), 1)[0],
+        "median": torch.median(x, 1)[0],
+        "kthvalue": torch.kthvalue(x, 2, 1)[0],
+        "std": x.std(1),
+        "std_of_all": x.std(correction=0),
+        "variance": variance,
+        "mean": mean,
+        "rolled": torch.roll(x, 2, 1),
+        "rolled_back": torch.roll(x, (-3, 1), (1, 0)),
+        "rolled_far": torch.roll(x, 100, 1),
+        "rolled_all": torch.roll(x, 5),
+    }
+
+
+def parts(x: Tensor) -> Results:  # [2, length, 3]
+    length = x.shape[1]
+    shifted = torch.zeros_like(x)
+    shifted[:, 1:] = x[:, :-1]
+    ends = x.clone()
+    ends[:, 0] = 5
+    ends[:, -1] = x[:, 1]
+    inner = x.clone()
+    inner[:, 1:3] = -1
+    first, second = x.chunk(2, 1)
+    before, middle, after = torch.tensor_split(x, [1, 3], 1)
+    return {
+        "shifted": shifted,
+        "ends": ends,
+        "inner": inner,
+        "whole": torch.ops.aten.slice_scatter(x, x * 2, 1, 0, length),
+        "narrow": x.narrow(1, 1, length - 2),
+        "behind": x.narrow(1, -2, 2),
+        "first": first,
+        "second": second,
+        "before": before,
+        "middle": middle,
+        "after": after,
+        "half": x[:, : length // 2],
+        "windows": x.unfold(1, 3, 2),
+        "joined": x.flatten(0, 1),
+        "front": x[:, :, None].flatten(1, 2),
+        "last": x.transpose(1, 2).flatten(0, 1),
+    }
+
+
+def places(x: Tensor, index: Tensor, lengths: Tensor) -> Results:
+    """[2, length, 3], [count] and [2]."""
+    rows, line = torch.arange(2), x.flatten()
+    return {
+        "picked": x[:, index],
+        "last_of_each": x[rows, lengths - 1],
+        "negative": x[rows, -lengths],
+        "pairs": x[rows[:, None], index[None]],
+        "put": x.index_put((rows, lengths - 1), torch.ones(3)),
+        "put_many": x.index_put((torch.tensor(0), index), x[0, index] * 2),
+        "added": x.index_put((rows[:, None], index), torch.ones(1), accumulate=True),
+        "filled": x.index_fill(1, index, 7),
+        "taken": torch.take(x, index - 4),
+        "put_in_all": torch.put(x, index, line[index]),
+    }
+
+
+def grids(x: Tensor, y: Tensor) -> Results:  # [columns], [rows]
+    down, across = torch.meshgrid(y, x, indexing="ij")
+    other, _ = torch.meshgrid(y, x, indexing="xy")
+    table = torch.outer(y, x)
+    wide, high = torch.broadcast_tensors(x[None], y[:, None])
+    return {
+        "down": down,
+        "across": across,
+        "other": other,
+        "wide": wide,
+        "high": high,
+        "eye": torch.eye(x.shape[0]) + x,
+        "eye_of_two": torch.eye(y.shape[0], x.shape[0]) + table,
+        "diagonal": torch.diagonal(table),
+        "below": torch.diagonal(table, -1) * 2,
+        "above": torch.diagonal(torch.stack([table, table * 2]), 2, 1, 2),
+    }
+
+
+def images(x: Tensor, y: Tensor) -> Results:  # [1, 4, height, width] of any two sizes
+    return {
+        "bilinear": F.interpolate(x, y.shape[2:], mode="bilinear"),
+        "aligned": F.interpolate(x, y.shape[2:], mode="bilinear", align_corners=True),
+        "nearest": F.interpolate(y, x.shape[2:], mode="nearest"),
+        "fixed": F.interpolate(x, (5, 7), mode="bilinear"),
+        "unshuffled": F.pixel_unshuffle(x, 2),
+        "shuffled": F.pixel_shuffle(x, 2),
+        "groups": F.channel_shuffle(x, 2),
+    }
+
+
+def signal(x: Tensor) -> Results:  # [1, samples]
+    window = torch.hann_window(16)
+    spectrum = torch.stft(x, 16, 4, window=window, return_complex=True)
+    dense = torch.stft(x[0], 20, 1, center=False, return_complex=True)
+    return {"stft": torch.view_as_real(spectrum), "stft_dense": dense.abs()}
