@@ -201,15 +201,22 @@ class Lengths:
 
     def triangle(self, x: Value, k: int, upper: bool) -> Value:
         """The elements of matrices on one side of a diagonal; 0 elsewhere."""
+        kept = self._beside(x, k, "GREATER_EQUAL" if upper else "LESS_EQUAL")
+        return self._node.make("Where", [kept, x, self._node.scalar(0, x)])
+
+    def diagonal(self, x: Value, k: int) -> Value:
+        """Which elements of matrices like x are on a diagonal."""
+        return self._beside(x, k, "EQUAL")
+
+    def _beside(self, x: Value, k: int, mode: str) -> Value:
+        """How columns of matrices compare with those on a diagonal."""
         node, rank = self._node, len(self._node.shape(x))
         rows, columns = (
             self.positions(self.of_axis(x, axis)) for axis in (rank - 2, rank - 1)
         )
         rows = node.make("Reshape", [rows], {"shape": [-1, 1]})
         diagonal = self._computed("ADD", rows, node.literal(k, DataType.INT32))
-        mode = "GREATER_EQUAL" if upper else "LESS_EQUAL"
-        kept = self._computed(mode, columns, diagonal)
-        return node.make("Where", [kept, x, node.scalar(0, x)])
+        return self._computed(mode, columns, diagonal)
 
 
 def is_open(value: Value | None) -> bool:

@@ -293,3 +293,50 @@ def test_an_expansion_by_elements_is_refused(tmp_path: Path) -> None:
 def test_einsum(equation: str, tmp_path: Path) -> None:
     operands = equation.split("->")[0].split(",")
     _check([_node("Einsum", ["x"] * len(operands), ["y"], equation=equation)], tmp_path)
+
+
+@pytest.mark.parametrize("most", [None, 4])
+def test_elements_in_order(most: int | None, tmp_path: Path) -> None:
+    """All of an axis, as a sort is exported, or some of it."""
+    nodes = [
+        _node("Min", ["length", "most"], ["few"]),
+        _node("TopK", ["x", "few" if most else "length"], ["y", "i"], axis=1),
+    ]
+    constants = {"most": _int(most)} if most else {}
+    _check(nodes[not most :], tmp_path, constants, ("y", "i"))
+
+
+@pytest.mark.parametrize("k", [0, 2, -1])
+def test_ones_on_a_diagonal(k: int, tmp_path: Path) -> None:
+    nodes = [
+        _node("Concat", ["batch", "length"], ["sizes"], axis=0),
+        _node("ConstantOfShape", ["sizes"], ["zeros"]),
+        _node("EyeLike", ["zeros"], ["y"], k=k),
+    ]
+    _check(nodes, tmp_path)
+
+
+def test_spectra_of_a_signal(tmp_path: Path) -> None:
+    window = np.hanning(16).astype(np.float32) / 16  # sums round less
+    constants = {"step": np.array(4), "window": window, "count": np.array(16)}
+    constants |= {"line": _int(1, -1, 1), "before": normal(1, 16, 1)}
+    nodes = [
+        _node("Reshape", ["x", "line"], ["samples"]),
+        _node("Concat", ["before", "samples"], ["signal"], axis=1),
+        _node("STFT", ["signal", "step", "window", "count"], ["y"]),
+    ]
+    _check(nodes, tmp_path, constants, opset=17)
+
+
+def test_images_as_large_as_others(tmp_path: Path) -> None:
+    """Sizes of which the first two are known to be those of the images."""
+
+    def inputs(batch: int, length: int) -> dict[str, Array]:
+        images = normal(batch, length, 3, 5)
+        return {"x": normal(batch, length, 4), "images": images}
+
+    nodes = [
+        _node("Concat", ["batch", "length", "length", "seven"], ["sizes"], axis=0),
+        _node("Resize", ["images", "", "", "sizes"], ["y"], mode="linear"),
+    ]
+    _check(nodes, tmp_path, {"seven": _int(7)}, inputs=inputs)

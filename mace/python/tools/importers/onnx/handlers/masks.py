@@ -48,7 +48,7 @@ def _trilu(node: Node) -> None:
 @HANDLERS.register("EyeLike")
 def _eye_like(node: Node) -> None:
     x = node.input(0)
-    shape = node.static_shape(x)
+    shape = node.shape(x)
     if len(shape) != 2:
         raise UnsupportedNodeError(f"the input has {len(shape)} dimensions, not 2")
     dtype: DataType | None = x.dtype
@@ -58,9 +58,15 @@ def _eye_like(node: Node) -> None:
         if dtype is None:
             raise UnsupportedNodeError(f"dtype is {element_type_name(kind)}")
     assert dtype is not None
-    check_made(*shape)
-    k = int(np.clip(node.integer("k", 0), -shape[0], shape[1]))
-    node.set_output(0, node.literal(np.eye(*shape, k), dtype.narrowed))
+    rows, columns = shape
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        k = int(np.clip(node.integer("k", 0), -_FARTHEST, _FARTHEST))
+        on = Lengths(node).diagonal(x, k)
+        node.emit("Cast", [on], {"to": dtype.narrowed.value.upper()})
+        return
+    check_made(rows, columns)
+    k = int(np.clip(node.integer("k", 0), -rows, columns))
+    node.set_output(0, node.literal(np.eye(rows, columns, k), dtype.narrowed))
 
 
 @HANDLERS.register("Hardmax")

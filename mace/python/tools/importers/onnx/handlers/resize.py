@@ -156,7 +156,7 @@ def _by_computed_sizes(
     if rank == 4 and list(axes) == [2, 3]:
         node.emit("Resize", [x, sizes], {**NCHW, **attrs})
         return
-    if rank != 4 or list(axes) != [0, 1, 2, 3] or not _keeps_channels(sizes, x):
+    if rank != 4 or list(axes) != [0, 1, 2, 3] or not _keeps_channels(node, sizes, x):
         raise UnsupportedNodeError(
             f"sizes ({sizes.name}) computed at run time, of which the first two are "
             "not plainly those of the input",
@@ -167,8 +167,14 @@ def _by_computed_sizes(
     node.emit("Resize", [x, size], {**NCHW, **attrs})
 
 
-def _keeps_channels(sizes: Value, x: Value) -> bool:
-    """Whether sizes is Concat(Shape(x)[0:2], ...), as exporters write it."""
+def _keeps_channels(node: Node, sizes: Value, x: Value) -> bool:
+    """Whether the first two sizes are those of x: by what is known of them, or as
+    Concat(Shape(x)[0:2], ...), which exporters write.
+    """
+    if sizes.dims is not None:
+        own, wanted = node.shape(x)[:2], sizes.dims.reshape(-1)[:2]
+        if None not in own and list(wanted) == list(own):
+            return True
     joined = sizes.producer
     if joined is None or joined.type != "Concat":
         return False

@@ -12,8 +12,6 @@ import onnx
 import pytest
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
-from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     make_model,
@@ -22,9 +20,6 @@ from mace.python.tools.importers.onnx.testing import (
     run_onnxruntime,
 )
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.graph import DataFormat
-from mace.python.tools.passes.manager import optimize
 
 _RNG = np.random.default_rng(3)
 
@@ -71,33 +66,6 @@ def test_one_result_of_top_k(output: str, tmp_path: Path) -> None:
 def test_top_k_of_more_than_there_are(tmp_path: Path) -> None:
     with pytest.raises(MaceError, match="k is 5, but axis 0 has length 3"):
         _compare("TopK", {"x": normal(3)}, {"k": np.array([5])}, tmp_path, ("v", "i"))
-
-
-@pytest.mark.parametrize("most", [None, 5])
-def test_top_k_of_as_many_as_a_run_has(most: int | None, tmp_path: Path) -> None:
-    """All of an open axis, as a sort is exported, or at most some of it."""
-    make = onnx.helper.make_node
-    nodes = [
-        make("Shape", ["x"], ["shape"], start=1, end=2),
-        make("Min", ["shape", "most"], ["k"]) if most else None,
-        make("TopK", ["x", "k" if most else "shape"], ["v", "i"], largest=0),
-        make("Cast", ["i"], ["f"], to=1),
-        make("Add", ["v", "f"], ["y"]),
-    ]
-    constants = {"most": np.array([most])} if most else {}
-    used = [node for node in nodes if node is not None]
-    model = make_model(used, {"x": normal(2, 7)}, ["y"], constants)
-    model.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "length"
-    path = tmp_path / "model.onnx"
-    path.write_bytes(model.SerializeToString())
-    spec = InputSpec("x", (2, -1), data_format=DataFormat.NONE)
-    output = OutputSpec("y", DataFormat.NONE)
-    graph = import_model(ImportRequest("model", path, (spec,), (output,)))
-    optimize(graph)
-    for length in (1, 5, 20):
-        x = normal(2, length)
-        (wanted,) = run_onnxruntime(model, {"x": x})
-        np.testing.assert_allclose(run_graph(graph, {"x": x})["y"], wanted, 1e-6)
 
 
 def test_a_number_of_elements_that_depends_on_others(tmp_path: Path) -> None:

@@ -144,11 +144,13 @@ def _other_half(node: Node, x: Value, length: int) -> Value:
 def _stft(node: Node) -> None:
     x, step = node.input(0), _one(node, 1, "frame_step")
     shape = node.shape(x)
-    if len(shape) not in (2, 3) or not isinstance(shape[1], int):
+    if len(shape) not in (2, 3) or not any(isinstance(dim, int) for dim in shape[:2]):
         raise UnsupportedNodeError(
             f"the shape of {x.name} is not known before the run", STATIC_HINT
         )
-    count, parts = shape[1], shape[2] if len(shape) == 3 else 1
+    # One of the two may be open.
+    signals, count = (dim if isinstance(dim, int) else -1 for dim in shape[:2])
+    parts = shape[2] if len(shape) == 3 else 1
     if parts not in (1, 2):
         raise UnsupportedNodeError(f"{x.name} has {parts} numbers per sample")
     assert isinstance(parts, int)
@@ -165,7 +167,7 @@ def _stft(node: Node) -> None:
         raise UnsupportedNodeError(
             f"a window of {window.size} for frames of {length} samples"
         )
-    if step < 1 or length < 1 or count < length:
+    if step < 1 or length < 1 or -1 < count < length:
         raise UnsupportedNodeError(
             f"frames of {length} samples, {step} apart, of a signal of {count}"
         )
@@ -174,9 +176,10 @@ def _stft(node: Node) -> None:
         matrix = matrix * np.repeat(window, parts)[:, None]
     # A frame is the window of a convolution, and each result one of its outputs.
     filters = matrix.transpose().reshape(-1, 1, length, parts)
-    line = node.make("Reshape", [x], {"shape": [-1, 1, count, parts]})
+    line = node.make("Reshape", [x], {"shape": [signals, 1, count, parts]})
     frames = node.make("Conv2D", [line, node.literal(filters)], {"strides": [1, step]})
-    split = [-1, (count - length) // step + 1, matrix.shape[1] // 2, 2]
+    found = (count - length) // step + 1 if count >= 0 else -1
+    split = [signals, found, matrix.shape[1] // 2, 2]
     node.emit("Reshape", [frames], {"shape": split})
 
 
