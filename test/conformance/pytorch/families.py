@@ -818,5 +818,10 @@ def _of_lengths() -> dict[str, Family]:
             [2, 3],
             [2, 3],
         ),
+        "lengths_volumes": family(
+            lengths.volumes,
+            lambda n: [_normal(1, 4, 6 + n, 7 + n, 8 + n)],
+            [2, 3, 4],
+        ),
         "lengths_signal": family(lengths.signal, lambda n: [_normal(1, 64 + n)], [1]),
     }

@@ -120,3 +120,28 @@ def signal(x: Tensor) -> Results:  # [1, samples]
     spectrum = torch.stft(x, 16, 4, window=window, return_complex=True)
     dense = torch.stft(x[0], 20, 1, center=False, return_complex=True)
     return {"stft": torch.view_as_real(spectrum), "stft_dense": dense.abs()}
+
+
+def volumes(x: Tensor) -> Results:  # [1, 4, depth, height, width]
+    def filters(*shape: int) -> Tensor:
+        return torch.linspace(-0.5, 0.5, torch.Size(shape).numel()).view(shape)
+
+    wide, bias = filters(6, 4, 3, 3, 3), filters(6)
+    grouped = filters(4, 2, 3, 2, 1)
+    up, far = filters(4, 3, 2, 2, 2), filters(4, 3, 3, 4, 3)
+    conv, back = F.conv3d, F.conv_transpose3d
+    features = conv(x, wide, bias, padding=1)
+    return {
+        "conv": features,
+        "strides": conv(x, wide, bias, (2, 1, 3), padding=1),
+        "dilations": conv(x, wide, padding=2, dilation=2),
+        "groups": conv(x, grouped, groups=2, padding=(2, 0, 0)),
+        "apart": back(x, up, stride=2),
+        "back": back(x, far, stride=(2, 3, 1), padding=1, output_padding=(1, 0, 0)),
+        "largest": F.max_pool3d(x, 2),
+        "largest_of_features": F.max_pool3d(F.relu(features), 2, (2, 2, 1)),
+        "means": F.avg_pool3d(x, 3, 2, 1),
+        "mean": F.adaptive_avg_pool3d(x, 1),
+        "trilinear": F.interpolate(x, scale_factor=2.0, mode="trilinear"),
+        "nearest": F.interpolate(x, scale_factor=(1.0, 2.0, 3.0), mode="nearest"),
+    }

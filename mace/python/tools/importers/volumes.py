@@ -10,18 +10,25 @@ window of pooling is a window over height and width, then one over the depth.
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.graph import Value
 
 # Makes an operator from its type, inputs and attributes.
 Make = Callable[[str, "Sequence[Value | None]", "Mapping[str, Any]"], Value]
 
 DEPTH = 0  # the position in a list of sizes
+# Behind the last slice.
+_END = 2**31 - 1
+# A dimension of another shape: the product of the lengths of these axes.
+_Lengths = Sequence["tuple[Value, int]"]
 
 
 @dataclass(frozen=True)
@@ -54,17 +61,28 @@ class Axis:
 
 
 def sizes_of(x: Value) -> tuple[int, int, int, int]:
-    """Depth, height, width and channels of a volume."""
-    shape = x.shape
-    if shape is None or len(shape) != 5:
-        raise UnsupportedNodeError(f"{x.name} is no volume of known dimensions")
-    sizes = [dim for dim in shape[1:] if isinstance(dim, int)]
+    """Depth, height, width and channels of a volume; all must be known."""
+    sizes = [dim for dim in _shape(x)[1:] if isinstance(dim, int)]
     if len(sizes) != 4:
         raise UnsupportedNodeError(
             f"depth, height and width of {x.name} are not known before the run",
             "give fixed input_shapes",
         )
     return sizes[0], sizes[1], sizes[2], sizes[3]
+
+
+def channels_of(x: Value) -> int:
+    """Channels of a volume, whose other dimensions may be open."""
+    channels = _shape(x)[4]
+    if not isinstance(channels, int):
+        raise UnsupportedNodeError(f"the channels of {x.name} are not known")
+    return channels
+
+
+def _shape(x: Value) -> tuple[Dim, ...]:
+    if x.shape is None or len(x.shape) != 5:
+        raise UnsupportedNodeError(f"{x.name} is no volume of known dimensions")
+    return x.shape
 
 
 def convolved(
@@ -85,16 +103,16 @@ def convolved(
         window: of depth, height and width.
         groups: of channels.
     """
-    depth = sizes_of(x)[DEPTH]
+    depth = _shape(x)[1]
     along, down, across = window
-    outputs = (depth + along.before + along.after - along.extent) // along.stride + 1
-    if outputs < 1:
+    if isinstance(depth, int) and depth + along.before + along.after < along.extent:
         raise UnsupportedNodeError(
             f"a depth of {depth} is too small for a filter of {along.extent}"
         )
     x = _padded(make, x, along.before, along.after)
     starts = [k * along.dilation for k in range(along.kernel)]
-    images = _joined(make, x, starts, outputs, along.stride, groups)
+    slices = _joined(make, x, starts, max(starts), along.stride, groups)
+    images = _images(make, slices)
     attrs = {
         "strides": [down.stride, across.stride],
         "dilations": [down.dilation, across.dilation],
@@ -103,7 +121,7 @@ def convolved(
         "groups": groups,
     }
     inputs = [images, filters] if bias is None else [images, filters, bias]
-    return _volumes(make, make("Conv2D", inputs, attrs), x, outputs)
+    return _volumes(make, make("Conv2D", inputs, attrs), slices)
 
 
 def convolved_back(
@@ -115,25 +133,33 @@ def convolved_back(
     groups: int,
 ) -> Value:
     """A transposed convolution; see `convolved`."""
-    depth, height, width, channels = sizes_of(x)
+    depth = _shape(x)[1]
     along, down, across = window
-    spread = (depth - 1) * along.stride + 1
-    outputs = spread + along.extent - 1 - along.before - along.after + along.added
-    if outputs < 1:
-        raise UnsupportedNodeError(f"the output would have a depth of {outputs}")
+    # Outputs beyond those of `stride` for each slice of the input.
+    more = along.extent - along.stride - along.before - along.after + along.added
+    if isinstance(depth, int) and depth * along.stride + more < 1:
+        raise UnsupportedNodeError(
+            f"the output would have a depth of {depth * along.stride + more}"
+        )
     if along.stride > 1:
         # Slices of 0 between those of the input.
-        shape = [-1, depth, 1, height * width * channels]
+        wide = make("ExpandDims", [x], {"axes": [2]})
+        line: list[_Lengths] = [[(wide, axis)] for axis in range(3)]
+        line.append([(wide, 3), (wide, 4), (wide, 5)])
         gaps = [0, 0, 0, 0, 0, along.stride - 1, 0, 0]
-        apart = make("Pad", [make("Reshape", [x], {"shape": shape})], {"pads": gaps})
-        shape = [-1, depth * along.stride, height, width, channels]
-        x = make("Reshape", [apart], {"shape": shape})
+        apart = make("Pad", [reshaped(make, wide, line)], {"pads": gaps})
+        slices: _Lengths = [(apart, 1), (apart, 2)]
+        x = reshaped(
+            make, apart, [[(x, 0)], slices, *([(x, axis)] for axis in (2, 3, 4))]
+        )
     # Place k of the filter reads slice i + before - k * dilation for output i.
     first = max(along.extent - 1 - along.before, 0)
     starts = [first + along.before - k * along.dilation for k in range(along.kernel)]
-    missing = max(starts) + outputs - first - depth * along.stride
-    x = _padded(make, x, first, max(missing, 0))
-    images = _joined(make, x, starts, outputs, 1, groups)
+    missing = max(max(starts) + more - first, 0)
+    x = _padded(make, x, first, missing)
+    last = first + missing - more
+    volumes = _joined(make, x, starts, last, 1, groups)
+    images = _images(make, volumes)
     attrs = {
         "strides": [down.stride, across.stride],
         "dilations": [down.dilation, across.dilation],
@@ -142,7 +168,7 @@ def convolved_back(
         "groups": groups,
     }
     inputs = [images, filters] if bias is None else [images, filters, bias]
-    return _volumes(make, make("Deconv2D", inputs, attrs), x, outputs)
+    return _volumes(make, make("Deconv2D", inputs, attrs), volumes)
 
 
 def are_apart(window: Sequence[Axis], groups: int) -> bool:
@@ -164,9 +190,8 @@ def convolved_apart(
         filters: as of `apart_filter`.
         bias: of each filter, or nothing.
     """
-    depth, height, width, channels = sizes_of(x)
     along, down, across = window
-    images = make("Reshape", [x], {"shape": [-1, height, width, channels]})
+    images = _images(make, x)
     attrs = {
         "strides": [down.stride, across.stride],
         "dilations": [down.dilation, across.dilation],
@@ -176,12 +201,12 @@ def convolved_apart(
     }
     inputs = [images, filters] if bias is None else [images, filters, bias]
     images = make("Deconv2D", inputs, attrs)
-    rows, columns, outputs = (_length(images, axis) for axis in (1, 2, 3))
-    parts = [-1, rows, columns, along.kernel, outputs // along.kernel]
+    outputs = _length(images, 3)
+    parts = [0, 0, 0, along.kernel, outputs // along.kernel]
     slices = make("Reshape", [images], {"shape": parts})
     slices = make("Transpose", [slices], {"perm": [0, 3, 1, 2, 4]})
-    shape = [-1, depth * along.kernel, rows, columns, parts[4]]
-    return make("Reshape", [slices], {"shape": shape})
+    rest: list[_Lengths] = [[(slices, axis)] for axis in (2, 3, 4)]
+    return reshaped(make, slices, [[(x, 0)], [(x, 1), (slices, 1)], *rest])
 
 
 def apart_filter(constant: Constant) -> Constant:
@@ -204,17 +229,15 @@ def pooled(
     make: Make, x: Value, mode: str, window: Sequence[Axis], attrs: Mapping[str, Any]
 ) -> Value:
     """The largest elements or means of windows; `attrs`: of the operator Pooling."""
-    depth, height, width, channels = sizes_of(x)
     along, down, across = window
-    images = make("Reshape", [x], {"shape": [-1, height, width, channels]})
-    images = make("Pooling", [images], {**_pool_attrs(mode, down, across), **attrs})
-    rows, columns = (images.shape or (None,) * 4)[1:3]
-    assert isinstance(rows, int) and isinstance(columns, int)
-    lines = make("Reshape", [images], {"shape": [-1, depth, rows * columns, channels]})
+    images = make(
+        "Pooling", [_images(make, x)], {**_pool_attrs(mode, down, across), **attrs}
+    )
+    pixels: _Lengths = [(images, 1), (images, 2)]
+    lines = reshaped(make, images, [[(x, 0)], [(x, 1)], pixels, [(images, 3)]])
     lines = make("Pooling", [lines], {**_pool_attrs(mode, along, Axis(1)), **attrs})
-    slices = (lines.shape or (None,) * 4)[1]
-    shape = [-1, slices, rows, columns, channels]
-    return make("Reshape", [lines], {"shape": shape})
+    rest: list[_Lengths] = [[(images, axis)] for axis in (1, 2, 3)]
+    return reshaped(make, lines, [[(x, 0)], [(lines, 1)], *rest])
 
 
 def pooled_in_order(
@@ -296,37 +319,69 @@ def _padded(make: Make, x: Value, before: int, after: int) -> Value:
 
 
 def _joined(
-    make: Make, x: Value, starts: Sequence[int], count: int, stride: int, groups: int
+    make: Make, x: Value, starts: Sequence[int], last: int, stride: int, groups: int
 ) -> Value:
-    """Images [N * count, H, W, len(starts) * C]: for each start, `count` slices from
-    there on; the channels of each group are together.
+    """[N, slices, H, W, len(starts) * C]: for each start, every stride-th slice from
+    there on, as many as there are behind `last` from its start; the channels of each
+    group are together.
     """
-    _, height, width, channels = sizes_of(x)
+    channels = channels_of(x)
     if channels % groups:
         raise UnsupportedNodeError(f"{channels} channels in {groups} groups")
     slices = []
     for start in starts:
-        end = start + (count - 1) * stride + 1
+        end = start - last if start < last else _END
         part = make(
             "StridedSlice",
             [x],
             {"axes": [1], "begins": [start], "ends": [end], "strides": [stride]},
         )
         if groups > 1 and len(starts) > 1:
-            shape = [-1, height, width, groups, channels // groups]
+            shape = [0, 0, 0, 0, groups, channels // groups]
             part = make("Reshape", [part], {"shape": shape})
         slices.append(part)
     if len(slices) == 1:
-        joined = slices[0]
-    elif groups > 1:
-        joined = make("Stack", slices, {"axis": 4})
-    else:
-        joined = make("Concat", slices, {"axis": 4})
-    shape = [-1, height, width, len(starts) * channels]
-    return make("Reshape", [joined], {"shape": shape})
+        return slices[0]
+    if groups == 1:
+        return make("Concat", slices, {"axis": 4})
+    joined = make("Concat", slices, {"axis": 5})
+    return make("Reshape", [joined], {"shape": [0, 0, 0, 0, len(starts) * channels]})
 
 
-def _volumes(make: Make, images: Value, x: Value, depth: int) -> Value:
-    assert images.shape is not None and x.shape is not None
-    batch = x.shape[0] if isinstance(x.shape[0], int) else -1
-    return make("Reshape", [images], {"shape": [batch, depth, *images.shape[1:]]})
+def _images(make: Make, x: Value) -> Value:
+    """The slices of volumes, one after the other."""
+    rest: list[_Lengths] = [[(x, axis)] for axis in (2, 3, 4)]
+    return reshaped(make, x, [[(x, 0), (x, 1)], *rest])
+
+
+def _volumes(make: Make, images: Value, like: Value) -> Value:
+    """Volumes of as many slices as others, of images one after the other."""
+    rest: list[_Lengths] = [[(images, axis)] for axis in (1, 2, 3)]
+    return reshaped(make, images, [[(like, 0)], [(like, 1)], *rest])
+
+
+def reshaped(make: Make, x: Value, lengths: Sequence[_Lengths]) -> Value:
+    """A value in another shape. What is open is computed, unless it is what is left."""
+
+    def known(product: _Lengths) -> int:
+        dims = [(value.shape or (None,) * (axis + 1))[axis] for value, axis in product]
+        fixed = [dim for dim in dims if isinstance(dim, int)]
+        return math.prod(fixed) if len(fixed) == len(dims) else -1
+
+    def computed(value: Value, axis: int) -> Value:
+        cut = {"axes": [0], "begins": [axis], "ends": [axis + 1], "strides": [1]}
+        return make("StridedSlice", [make("Shape", [value], {})], cut)
+
+    shape = [known(product) for product in lengths]
+    if min(shape) > 0:
+        shape[0] = -1  # as many as a run has
+    if shape.count(-1) <= 1:
+        return make("Reshape", [x], {"shape": shape})
+    parts = []
+    for product in lengths:
+        factors = [computed(value, axis) for value, axis in product]
+        multiply = {"mode": "MUL"}
+        parts.append(
+            functools.reduce(lambda a, b: make("Eltwise", [a, b], multiply), factors)
+        )
+    return make("Reshape", [x, make("Concat", parts, {"axis": 0})], {})

@@ -15,6 +15,7 @@ from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.handlers.crop import crop_and_resize
 from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.importers.onnx.window import NCHW
+from mace.python.tools.importers.volumes import reshaped
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import Shape, format_shape
 
@@ -245,28 +246,27 @@ def _volume(
     element are products of those along each axis.
     """
     x = node.input(0)
-    batch, channels, depth, height, width = node.static_shape(x)
 
-    def resized(x: Value, axes: tuple[int, ...], lengths: tuple[int, int]) -> Value:
+    def resized(x: Value, axes: tuple[int, ...]) -> Value:
         both = dict(attrs)
         if sizes:
-            both["size"] = [
-                sizes.get(axis, length) for axis, length in zip(axes, lengths)
-            ]
+            own = {place: sizes[a] for place, a in enumerate(axes, 2) if a in sizes}
+            both["size"] = [_size(node, own, node.shape(x), place) for place in (2, 3)]
         if scales:
             both["scales"] = [scales.get(axis, 1.0) for axis in axes]
         return node.make("Resize", [x], {**NCHW, **both})
 
-    slices = [batch, channels * depth, height, width]
-    x = node.make("Reshape", [x], {"shape": slices})
-    x = resized(x, (3, 4), (height, width))
-    height, width = node.static_shape(x)[2:]
-    columns = [batch, channels, depth, height * width]
-    x = node.make("Reshape", [x], {"shape": columns})
+    def turned(value: Value, *lengths: Sequence[tuple[Value, int]]) -> Value:
+        return reshaped(node.make, value, lengths)
+
+    outer = [(x, 0)], [(x, 1)]
+    slices = turned(x, [(x, 0)], [(x, 1), (x, 2)], [(x, 3)], [(x, 4)])
+    images = resized(slices, (3, 4))
+    pixels = [(images, 2), (images, 3)]
     # Axis 5 is none: the columns stay.
-    x = resized(x, (2, 5), (depth, height * width))
-    depth = node.static_shape(x)[2]
-    node.emit("Reshape", [x], {"shape": [batch, channels, depth, height, width]})
+    columns = resized(turned(images, *outer, [(x, 2)], pixels), (2, 5))
+    rest = [(columns, 2)], [(images, 2)], [(images, 3)]
+    node.set_output(0, turned(columns, *outer, *rest))
 
 
 def _size(node: Node, sizes: Mapping[int, int], shape: Shape, axis: int) -> int:

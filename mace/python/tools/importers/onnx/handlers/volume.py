@@ -27,6 +27,7 @@ from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.layout import to_channels_first, to_channels_last
 from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.ir.shapes import static
 
 RANK = 5
 # Operators between a convolution and its pooling: a sum, an activation, ...
@@ -37,7 +38,9 @@ _SPATIAL = RANK - 2
 def convolve(node: Node, constant: Constant) -> None:
     """Emits Conv with a filter [O, C / groups, KD, KH, KW]."""
     x = _channels_last(node)
-    window = _padded(node, _window(node, constant.shape[2:]), sizes_of(x)[:3])
+    kernel = _window(node, constant.shape[2:])
+    is_same = node.text("auto_pad", "NOTSET").startswith("SAME")
+    window = _padded(node, kernel, sizes_of(x)[:3] if is_same else ())
     filters = node.lazy(image_filter(constant), "filter")
     groups = node.integer("group", 1)
     result = convolved(node.make, x, filters, _bias(node), window, groups)
@@ -77,8 +80,8 @@ def convolve_back(node: Node, constant: Constant, groups: int) -> None:
 def pool(node: Node, x: Value, mode: str, attrs: dict[str, bool]) -> Value:
     """MaxPool or AveragePool of a value; `attrs`: of the operator Pooling."""
     window = windows(node, x)
-    if not _comes_channels_last(x):
-        cpu_floats = node.builder.graph.cpu_floats
+    cpu_floats = node.builder.graph.cpu_floats
+    if not _comes_channels_last(x) and (cpu_floats or static(x.shape) is not None):
         return pooled_in_order(node.make, x, mode, window, attrs, cpu_floats)
     turned = node.make("Transpose", [x], {"perm": to_channels_last(RANK)})
     result = pooled(node.make, turned, mode, window, attrs)
@@ -168,6 +171,7 @@ def _explicit(node: Node, window: Sequence[Axis]) -> list[Axis]:
 def _padded(
     node: Node, window: Sequence[Axis], lengths: Sequence[int]
 ) -> Sequence[Axis]:
+    """With the padding of a node, for which SAME needs the lengths."""
     auto = node.text("auto_pad", "NOTSET") or "NOTSET"
     if auto in ("SAME_UPPER", "SAME_LOWER"):
         upper = auto == "SAME_UPPER"

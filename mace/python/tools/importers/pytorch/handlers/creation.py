@@ -208,7 +208,10 @@ def _sym_size(c: Context) -> None:
 
 @HANDLERS.register("aten.sym_numel")
 def _sym_numel(c: Context) -> None:
-    c.give(math.prod(c.static_shape(c.value("self"))))
+    count: Size = 1
+    for size in c.sizes_of(c.value("self")):
+        count = c.compute("Mul", count, size)
+    c.give(count)
 
 
 # Functions of numbers, and ONNX's operator where they depend on the run.
@@ -218,7 +221,7 @@ _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "_operator.mod": (operator.mod, "Mod"),
     "_operator.mul": (operator.mul, "Mul"),
     "_operator.sub": (operator.sub, "Sub"),
-    "_operator.truediv": (operator.truediv, ""),
+    "_operator.truediv": (operator.truediv, "Div"),
     "torch.sym_max": (max, "Max"),
     "torch.sym_min": (min, "Min"),
 }
@@ -240,21 +243,27 @@ def _operands(c: Context, count: int) -> list[Any]:
 def _binary(c: Context) -> None:
     a, b = _operands(c, 2)
     function, op_type = _BINARY[c.node.target]
-    if isinstance(a, Value) or isinstance(b, Value):
-        if not op_type:
-            raise UnsupportedNodeError(
-                "computed with a length that is open", "give fixed input_shapes"
-            )
-        c.give(c.op(op_type, a, b))
+    if not isinstance(a, Value) and not isinstance(b, Value):
+        c.give(function(a, b))
         return
-    c.give(function(a, b))
+    if not op_type:
+        raise UnsupportedNodeError(
+            "computed with a length that is open", "give fixed input_shapes"
+        )
+    values = [v if isinstance(v, Value) else c.constant(v) for v in (a, b)]
+    kinds = {value.dtype for value in values}
+    if len(kinds) > 1 or c.node.target == "_operator.truediv":
+        values = [c.cast(value, DataType.FLOAT32) for value in values]
+    c.give(c.op(op_type, *values))
 
 
 @HANDLERS.register(*_UNARY)
 def _unary(c: Context) -> None:
     (a,) = _operands(c, 1)
-    if isinstance(a, Value):
-        raise UnsupportedNodeError(
-            "computed with a length that is open", "give fixed input_shapes"
-        )
-    c.give(_UNARY[c.node.target](a))
+    if not isinstance(a, Value):
+        c.give(_UNARY[c.node.target](a))
+    elif c.node.target == "_operator.neg":
+        c.give(c.op("Neg", a))
+    else:  # a cast rounds towards 0, too
+        whole = c.node.target == "math.trunc"
+        c.give(c.cast(a, DataType.INT32 if whole else DataType.FLOAT32))

@@ -46,10 +46,10 @@ def _upsample(c: Context) -> None:
     x = c.value(name)
     rank = c.rank(x)
     scales = _scales(c, rank - 2)
-    if _is_open(c, x) and not c.has("output_size") and rank < 5:
+    if _is_open(c, x) and not c.has("output_size"):
         c.give(_scaled(c, x, scales))
         return
-    if c.has("output_size") and rank < 5:
+    if c.has("output_size"):
         wanted = c.sizes("output_size")
         if _is_open(c, x) or not all(isinstance(size, int) for size in wanted):
             c.give(_sized(c, x, wanted))
@@ -68,11 +68,6 @@ def _upsample(c: Context) -> None:
         made = [int(n * s) for n, s in zip(lengths, scales) if s is not None]
         if made != sizes:
             raise UnsupportedNodeError(f"scales {scales} for sizes {sizes}")
-    if rank == 5:
-        if inputs[2] is None:
-            raise UnsupportedNodeError(f"scales {scales} of a volume")
-        c.give(_volume(c, x, sizes, attributes))
-        return
     inputs = inputs[: 3 if inputs[2] is not None else 2]
     c.give(c.op("Resize", x, *inputs, axes=list(range(2, rank)), **attributes))
 
@@ -126,22 +121,6 @@ def _attributes(c: Context, aligned: bool) -> dict[str, Any]:
             else "half_pixel",
         }
     return attributes
-
-
-def _volume(
-    c: Context, x: Value, sizes: list[int], attributes: dict[str, Any]
-) -> Value:
-    """The depth of a volume first, then its height and width, as images."""
-    n, channels, depth, height, width = c.static_shape(x)
-    if sizes[0] != depth:
-        columns = c.reshape(x, [n, channels, depth, height * width])
-        target = np.array([sizes[0], height * width])
-        x = c.op("Resize", columns, None, None, target, axes=[2, 3], **attributes)
-    images = c.reshape(x, [n, channels * sizes[0], height, width])
-    if sizes[1:] != [height, width]:
-        target = np.array(sizes[1:])
-        images = c.op("Resize", images, None, None, target, axes=[2, 3], **attributes)
-    return c.reshape(images, [n, channels, *sizes])
 
 
 def _scales(c: Context, count: int) -> list[float | None]:
