@@ -142,12 +142,13 @@ if $refused; then fail "nothing was made: a flag names it"; fi
   fail "there are changes that no commit has (git status): commit or stash them"
 version=$(sed -n 's/^MACE_VERSION = "\(.*\)"/\1/p' mace/version.bzl)
 name=mace-$version
+number=$version  # of the Python package
 tag=$(git tag --points-at HEAD --list 'v*' | sort | tail -1)
-commit=
 label=()
 if [[ -z $tag ]]; then
   commit=g$(git rev-parse --short=10 HEAD)
   name+=-$commit
+  number+=+$commit
   label=("-label=$commit")
   echo "package: no release: this commit has no tag v$version"
 else
@@ -216,7 +217,6 @@ fi
 
 if [[ ${#packages[@]} -gt 0 ]]; then
   echo "package: Python packages"
-  number=$version${commit:++$commit}
   rm -f "build/wheel/mace-$number-"*.whl
   quietly bash tools/build-wheel.sh "-abi=$(IFS=, && echo "${packages[*]}")" \
     "${label[@]}"

@@ -8,52 +8,13 @@ results have names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
 import lengths
 import numeric
 import torch
 import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
 import torch.nn.functional as F  # noqa: N812
+from family import Family, Function, Results, normal
 from torch import Tensor, nn
-
-Results = Mapping[str, Tensor]
-
-
-@dataclass
-class Family:
-    """A network with its inputs.
-
-    Attributes:
-        dynamic: `dynamic_shapes` of torch.export.
-        others: inputs with other lengths.
-    """
-
-    module: nn.Module
-    inputs: Sequence[Tensor]
-    dynamic: Any = None
-    others: Sequence[Sequence[Tensor]] = ()
-
-    def keys(self, inputs: Sequence[Tensor]) -> list[str]:
-        """Names of the results, if the network is a function."""
-        if not isinstance(self.module, _Function):
-            return []
-        return list(self.module.function(*inputs))
-
-
-class _Function(nn.Module):
-    def __init__(self, function: Callable[..., Results]) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, *inputs: Tensor) -> list[Tensor]:
-        return list(self.function(*inputs).values())
-
-
-def _normal(*shape: int) -> Tensor:
-    return torch.randn(*shape)
 
 
 def _unary(x: Tensor) -> Results:
@@ -705,60 +666,60 @@ def families() -> dict[str, Family]:
     batch, height = torch.export.Dim("batch", max=7), torch.export.Dim("height", min=4)
     width, length = torch.export.Dim("width", min=4), torch.export.Dim("length", min=2)
     result = {
-        "unary": Family(_Function(_unary), [_normal(2, 3, 4)]),
+        "unary": Family(Function(_unary), [normal(2, 3, 4)]),
         "binary": Family(
-            _Function(_binary), [_normal(3, 4), _normal(4), integers, divisors]
+            Function(_binary), [normal(3, 4), normal(4), integers, divisors]
         ),
-        "activations": Family(_Function(_activations), [_normal(2, 4, 3)]),
-        "changed": Family(_Function(_changed), [_normal(3, 4), _normal(4)]),
-        "arranged": Family(_Function(_arranged), [_normal(2, 6, 4, 4)]),
+        "activations": Family(Function(_activations), [normal(2, 4, 3)]),
+        "changed": Family(Function(_changed), [normal(3, 4), normal(4)]),
+        "arranged": Family(Function(_arranged), [normal(2, 6, 4, 4)]),
         "renamed": Family(
-            _Function(_renamed), [_normal(3, 4), _normal(4), _normal(2, 3, 4)]
+            Function(_renamed), [normal(3, 4), normal(4), normal(2, 3, 4)]
         ),
         "volumes": Family(
-            _Function(_volumes),
-            [_normal(1, 2, 4, 4, 6), torch.rand(1, 2, 2, 2, 3) * 2 - 1],
+            Function(_volumes),
+            [normal(1, 2, 4, 4, 6), torch.rand(1, 2, 2, 2, 3) * 2 - 1],
         ),
-        "made": Family(_Function(_made), [_normal(3, 4)]),
-        "reduced": Family(_Function(_reduced), [_normal(2, 3, 4)]),
+        "made": Family(Function(_made), [normal(3, 4)]),
+        "reduced": Family(Function(_reduced), [normal(2, 3, 4)]),
         "indexed": Family(
-            _Function(_indexed),
-            [_normal(3, 4, 5), torch.tensor([[2, 0, 1, 1]] * 3), torch.tensor([2, 0])],
+            Function(_indexed),
+            [normal(3, 4, 5), torch.tensor([[2, 0, 1, 1]] * 3), torch.tensor([2, 0])],
         ),
-        "convolutions": Family(_Convolutions(), [_normal(2, 4, 8, 8)]),
-        "pools": Family(_Function(_pools), [_normal(2, 3, 9, 7)]),
+        "convolutions": Family(_Convolutions(), [normal(2, 4, 8, 8)]),
+        "pools": Family(Function(_pools), [normal(2, 3, 9, 7)]),
         "resized": Family(
-            _Function(_resized), [_normal(1, 2, 5, 6), torch.rand(1, 3, 4, 2) * 2 - 1]
+            Function(_resized), [normal(1, 2, 5, 6), torch.rand(1, 3, 4, 2) * 2 - 1]
         ),
-        "products": Family(_Products(), [_normal(2, 6, 8), _normal(2, 8, 6)]),
-        "recurrent": Family(_Recurrent(), [_normal(2, 5, 4), _normal(1, 5, 3)]),
+        "products": Family(_Products(), [normal(2, 6, 8), normal(2, 8, 6)]),
+        "recurrent": Family(_Recurrent(), [normal(2, 5, 4), normal(1, 5, 3)]),
         "projected": Family(
-            numeric.Projected(), [_normal(2, 5, 4), _normal(4, 2, 3), _normal(4, 2, 5)]
+            numeric.Projected(), [normal(2, 5, 4), normal(4, 2, 3), normal(4, 2, 5)]
         ),
         "spectral": Family(
-            _Function(numeric.spectral), [_normal(2, 6, 8), _normal(2, 40)]
+            Function(numeric.spectral), [normal(2, 6, 8), normal(2, 40)]
         ),
-        "filters": Family(numeric.Filter(), [_normal(2, 2, 6, 8), _normal(8)]),
+        "filters": Family(numeric.Filter(), [normal(2, 2, 6, 8), normal(8)]),
         "algebra": Family(
-            _Function(numeric.algebra),
-            [_normal(2, 4, 4), _normal(2, 4, 3), _normal(2, 3)],
+            Function(numeric.algebra),
+            [normal(2, 4, 4), normal(2, 4, 3), normal(2, 3)],
         ),
         "special": Family(
-            _Function(numeric.special), [_normal(3, 4), _normal(3, 4), integers]
+            Function(numeric.special), [normal(3, 4), normal(3, 4), integers]
         ),
         "ordered": Family(
-            _Function(numeric.ordered),
-            [_normal(3, 7), torch.tensor([[2, 5, 0, 3, 3, 6, 1]] * 3)],
+            Function(numeric.ordered),
+            [normal(3, 7), torch.tensor([[2, 5, 0, 3, 3, 6, 1]] * 3)],
         ),
-        "unpooled": Family(_Function(numeric.unpooled), [_normal(2, 3, 6, 8)]),
+        "unpooled": Family(Function(numeric.unpooled), [normal(2, 3, 6, 8)]),
         "found": Family(
-            _Function(numeric.found),
-            [_normal(4, 5), torch.tensor([True, False, True, True])],
+            Function(numeric.found),
+            [normal(4, 5), torch.tensor([True, False, True, True])],
         ),
-        "random": Family(_Function(numeric.random), [_normal(3, 4)]),
+        "random": Family(Function(numeric.random), [normal(3, 4)]),
         "lengths": Family(
             _Lengths(),
-            [_normal(2, 5, 8), _normal(1, 3, 8, 6)],
+            [normal(2, 5, 8), normal(1, 3, 8, 6)],
             (
                 {0: batch, 1: torch.export.Dim("length", min=2, max=16)},
                 {
@@ -767,61 +728,17 @@ def families() -> dict[str, Family]:
                 },
             ),
         ),
-        "quantized": Family(_Quantized(), [_normal(2, 3, 6, 5)]),
+        "quantized": Family(_Quantized(), [normal(2, 3, 6, 5)]),
         "open": Family(
             _Open(),
-            [_normal(2, 3, 6, 8), torch.tensor([[1, 2, 3], [4, 5, 6]])],
+            [normal(2, 3, 6, 8), torch.tensor([[1, 2, 3], [4, 5, 6]])],
             (
                 {0: batch, 2: height, 3: width},
                 {0: batch, 1: length},
             ),
         ),
     }
-    result |= _of_lengths()
+    result |= lengths.families()
     for family in result.values():
         family.module.eval()
     return result
-
-
-def _of_lengths() -> dict[str, Family]:
-    """Those whose dimensions remain open in MACE."""
-    auto = torch.export.Dim.AUTO
-
-    def family(
-        function: Callable[..., Results],
-        inputs: Callable[[int], Sequence[Tensor]],
-        *axes: Sequence[int],
-    ) -> Family:
-        dynamic = (tuple(dict.fromkeys(own, auto) for own in axes),)
-        others = [inputs(more) for more in (-2, 6)]
-        return Family(_Function(function), inputs(0), dynamic, others)
-
-    def index(count: int) -> Tensor:
-        return torch.randint(0, 5, (count,))
-
-    return {
-        "lengths_order": family(lengths.order, lambda n: [_normal(2, 9 + n)], [1]),
-        "lengths_parts": family(lengths.parts, lambda n: [_normal(2, 8 + n, 3)], [1]),
-        "lengths_places": family(
-            lengths.places,
-            lambda n: [_normal(2, 9 + n, 3), index(4 + n), torch.tensor([2, 7 + n])],
-            [1],
-            [0],
-            [],
-        ),
-        "lengths_grids": family(
-            lengths.grids, lambda n: [_normal(7 + n), _normal(5 + 2 * n)], [0], [0]
-        ),
-        "lengths_images": family(
-            lengths.images,
-            lambda n: [_normal(1, 4, 6 + n, 8 + n), _normal(1, 4, 11 - n, 9)],
-            [2, 3],
-            [2, 3],
-        ),
-        "lengths_volumes": family(
-            lengths.volumes,
-            lambda n: [_normal(1, 4, 6 + n, 7 + n, 8 + n)],
-            [2, 3, 4],
-        ),
-        "lengths_signal": family(lengths.signal, lambda n: [_normal(1, 64 + n)], [1]),
-    }

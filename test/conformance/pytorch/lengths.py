@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn.functional as F  # noqa: N812
+from family import Family, Function, Results, normal
 from torch import Tensor
-
-Results = Mapping[str, Tensor]
 
 
 def order(x: Tensor) -> Results:  # [2, length]
@@ -142,6 +141,50 @@ def volumes(x: Tensor) -> Results:  # [1, 4, depth, height, width]
         "largest_of_features": F.max_pool3d(F.relu(features), 2, (2, 2, 1)),
         "means": F.avg_pool3d(x, 3, 2, 1),
         "mean": F.adaptive_avg_pool3d(x, 1),
-        "trilinear": F.interpolate(x, scale_factor=2.0, mode="trilinear"),
-        "nearest": F.interpolate(x, scale_factor=(1.0, 2.0, 3.0), mode="nearest"),
+        "trilinear": F.interpolate(x[:, :1], scale_factor=2.0, mode="trilinear"),
+        "nearest": F.interpolate(x[:, 1:2], scale_factor=(1.0, 2.0, 3.0)),
+    }
+
+
+def families() -> dict[str, Family]:
+    """Networks whose dimensions remain open in MACE."""
+    auto = torch.export.Dim.AUTO
+
+    def family(
+        function: Callable[..., Results],
+        inputs: Callable[[int], Sequence[Tensor]],
+        *axes: Sequence[int],
+    ) -> Family:
+        dynamic = (tuple(dict.fromkeys(own, auto) for own in axes),)
+        others = [inputs(more) for more in (-2, 6)]
+        return Family(Function(function), inputs(0), dynamic, others)
+
+    def index(count: int) -> Tensor:
+        return torch.randint(0, 5, (count,))
+
+    return {
+        "lengths_order": family(order, lambda n: [normal(2, 9 + n)], [1]),
+        "lengths_parts": family(parts, lambda n: [normal(2, 8 + n, 3)], [1]),
+        "lengths_places": family(
+            places,
+            lambda n: [normal(2, 9 + n, 3), index(4 + n), torch.tensor([2, 7 + n])],
+            [1],
+            [0],
+            [],
+        ),
+        "lengths_grids": family(
+            grids, lambda n: [normal(7 + n), normal(5 + 2 * n)], [0], [0]
+        ),
+        "lengths_images": family(
+            images,
+            lambda n: [normal(1, 4, 6 + n, 8 + n), normal(1, 4, 11 - n, 9)],
+            [2, 3],
+            [2, 3],
+        ),
+        "lengths_volumes": family(
+            volumes,
+            lambda n: [normal(1, 4, 5 + n // 3, 6 + n // 3, 7 + n // 3)],
+            [2, 3, 4],
+        ),
+        "lengths_signal": family(signal, lambda n: [normal(1, 64 + n)], [1]),
     }

@@ -26,7 +26,8 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from families import Family, families
+from families import families
+from family import Family
 
 RECORDED = Path(__file__).parent / "recorded.zip"
 

@@ -20,13 +20,12 @@ from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import END
 
 # Makes an operator from its type, inputs and attributes.
 Make = Callable[[str, "Sequence[Value | None]", "Mapping[str, Any]"], Value]
 
 DEPTH = 0  # the position in a list of sizes
-# Behind the last slice.
-_END = 2**31 - 1
 # A dimension of another shape: the product of the lengths of these axes.
 _Lengths = Sequence["tuple[Value, int]"]
 
@@ -272,14 +271,7 @@ def _pooled_as_images(
     channels, then one over the width. Only the results of the first one are transposed,
     which are often much smaller than the input.
     """
-    shape = x.shape
-    assert shape is not None
-    sizes = [dim for dim in shape[1:] if isinstance(dim, int)]
-    if len(shape) != 5 or len(sizes) != 4:
-        raise UnsupportedNodeError(
-            f"the sizes of {x.name} are not known before the run",
-            "give fixed input_shapes",
-        )
+    sizes = list(sizes_of(x))
     images = make("Reshape", [x], {"shape": [-1, *sizes[1:]]})
     images = make("Pooling", [images], {**_pool_attrs(mode, *window[:2]), **attrs})
     sizes[1:3] = _length(images, 1), _length(images, 2)
@@ -330,7 +322,7 @@ def _joined(
         raise UnsupportedNodeError(f"{channels} channels in {groups} groups")
     slices = []
     for start in starts:
-        end = start - last if start < last else _END
+        end = start - last if start < last else END
         part = make(
             "StridedSlice",
             [x],

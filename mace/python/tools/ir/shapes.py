@@ -16,6 +16,8 @@ from mace.python.tools.ir.dims import either
 
 # The largest rank of a tensor in the runtime (Shape::kMaxRank).
 MAX_RANK = 8
+# Beyond every axis: a slice that ends here takes all the rest.
+END = 2**31 - 1
 
 Shape = tuple[Dim, ...]
 

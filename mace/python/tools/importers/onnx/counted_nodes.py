@@ -16,7 +16,6 @@ import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.counts import (
-    END,
     CountedNode,
     Number,
     Size,
@@ -26,7 +25,7 @@ from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.infer import ShapeError
-from mace.python.tools.ir.shapes import static
+from mace.python.tools.ir.shapes import END, static
 
 # Whether it set the results; if not, the operator's own handler does.
 _Handler = Callable[[CountedNode], bool]

@@ -20,10 +20,8 @@ from mace.python.tools.importers.onnx.node import Node
 from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import static
+from mace.python.tools.ir.shapes import END, static
 
-# Larger than any length.
-END = 2**31 - 1
 # Of what is made of shapes.
 _LONGEST = 16
 

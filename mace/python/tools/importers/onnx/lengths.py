@@ -19,9 +19,7 @@ from mace.python.tools.ir import dims
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
-
-# Beyond every axis.
-_END = 2**31 - 1
+from mace.python.tools.ir.shapes import END
 
 
 class Lengths:
@@ -173,7 +171,7 @@ class Lengths:
         known = [self.dim(begin), self.dim(end)]
         dim = node.shape(x)[axis]
         if dim is not None and dims.at_least(known[1], dim):
-            known[1] = _END
+            known[1] = END
         if all(isinstance(place, int) for place in known):
             cut = {"axes": [axis], "begins": [known[0]], "ends": [known[1]]}
             return node.make("StridedSlice", [x], {**cut, "strides": [step]})

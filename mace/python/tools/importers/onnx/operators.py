@@ -18,14 +18,12 @@ from mace.python.tools.ir.builder import GraphBuilder, narrow_constant
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import Shape, static
+from mace.python.tools.ir.shapes import END, Shape, static
 
 # A number or a tensor as an input of an operator; None for one left out.
 Operand = Union[Value, Array, Sequence[int], float, bool, None]
 # A length: an integer, or a value of rank 0 where it depends on the run.
 Size = Union[int, Value]
-# Behind the last element of any axis.
-_END = 2**31 - 1
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "Add": operator.add,
     "Sub": operator.sub,
@@ -234,7 +232,7 @@ class Operators:
         self, value: Value, axis: int, begin: Size, end: Size | None = None
     ) -> Value:
         """A part of a value along an axis, to its end if none is given."""
-        last = _END if end is None else end
+        last = END if end is None else end
         return self.op("Slice", value, self.dims([begin]), self.dims([last]), [axis])
 
     def compute(self, op_type: str, a: Size, b: Size) -> Size:

@@ -15,11 +15,10 @@ from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import END
 
 # Each copy becomes an operator; no real model has more than this.
 _MOST_COPIES = 256
-# Beyond every axis.
-_END = 2**31 - 1
 # The lowest 64-bit integer after narrowing, with a tolerance of one.
 _LOWEST = -(2**31) + 1
 
@@ -255,7 +254,7 @@ def _wrapped(node: Node, x: Value, grow: list[int]) -> Value:
                 f"mode 'wrap' adds {max(before, after)} elements to an axis of {length}"
             )
         parts = [x]
-        for size, begin, end in ((before, -before, _END), (after, 0, after)):
+        for size, begin, end in ((before, -before, END), (after, 0, after)):
             if size == 0:
                 continue
             cut = {"axes": [axis], "begins": [begin], "ends": [end], "strides": [1]}
@@ -292,7 +291,7 @@ def _cut(node: Node, x: Value, pairs: list[tuple[int, int]]) -> Value:
     attrs = {
         "axes": [axis for axis, _, _ in cuts],
         "begins": [max(-before, 0) for _, before, _ in cuts],
-        "ends": [after if after < 0 else _END for _, _, after in cuts],
+        "ends": [after if after < 0 else END for _, _, after in cuts],
         "strides": [1] * len(cuts),
     }
     return node.make("StridedSlice", [x], attrs)

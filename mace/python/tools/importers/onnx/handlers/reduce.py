@@ -13,6 +13,7 @@ from mace.python.tools.importers.onnx.counts import unreshaped
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import END
 
 _PLAIN = {
     "ReduceL2": "L2",
@@ -33,8 +34,6 @@ _OF_INTEGERS = {
 }
 # Longer reductions of integers are by CumSum or TopK.
 _MOST_STEPS = 16
-# Larger than any length.
-_END = 2**31 - 1
 # The operator set in which the attribute axes became an input.
 _AXES_INPUT_SINCE = 18
 _AXES_INPUT_SINCE_SUM = 13
@@ -164,7 +163,7 @@ def _along(node: Node, x: Value, mode: str, axis: int) -> Value:
         raise UnsupportedNodeError(f"a product of integers along axis {axis}")
     if mode == "SUM":
         x = node.make("CumSum", [x], {"axis": axis})
-        return _cut(node, x, axis, -1, _END)
+        return _cut(node, x, axis, -1, END)
     attrs = {"k": 1, "axis": axis, "largest": mode == "MAX"}
     return node.make_all("TopK", [x], attrs, 2)[0]
 
@@ -233,7 +232,7 @@ def _arg_of_integers(node: Node, x: Value, axis: int) -> Value:
     """
     last = node.flag("select_last_index", False)
     if last:
-        backwards = {"axes": [axis], "begins": [-1], "ends": [-_END], "strides": [-1]}
+        backwards = {"axes": [axis], "begins": [-1], "ends": [-END], "strides": [-1]}
         x = node.make("StridedSlice", [x], backwards)
     attrs = {"k": 1, "axis": axis, "largest": node.type == "ArgMax"}
     _, place = node.make_all("TopK", [x], attrs, 2)

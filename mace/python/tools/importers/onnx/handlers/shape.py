@@ -13,16 +13,13 @@ from mace.python.tools.importers.onnx.lengths import Lengths, is_open, scalar_of
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.window import NCHW
 from mace.python.tools.ir.dtypes import DataType
-from mace.python.tools.ir.shapes import static
+from mace.python.tools.ir.shapes import END, static
 
 # No network has a constant with more elements; a damaged shape may ask for them.
 _LARGEST_FILLED = 1 << 28
 
 # An expansion at run time stores this many ones in the model.
 _LARGEST_ONES = 1 << 22
-
-# Larger than any dimension: "to the end" in both directions.
-_END = 2**31 - 1
 
 
 @HANDLERS.register("Reshape")
@@ -108,7 +105,7 @@ def _shape(node: Node) -> None:
     x = node.input(0)
     rank = len(node.shape(x))
     start, end, _ = slice(
-        node.integer("start", 0), node.integer("end", _END) if node.has("end") else None
+        node.integer("start", 0), node.integer("end", END) if node.has("end") else None
     ).indices(rank)
     if (start, end) == (0, rank):
         node.emit("Shape", [x])

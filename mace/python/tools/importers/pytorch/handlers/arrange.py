@@ -15,9 +15,7 @@ from mace.python.tools.importers.onnx.operators import Size
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.promotion import common_type
 from mace.python.tools.ir.graph import Value
-
-# "To the end" in slices.
-_END = 2**31 - 1
+from mace.python.tools.ir.shapes import END
 
 
 @HANDLERS.register(
@@ -376,12 +374,12 @@ def _slice(c: Context) -> None:
     axis = c.axis(c.integer("dim", 0), c.rank(x))
     (step,) = c.integers("step", [1])
     begin = c.sizes("start", [0])
-    end = c.sizes("end", [_END])
-    whole = end[0] == c.shape(x)[axis] or (isinstance(end[0], int) and end[0] >= _END)
+    end = c.sizes("end", [END])
+    whole = end[0] == c.shape(x)[axis] or (isinstance(end[0], int) and end[0] >= END)
     if step == 1 and begin[0] == 0 and whole:
         c.give(x)
         return
-    end = [min(size, _END) if isinstance(size, int) else size for size in end]
+    end = [min(size, END) if isinstance(size, int) else size for size in end]
     c.give(c.op("Slice", x, c.dims(begin), c.dims(end), [axis], [step]))
 
 
@@ -403,7 +401,7 @@ def _select(c: Context) -> None:
     if isinstance(index, Value):
         c.give(c.op("Gather", x, index, axis=axis))
         return
-    end = index + 1 if index != -1 else _END
+    end = index + 1 if index != -1 else END
     c.give(c.squeeze(c.slice(x, axis, index, end), axis))
 
 
@@ -414,7 +412,7 @@ def _flip(c: Context) -> None:
     axes = {"fliplr": [1], "flipud": [0]}.get(c.operator)
     axes = c.axes("dims", rank) if axes is None else axes
     count = len(axes)
-    inputs = [[-1] * count, [-_END] * count, axes, [-1] * count]
+    inputs = [[-1] * count, [-END] * count, axes, [-1] * count]
     c.give(c.op("Slice", x, *inputs))
 
 
@@ -693,7 +691,7 @@ def _rot90(c: Context) -> None:
     order[a], order[b] = order[b], order[a]
 
     def flipped(value: Value, axis: int) -> Value:
-        return c.op("Slice", value, [-1], [-_END], [axis], [-1])
+        return c.op("Slice", value, [-1], [-END], [axis], [-1])
 
     if times == 2:
         x = flipped(flipped(x, a), b)

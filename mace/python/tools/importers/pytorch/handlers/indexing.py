@@ -18,11 +18,9 @@ from mace.python.tools.importers.pytorch.handlers.elementwise import positions
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import static
+from mace.python.tools.ir.shapes import END, static
 
 _T = TypeVar("_T")
-# Of the end of a slice: that of the axis.
-_LAST = 2**31 - 1
 
 
 @HANDLERS.register("aten.embedding")
@@ -281,7 +279,7 @@ def _slice_scatter(c: Context) -> None:
     (step,) = c.integers("step", [1])
     source = c.cast(c.value("src"), x.dtype)
     if step == 1:
-        (first,), (last,) = c.sizes("start", [0]), c.sizes("end", [_LAST])
+        (first,), (last,) = c.sizes("start", [0]), c.sizes("end", [END])
         bounds = _bounds(c.dim(x, axis), first, last)
         c.give(_replaced(c, x, axis, *bounds, source))
         return
@@ -305,7 +303,7 @@ def _bounds(length: Dim, begin: Size, end: Size) -> tuple[Size, Size | None]:
     dims = end.dims if isinstance(end, Value) else None
     if dims is not None and dims.reshape(-1)[0] == length:
         return begin, None
-    return begin, None if isinstance(end, int) and end >= _LAST else end
+    return begin, None if isinstance(end, int) and end >= END else end
 
 
 def _replaced(

@@ -13,10 +13,9 @@ from mace.python.tools.importers.pytorch.handlers.elementwise import extreme
 from mace.python.tools.importers.pytorch.promotion import promoted
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import END
 
 _FLOAT = DataType.FLOAT32
-# "To the end" in slices.
-_END = 2**31 - 1
 _REDUCTIONS = {
     "amax": "ReduceMax",
     "amin": "ReduceMin",
@@ -43,7 +42,7 @@ def _of_integers(
     for axis in axes:
         if op_type == "ReduceSum":
             sums = c.op("CumSum", x, c.constant(axis))
-            x = c.op("Slice", sums, [-1], [_END], [axis], [1])
+            x = c.op("Slice", sums, [-1], [END], [axis], [1])
         else:
             largest = int(op_type == "ReduceMax")
             x, _ = c.op_all(

@@ -7,9 +7,7 @@ from __future__ import annotations
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.ir.graph import Value
-
-# Beyond every axis.
-_END = 2**31 - 1
+from mace.python.tools.ir.shapes import END
 
 
 @HANDLERS.register("Cumsum")
@@ -50,7 +48,7 @@ def _shifted(context: Context, x: Value, axis: int, step: int) -> Value:
     pads = [0] * (2 * context.rank(0))
     reverse = context.node.flag("reverse")
     pads[2 * axis + (1 if reverse else 0)] = step
-    cut = {"begins": [step if reverse else 0], "ends": [_END if reverse else -step]}
+    cut = {"begins": [step if reverse else 0], "ends": [END if reverse else -step]}
     rest = context.step(
         "StridedSlice", [x], f"rest_{step}", axes=[axis], strides=[1], **cut
     )
