@@ -17,7 +17,7 @@ import pytest
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.keras import import_model
 from mace.python.tools.importers.keras.description import describe_model
-from mace.python.tools.importers.keras.testing import Family, fill, rand
+from mace.python.tools.importers.keras.testing import Family, fill, rand, results_of
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
@@ -88,4 +88,4 @@ def test_the_application_may_have_channels_last(tmp_path: Path) -> None:
     # The passes let the application keep its order.
     fed = array if given.shape == array.shape else array.transpose(0, 2, 3, 1)
     (found,) = run_graph(graph, {"x0": fed}).values()
-    np.testing.assert_allclose(found, np.asarray(model(array)), 1e-4, 1e-4)
+    np.testing.assert_allclose(found, np.asarray(results_of(model, array)), 1e-4, 1e-4)

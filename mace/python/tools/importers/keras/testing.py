@@ -13,11 +13,17 @@ import numpy as np
 
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.keras import HANDLERS, import_model
+from mace.python.tools.importers.tensorflow.testing import computed
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat, Graph
 
 SEED = 20261121
+
+
+def results_of(model: Any, arrays: Any) -> Any:
+    """What a model computes, on every processor."""
+    return computed(lambda given: model(given, training=False), arrays)
 
 
 class Family:
@@ -67,7 +73,7 @@ class Family:
     ) -> None:
         """As `check`, for a model whose inputs are called x0, x1, ..."""
         self._tried.update(kinds_of(model))
-        wanted = model([*arrays] if len(arrays) > 1 else arrays[0], training=False)
+        wanted = results_of(model, [*arrays] if len(arrays) > 1 else arrays[0])
         wanted = wanted if isinstance(wanted, (list, tuple)) else [wanted]
         names = output_names(model)
         for ending in endings:

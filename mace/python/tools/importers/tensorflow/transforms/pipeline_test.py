@@ -14,7 +14,7 @@ import pytest
 
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.tensorflow import import_model
-from mace.python.tools.importers.tensorflow.testing import rand
+from mace.python.tools.importers.tensorflow.testing import computed, rand
 from mace.python.tools.importers.tensorflow.transforms.pipeline import (
     parse_transforms,
     transform_file,
@@ -109,10 +109,14 @@ class _Files:
         return definition
 
     def run(self, definition: Any, output: str = "last:0", fed: str = "x:0") -> Array:
-        with tf.Graph().as_default() as graph:
-            tf.import_graph_def(definition, name="")
-        with tf1.Session(graph=graph) as session:
-            return np.asarray(session.run(output, {fed: self.x}))
+        whole = tf1.wrap_function(
+            lambda: tf.import_graph_def(definition, name=""), signature=[]
+        )
+        graph = whole.graph
+        part = whole.prune(
+            graph.get_tensor_by_name(fed), graph.get_tensor_by_name(output)
+        )
+        return np.asarray(computed(part, tf.constant(self.x)))
 
     def same(self, transforms: str, tolerance: float = 1e-5) -> Any:
         """The rewritten graph, which computes the same in TensorFlow and in MACE."""
