@@ -79,7 +79,40 @@ def _with_precompiled(precompiled, copts, deps, kwargs):
         toolchains = [precompiled],
     )
 
-def mace_cc_library(name, copts = [], features = [], deps = [], precompiled = None, **kwargs):
+# What most sources include of the standard library. Reading it takes the compiler as long
+# as the rest of most sources.
+STANDARD_HEADERS = [
+    "<algorithm>",
+    "<array>",
+    "<atomic>",
+    "<cmath>",
+    "<cstddef>",
+    "<cstdint>",
+    "<cstring>",
+    "<functional>",
+    "<limits>",
+    "<map>",
+    "<memory>",
+    "<mutex>",
+    "<optional>",
+    "<set>",
+    "<string>",
+    "<string_view>",
+    "<unordered_map>",
+    "<utility>",
+    "<variant>",
+    "<vector>",
+]
+
+# Of libraries whose sources are compiled with STANDARD_HEADERS: their features, and
+# whether they are for tests -> the name in //mace.
+STANDARD_PRECOMPILED = {
+    ((), False): "headers",
+    ((), True): "testing_headers",
+    (("small_code",), False): "small_headers",
+}
+
+def mace_cc_library(name, copts = [], features = [], deps = [], precompiled = "", **kwargs):
     """cc_library with the house's flags.
 
     Args:
@@ -87,9 +120,15 @@ def mace_cc_library(name, copts = [], features = [], deps = [], precompiled = No
       copts: further flags.
       features: as in cc_library.
       deps: as in cc_library.
-      precompiled: mace_precompiled_headers of the same features, or None.
+      precompiled: mace_precompiled_headers of the same features; by default those of the
+        standard library. None: no headers are, for code that has no standard library.
       **kwargs: as in cc_library.
     """
+    if precompiled == "":
+        testonly = bool(kwargs.get("testonly"))
+        found = STANDARD_PRECOMPILED.get((tuple(features), testonly))
+        usual = found and kwargs.get("srcs") and not copts
+        precompiled = "@mace//mace:" + found if usual else None
     native.cc_library(
         name = name,
         features = _features(features, kwargs.get("testonly")),

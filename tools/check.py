@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import List, Optional, Sequence, Tuple
+from typing import Optional, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -32,6 +31,7 @@ from tools.quality import (  # noqa: E402
     text_checks,
     tool_checks,
 )
+from tools.quality.changes import changed_files, git, source_files  # noqa: E402
 from tools.quality.model import Check, Context, Outcome, Status  # noqa: E402
 
 CHECKS = (
@@ -46,34 +46,6 @@ STYLES = {
     Status.FAILED: "bold red",
     Status.SKIPPED: "dim",
 }
-
-
-def git(*arguments: str) -> List[str]:
-    """The lines that git prints; none if it fails."""
-    result = subprocess.run(
-        ["git", *arguments],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        check=False,
-    )
-    return result.stdout.splitlines() if result.returncode == 0 else []
-
-
-def source_files() -> Tuple[Path, ...]:
-    """Tracked files and new ones that git does not ignore."""
-    names = git("ls-files", "--cached", "--others", "--exclude-standard")
-    files = (Path(name) for name in sorted(set(names)))
-    return tuple(file for file in files if (ROOT / file).is_file())
-
-
-def changed_files(since: Optional[str]) -> Tuple[Path, ...]:
-    """Files that differ from ``since``, or from where main was left."""
-    base = since or next(iter(git("merge-base", "HEAD", "main")), "HEAD")
-    names = git("diff", "--name-only", "--diff-filter=d", base)
-    names += git("ls-files", "--others", "--exclude-standard")
-    return tuple(Path(name) for name in sorted(set(names)))
 
 
 def parse(argv: Optional[Sequence[str]]) -> argparse.Namespace:
@@ -101,13 +73,13 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     """Runs the checks; 0 if none failed, else 1."""
     args = parse(argv)
     console = Console(soft_wrap=True, highlight=False)
-    if not git("rev-parse", "HEAD"):
+    if not git(ROOT, "rev-parse", "HEAD"):
         Console(stderr=True).print("check: needs git and a git checkout")
         return 2
     context = Context(
         root=ROOT,
-        files=source_files(),
-        changed=changed_files(args.since),
+        files=source_files(ROOT),
+        changed=changed_files(ROOT, args.since),
         fix=args.fix,
         everything=args.all,
     )

@@ -2,14 +2,20 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: bash tools/test.sh [--only STEP]... [--no-gaps] [--list]
+# Usage: bash tools/test.sh [--all | --changed [COMMIT] | --only STEP...] [--no-gaps]
+#        bash tools/test.sh --list
 #
-# Installs what the tests need (tools/setup.sh), runs all steps, but for those that
-# --list marks, or the chosen ones, and ends with "N passed, N failed". Exit status:
-# 0 if none failed, else 1. Skipped tests are counted, and named unless
-# tools/quality/skips.py expects them. Logs stay in build/test.
+# Installs what the tests need (tools/setup.sh), runs the steps that concern this
+# computer, says what it left out and where the time went, and ends with "N passed,
+# N failed". Exit status: 0 if none failed, else 1. A step takes as long as it takes:
+# it is ended only if nothing moves any more. Skipped tests are counted, and named
+# unless tools/quality/skips.py expects them. Logs stay in build/test.
 #
-#   --only STEP  run this step (repeatable)
+#   --all        all steps, but for those that --list marks "by name alone": other
+#                processors, devices and systems, sanitizers, packages, checks
+#   --changed    only what a change can affect, on this computer: of all files that
+#                differ from COMMIT, or from where the branch main was left
+#   --only STEP  run this step, whole (repeatable)
 #   --no-gaps    a skipped test that is not expected is a failure (also:
 #                MACE_TEST_NO_GAPS=1)
 #   --list       print the steps, and neither install nor run anything
@@ -20,7 +26,7 @@ listing=false
 for argument in "$@"; do
   case $argument in
     -h | --help)
-      sed -n '5,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      sed -n '5,24s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     --list) listing=true ;;

@@ -19,6 +19,7 @@ import pytest
 from mace.java import android_stubs
 from mace.java.classes import compile_classes, compile_sources
 from mace.python.tools.bazel_command import bazel_command
+from test.here import only_with_all
 
 _ROOT = Path(__file__).resolve().parents[2]
 _DIGITS = _ROOT / "mace" / "examples" / "digits"
@@ -54,6 +55,7 @@ def _run(*words: str | Path) -> str:
 @pytest.fixture(scope="module")
 def bin_folder() -> Path:
     """Where Bazel's results are."""
+    only_with_all("Java")
     for jar in _JARS:
         if not jar.exists():
             pytest.skip(f"no {jar}; run: bash tools/setup.sh --for test")
@@ -72,6 +74,7 @@ def bin_folder() -> Path:
 @pytest.fixture(scope="module")
 def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The compiled package."""
+    only_with_all("Java")
     if shutil.which("javac") is None:
         pytest.skip("no javac; run: bash tools/setup.sh --for test")
     folder = tmp_path_factory.mktemp("classes")

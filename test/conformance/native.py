@@ -37,6 +37,7 @@ from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.shapes import static
 from mace.python.tools.report.placement import placement_of
+from test.here import THIS_COMPUTER, only_with_all
 
 _ROOT = Path(__file__).resolve().parents[2]
 _TARGET = "//mace/tools:mace_run"
@@ -48,7 +49,7 @@ _EMULATORS: dict[str, tuple[str, ...]] = {
     "arm64": ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"),
     "armhf": ("qemu-arm", "-L", "/usr/arm-linux-gnueabihf"),
 }
-ABIS = tuple(_EMULATORS)
+ABIS = ("host",) if THIS_COMPUTER else tuple(_EMULATORS)
 _BUILDS = 5
 # The DSP that every emulator has.
 _DSP = "v67"
@@ -167,6 +168,7 @@ def native(abi: str, *arguments: str) -> Native:
         abi: one of ABIS.
         arguments: further flags of mace_run.
     """
+    require_emulator(abi)
     return Native((*_EMULATORS[abi], str(built(_TARGET, abi))), arguments)
 
 
@@ -184,6 +186,7 @@ def gpu(*arguments: str) -> Native:
 
     It takes every operator that it can run, even if the CPU would be faster.
     """
+    only_with_all("GPUs")
     settings = (
         "MACE_OPENCL_PLACE_ALL=1",
         f"POCL_CACHE_DIR={_POCL_CACHE}",
@@ -200,6 +203,7 @@ def dsp(*arguments: str, version: str = _DSP) -> Native:
         arguments: further flags of mace_run.
         version: of the DSP, one of DSP_VERSIONS.
     """
+    only_with_all("DSPs")
     name = "skel" if version == _DSP else f"skel_{version}"
     skel = built(f"//mace/kernels/hexagon/executor:{name}")
     program = str(built("//test/hexagon:mace_run"))
@@ -241,6 +245,8 @@ def _copies() -> tempfile.TemporaryDirectory[str]:
 def require_emulator(abi: str) -> None:
     """Skips the test if programs of an ABI cannot be run here."""
     emulator = next(iter(_EMULATORS[abi]), None)
+    if emulator is not None:
+        only_with_all("other processors")
     if emulator is not None and shutil.which(emulator) is None:
         pytest.skip(f"{emulator} is not installed: tools/setup.sh --for cross")
 

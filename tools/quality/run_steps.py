@@ -17,13 +17,19 @@ from typing import Generator, List, Optional, Sequence, Union
 from rich.console import Console
 from rich.table import Table
 
+from tools.quality.changes import Modules, changed_files, source_files
+from tools.quality.motion import WAITING, Motion
+from tools.quality.narrow import narrowed
 from tools.quality.skips import Skip, find_native_skips, find_skips, is_expected
 from tools.quality.step_flags import parse_flags
 from tools.quality.test_steps import Counts, Step, steps
+from tools.quality.time_spent import DURATION, Spent, of_bazel, of_pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # Of the log of a failed step; the whole log is kept.
 _SHOWN_LINES = 60
+# Of what took longest.
+_SHOWN_SPENT = 20
 # Steps beside each other keep this many processors busy.
 CORES = 2
 _POLL_S = 0.1
@@ -37,6 +43,7 @@ class Result:
     counts: Counts
     seconds: float
     skips: Sequence[Skip] = ()
+    spent: Sequence[Spent] = ()
 
     @property
     def skipped(self) -> int:
@@ -56,11 +63,12 @@ class RunningStep:
         self.step = step
         self.log = log
         self._start = time.monotonic()
+        self._motion: Optional[Motion] = None
         self._events = ROOT / step.events if step.events else None
         if self._events:
             self._events.unlink(missing_ok=True)
         self._process: Optional[subprocess.Popen[bytes]] = None
-        self._late = False
+        self._stuck = False
         with log.open("wb") as stream:
             try:
                 self._process = subprocess.Popen(
@@ -71,6 +79,7 @@ class RunningStep:
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
                 )
+                self._motion = Motion(self._process.pid, log, ROOT)
             except OSError as error:
                 stream.write(f"{step.command[0]}: {error.strerror}\n".encode())
 
@@ -81,24 +90,31 @@ class RunningStep:
             self._process.wait()
 
     def poll(self) -> Optional[Result]:
-        """What came of it, None while it runs; ends it at its limit."""
-        if self._process is None:
+        """What came of it, None while it runs; ends it if nothing moves any more."""
+        if self._process is None or self._motion is None:
             return Result(self.step, Counts(0, 1), 0.0)
         seconds = time.monotonic() - self._start
         if self._process.poll() is None:
-            if seconds < self.step.minutes * 60:
+            if self._motion.still_s() < self.step.still_minutes * 60:
                 return None
+            doing = self._motion.doing()
             self.end()
-            self._late = True
+            self._stuck = True
             with self.log.open("ab") as stream:
-                stream.write(f"ended after {self.step.minutes} minutes\n".encode())
-        status = 124 if self._late else self._process.returncode
+                why = f"nothing has moved for {self.step.still_minutes:g} minutes"
+                when = f"{seconds:.0f} s after it began"
+                stream.write(f"\nended: {why} ({when}); {doing}\n".encode())
+        status = 124 if self._stuck else self._process.returncode
         output = self.log.read_text(encoding="utf-8", errors="replace")
         skips = find_skips(output)
         # Bazel writes none if it can't even start.
         if self._events and self._events.exists():
             skips += find_native_skips(self._events)
-        return Result(self.step, self.step.count(output, status), seconds, skips)
+        spent = of_pytest(output)
+        if self.step.profile:
+            spent = of_bazel(ROOT / self.step.profile)
+        counts = self.step.count(output, status)
+        return Result(self.step, counts, seconds, skips, spent)
 
 
 def fits(step: Step, running: Sequence[RunningStep]) -> bool:
@@ -138,7 +154,12 @@ def run_all(
 
 def show_log(log: Path) -> None:
     """Prints the end of a log."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    text = log.read_text(encoding="utf-8", errors="replace")
+    lines = [
+        line
+        for line in text.splitlines()
+        if not (WAITING.match(line) or DURATION.match(line))
+    ]
     for line in lines[-_SHOWN_LINES:]:
         print(f"    {line}")
     print(f"    (whole log: {log.relative_to(ROOT)})", flush=True)
@@ -177,9 +198,29 @@ def table_of(results: Sequence[Result]) -> Table:
     return table
 
 
+def spent_table(results: Sequence[Result]) -> Table:
+    """Where the time went: what took longest, of all steps."""
+    table = Table("step", "what", "seconds", title="Where the time went")
+    found = [(one, result.step.name) for result in results for one in result.spent]
+    found.sort(key=lambda pair: pair[0].seconds, reverse=True)
+    for one, step in found[:_SHOWN_SPENT]:
+        table.add_row(step, one.what, f"{one.seconds:.0f}")
+    return table
+
+
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """Runs the chosen steps; 0 if no test failed, else 1."""
-    flags = parse_flags(steps(os.environ), argv)
+    known = steps(os.environ)
+    flags = parse_flags(known, argv)
+    chosen = flags.steps
+    if flags.changed:
+        usual = {step.name: step for step in (*known, *chosen)}
+        chosen = narrowed(
+            tuple(usual.values()),
+            ROOT,
+            changed_files(ROOT, flags.since, removed=True),
+            Modules(ROOT, source_files(ROOT)),
+        )
     # A job in the background of a script starts with Ctrl-C ignored, and so would
     # the programs that tests interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -190,18 +231,23 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     logs.mkdir(parents=True, exist_ok=True)
     results: List[Result] = []
     started = 0
-    with contextlib.closing(run_all(flags.steps, logs)) as events:
+    with contextlib.closing(run_all(chosen, logs)) as events:
         for event in events:
             if isinstance(event, RunningStep):
                 started += 1
                 step = event.step
-                print(f"[{started}/{len(flags.steps)}] {step.name}: {step.summary}")
+                print(f"[{started}/{len(chosen)}] {step.name}: {step.summary}")
             else:
                 results.append(event)
                 show_result(event, logs / f"{event.step.name}.log")
             sys.stdout.flush()
-    results.sort(key=lambda result: flags.steps.index(result.step))
-    Console(soft_wrap=True).print(table_of(results))
+    results.sort(key=lambda result: chosen.index(result.step))
+    console = Console(soft_wrap=True)
+    console.print(spent_table(results))
+    console.print(table_of(results))
+    if flags.left_out:
+        names = ", ".join(step.name for step in flags.left_out)
+        print(f"left out: {names} (bash tools/test.sh --all runs them)")
     total = sum((result.counts for result in results), Counts(0, 0))
     gaps = sum(skip.count for result in results for skip in result.gaps)
     if gaps:

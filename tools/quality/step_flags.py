@@ -13,10 +13,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Optional, Sequence, Tuple
 
-from tools.quality.test_steps import SETUP_TASKS, Step, steps
+from tools.quality.test_steps import SETUP_TASKS, Step, Tier, steps
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,17 @@ class Flags:
         steps: those chosen, in the order they run.
         no_gaps: whether a skipped test that nobody expects is a failure.
         listing: whether they are to be listed only.
+        left_out: steps that --all runs and this call doesn't.
+        changed: whether only tests that a change can affect run.
+        since: the commit that --changed compares with; None: where main was left.
     """
 
     steps: Tuple[Step, ...]
     no_gaps: bool
     listing: bool
+    left_out: Tuple[Step, ...] = ()
+    changed: bool = False
+    since: Optional[str] = None
 
     @property
     def tasks(self) -> Tuple[str, ...]:
@@ -50,18 +56,41 @@ def parse_flags(known: Sequence[Step], argv: Optional[Sequence[str]]) -> Flags:
         default=bool(os.environ.get("MACE_TEST_NO_GAPS")),
     )
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument(
+        "--changed", nargs="?", metavar="COMMIT", const="", default=None
+    )
     args = parser.parse_args(argv)
     names = [step.name for step in known]
     for name in args.only:
         if name not in names:
             parser.error(f"--only {name}: no such step; there are {', '.join(names)}")
+    if args.all + bool(args.only) + (args.changed is not None) > 1:
+        parser.error("--all, --changed and --only exclude each other")
+    tiers = (Tier.USUAL, Tier.ALL) if args.all else (Tier.USUAL,)
     chosen = tuple(
         step
         for step in known
         if step.name in args.only
-        or (not args.only and (args.list or not step.only_by_name))
+        or (not args.only and (args.list or step.tier in tiers))
     )
-    return Flags(chosen, args.no_gaps, args.list)
+    if not (args.all or args.only or args.list):
+        chosen = tuple(
+            replace(step, command=step.here) if step.here else step for step in chosen
+        )
+    left_out = tuple(
+        step
+        for step in known
+        if step.tier is Tier.ALL and step not in chosen and not args.only
+    )
+    return Flags(
+        chosen,
+        args.no_gaps,
+        args.list,
+        left_out,
+        args.changed is not None,
+        args.changed or None,
+    )
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
@@ -72,7 +101,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         return 0
     try:
         for step in flags.steps:
-            remark = f" (only by --only {step.name})" if step.only_by_name else ""
+            remark = f" ({step.tier.value})" if step.tier.value else ""
             print(f"{step.name:12}{step.summary}{remark}")
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads has seen enough

@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import enum
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Callable, Dict, Mapping, Sequence, Tuple
+from typing import Callable, Dict, Iterable, Mapping, Sequence, Tuple
 
 from mace.python.tools.bazel_command import bazel_command
 
@@ -98,8 +99,8 @@ _POCL = (
     "--test_env=POCL_WORK_GROUP_SPECIALIZATION=0",
 )
 # What every step may need, as tasks of tools/setup.sh.
-SETUP_TASKS = ("test", "docs")
-_COMMANDS = "test/docs/commands_test.py"
+SETUP_TASKS = ("test",)
+COMMANDS = "test/docs/commands_test.py"
 # Builds the Python package of libraries that earlier steps build.
 _WHEEL = "test/wheel"
 _DEVICES = "test/devices"
@@ -108,9 +109,18 @@ _ANDROID = "test/android_ndk"
 # Compiles OpenCL kernels in qemu.
 _OPENCL_ARM64 = "test/opencl_arm64"
 # The frameworks' models, read and compared in Python alone.
-_IMPORTERS = "mace/python/tools/importers"
+IMPORTERS = "mace/python/tools/importers"
 # What the step `python` leaves to others.
-_IN_OTHER_STEPS = (_COMMANDS, _DEVICES, _ANDROID, _OPENCL_ARM64, _IMPORTERS, _WHEEL)
+IN_OTHER_STEPS = (COMMANDS, _DEVICES, _ANDROID, _OPENCL_ARM64, IMPORTERS, _WHEEL)
+VARIABLE = "MACE_TEST_THIS_COMPUTER"
+# Which operators' cases and which pages' commands are tried, separated by commas; all,
+# if the variable is not set.
+OPS_VARIABLE = "MACE_TEST_OPS"
+PAGES_VARIABLE = "MACE_TEST_PAGES"
+# How tests in Python know that they are only asked about this computer (test/here.py).
+_HERE = ("env", f"{VARIABLE}=1")
+# About nothing else than other processors and devices.
+_ELSEWHERE = ("test/device_farm", "test/hexagon_sdk", "mace/java")
 _BAZEL_RESULT = re.compile(
     r"^//\S+ +(?:\(cached\) )?(PASSED|FLAKY|FAILED|TIMEOUT|NO STATUS|INCOMPLETE)",
     re.MULTILINE,
@@ -158,6 +168,17 @@ def count_one(output: str, status: int) -> Counts:
     return Counts(int(status == 0), int(status != 0))
 
 
+class Tier(enum.Enum):
+    """Which calls of `tools/test.sh` run a step."""
+
+    # Every call: what this computer itself shows, in a coffee break.
+    USUAL = ""
+    # Other processors, devices, systems and builds.
+    ALL = "with --all"
+    # It takes too long or downloads too much for every run.
+    BY_NAME = "by name alone"
+
+
 @dataclass(frozen=True)
 class Step:
     """One named part of the tests.
@@ -167,28 +188,57 @@ class Step:
         summary: what it shows, in a few words.
         command: what is run, in the root of the checkout.
         count: turns output and exit status into counts.
-        minutes: after which it is ended; several times what it takes.
+        tier: which calls run it.
         events: where in the checkout the command has Bazel say what came of
             each test; empty if it isn't Bazel.
+        profile: likewise, where Bazel says how long each action took.
         cores: how many processors keep it busy; steps run side by side as long
             as there are enough (run_steps.CORES).
         writes: what no two steps may have at the same time, by any name. "build":
             `build`, and what Bazel builds for one target with different flags.
-        only_by_name: runs only if --only names it, because it takes too long or
-            downloads too much for every run.
         tasks: of tools/setup.sh that it needs besides SETUP_TASKS.
+        here: the command in place of `command` where this computer is all that counts,
+            and what it leaves out is not asked for; empty if it is the same.
+        still_minutes: after which it is ended if nothing moves (motion.py); however
+            long it takes otherwise, it goes on.
     """
 
     name: str
     summary: str
     command: Tuple[str, ...]
     count: Callable[[str, int], Counts]
-    minutes: int
+    tier: Tier = Tier.ALL
     events: str = ""
+    profile: str = ""
     cores: int = 2
     writes: str = ""
-    only_by_name: bool = False
     tasks: Tuple[str, ...] = ()
+    here: Tuple[str, ...] = ()
+    still_minutes: float = 20.0
+
+
+def _ignored(paths: Iterable[str]) -> Tuple[str, ...]:
+    """Flags of pytest that leave files or folders out."""
+    return tuple(f"--ignore={path}" for path in paths)
+
+
+def _pytest(*arguments: str, processes: int = 1) -> Tuple[str, ...]:
+    words = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    several = (f"--numprocesses={processes}", "--dist=loadfile")
+    return (*words, *(several if processes > 1 else ()), "--durations=200", *arguments)
+
+
+def pytest_step(step: Step, environment: Sequence[str], tests: Sequence[str]) -> Step:
+    """A step of pytest that runs a few files of tests.
+
+    Args:
+        step: with these among many.
+        environment: variables, as NAME=VALUE.
+        tests: the files.
+    """
+    processes = 2 if step.cores > 1 and len(tests) > 1 else 1
+    command = ("env", *environment, *_pytest(*tests, processes=processes))
+    return replace(step, command=command, here=())
 
 
 def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
@@ -206,28 +256,45 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         config: str = "",
         cpu: str = "",
         options: Sequence[str] = (),
+        tier: Tier = Tier.ALL,
+        programs: bool = False,
     ) -> Step:
         flags = [f"--config={config or name}", *options]
         if cpu:
             flags.append(f"--test_env=MACE_QEMU_CPU={cpu}")
             flags.append(f"--test_arg=--gtest_filter=-{':'.join(LONGEST_OPS_TESTS)}")
         events = f"build/test/{name}.events.json"
+        profile = f"build/test/{name}.profile.gz"
         output = (
             "--color=no",
-            "--noshow_progress",
+            # A line every now and then: how far it is, and what it waits for.
+            *("--curses=no", "--show_progress_rate_limit=30"),
             f"--build_event_json_file={events}",
+            f"--profile={profile}",
         )
-        words = bazel.words("test", "--keep_going", *output, *flags, "--", *targets)
-        return Step(name, summary, tuple(words), count_bazel, 20, events)
+        words = bazel.words("test", "--keep_going", *output, *flags)
+        rest = ("--", *targets)
+        # Programs that are not tests, mainly benchmarks, are built as well.
+        more = ("--nobuild_tests_only",) if programs else ()
+        return Step(
+            name,
+            summary,
+            (*words, *more, *rest),
+            count_bazel,
+            tier,
+            events,
+            profile,
+            here=(*words, *rest) if programs else (),
+        )
 
-    pytest = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
     return (
         native(
             "host",
             "native tests on this computer",
             "//...",
-            # Programs that are not tests, mainly benchmarks, are built as well.
-            options=("--nobuild_tests_only", "--test_tag_filters=-opencl"),
+            options=("--test_tag_filters=-opencl",),
+            tier=Tier.USUAL,
+            programs=True,
         ),
         native(
             "gpu",
@@ -241,7 +308,6 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "the first command of the README",
             ("bash", "tools/demo.sh"),
             count_one,
-            15,
         ),
         native("arm64", "native tests, 64-bit ARM in qemu", *_NATIVE),
         native(
@@ -276,7 +342,6 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "libmace outside of Bazel, three ABIs, whole and for one network",
             ("bash", "test/standalone/link_test.sh"),
             count_one,
-            15,
             cores=1,
             writes="build",
         ),
@@ -285,7 +350,6 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "models as code outside of Bazel, three ABIs",
             ("bash", "test/standalone/linked_models_test.sh"),
             count_one,
-            15,
             cores=1,
             writes="build",
         ),
@@ -294,7 +358,6 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "the oldest Linux that libmace runs on",
             ("bash", "test/standalone/baseline_test.sh"),
             count_one,
-            10,
             cores=1,
             writes="build",
         ),
@@ -304,54 +367,52 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "an installed libmace: CMake, pkg-config, encrypted models",
             ("bash", "test/standalone/install_test.sh"),
             count_one,
-            15,
             cores=1,
             writes="build",
         ),
         Step(
             "wheel",
             "the Python package, installed outside of the checkout",
-            (*pytest, "--durations=10", _WHEEL),
+            _pytest(_WHEEL),
             count_pytest,
-            15,
             cores=1,
             writes="build",
         ),
         Step(
             "gpu-arm64",
             "OpenCL on 64-bit ARM, by PoCL in qemu",
-            (*pytest, _OPENCL_ARM64),
+            _pytest(_OPENCL_ARM64),
             count_pytest,
-            15,
             cores=1,
             writes="build",
         ),
         Step(
             "commands",
             "what README and documentation tell to type",
-            (*pytest, "--durations=20", _COMMANDS),
+            _pytest(COMMANDS),
             count_pytest,
-            30,
+            Tier.USUAL,
             cores=1,
             writes="build",
+            here=(*_HERE, *_pytest(COMMANDS)),
         ),
         Step(
             "docs",
             "the documentation builds without a warning",
             ("bash", "tools/build_docs.sh"),
             count_one,
-            5,
             cores=1,
             writes="build",
+            tasks=("docs",),
         ),
         # Beside those that write the build folder, on the core that is free. First come
         # those that never wait for Bazel: it serves one step at a time.
         Step(
             "importers",
             "models of all frameworks as the converter reads them",
-            (*pytest, "--durations=20", _IMPORTERS),
+            _pytest(IMPORTERS),
             count_pytest,
-            40,
+            Tier.USUAL,
             cores=1,
         ),
         Step(
@@ -359,15 +420,13 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "form, types and house rules",
             (sys.executable, "tools/check.py", "--all"),
             count_one,
-            20,
             cores=1,
         ),
         Step(
             "android",
             "libmace for Android, by a stand-in for the NDK",
-            (*pytest, _ANDROID),
+            _pytest(_ANDROID),
             count_pytest,
-            40,
             cores=1,
         ),
         Step(
@@ -375,37 +434,32 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "readers of files, for a minute",
             ("bash", "test/fuzz/run_fuzzers.sh", "--seconds", "60"),
             count_one,
-            10,
             cores=1,
         ),
         Step(
             "python",
             "converter and tools",
-            (
-                *(*pytest, "--numprocesses=2", "--dist=loadfile", "--durations=20"),
-                *(f"--ignore={path}" for path in _IN_OTHER_STEPS),
-            ),
+            _pytest(*_ignored(IN_OTHER_STEPS), processes=2),
             count_pytest,
-            40,
+            Tier.USUAL,
+            here=(
+                *_HERE,
+                *_pytest(*_ignored((*IN_OTHER_STEPS, *_ELSEWHERE)), processes=2),
+            ),
         ),
         Step(
             "devices",
             "the tools on phones and boards of the device farm",
-            (
-                *pytest,
-                *("--numprocesses=4", "--dist=loadfile", "--durations=20", _DEVICES),
-            ),
+            _pytest(_DEVICES, processes=4),
             count_pytest,
-            40,
         ),
         Step(
             "images",
             "both Docker images are built; the Python package and README inside",
             ("bash", "test/docker/build.sh"),
             count_one,
-            120,
             writes="build",
-            only_by_name=True,
+            tier=Tier.BY_NAME,
             tasks=("images",),
         ),
     )

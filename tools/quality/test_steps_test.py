@@ -25,6 +25,7 @@ from tools.quality.step_flags import parse_flags
 from tools.quality.test_steps import (
     Counts,
     Step,
+    Tier,
     count_bazel,
     count_one,
     count_pytest,
@@ -66,17 +67,47 @@ def test_step_names_are_unique() -> None:
     assert len(names) == len(set(names))
 
 
-def test_long_steps_run_only_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_calls_run_steps_of_their_tiers(capsys: pytest.CaptureFixture[str]) -> None:
     known = steps({})
-    assert [step.name for step in known if step.only_by_name] == ["images"]
-    usual = [step for step in known if not step.only_by_name]
-    assert list(parse_flags(known, []).steps) == usual
-    named = parse_flags(known, ["--only", "images", "--only", "docs"]).steps
-    assert [step.name for step in named] == ["docs", "images"]
+    usual = [step.name for step in known if step.tier is Tier.USUAL]
+    assert usual == ["host", "commands", "importers", "python"]
+    plain = parse_flags(known, [])
+    assert [step.name for step in plain.steps] == usual
+    everything = parse_flags(known, ["--all"])
+    by_name = [step.name for step in known if step.tier is Tier.BY_NAME]
+    assert by_name == ["images"]
+    assert everything.steps == tuple(s for s in known if s.name not in by_name)
+    assert everything.left_out == ()
+    assert {*plain.left_out, *(s for s in known if s.name in usual)} == {
+        *everything.steps
+    }
+    named = parse_flags(known, ["--only", "images", "--only", "docs"])
+    assert [step.name for step in named.steps] == ["docs", "images"]
+    assert named.left_out == ()
     assert step_flags(["--list"]) == 0
     listed = capsys.readouterr().out.splitlines()
-    assert len(listed) == len(known)
-    assert [line for line in listed if "(only by" in line] == listed[-1:]
+    assert [line.split()[0] for line in listed] == [step.name for step in known]
+    assert [line for line in listed if "(by name alone)" in line] == listed[-1:]
+    assert listed[0] == "host        native tests on this computer"
+
+
+def test_plain_calls_ask_about_this_computer() -> None:
+    known = {step.name: step.command for step in steps({})}
+    for flags in ([], ["--changed"], ["--changed", "HEAD"]):
+        chosen = {
+            step.name: step.command for step in parse_flags([*steps({})], flags).steps
+        }
+        assert "MACE_TEST_THIS_COMPUTER=1" in chosen["python"]
+        assert "MACE_TEST_THIS_COMPUTER=1" in chosen["commands"]
+        assert "--ignore=test/device_farm" in chosen["python"]
+        assert "--nobuild_tests_only" not in chosen["host"]
+    for flags in (["--all"], ["--only", "python", "--only", "host"]):
+        chosen = {
+            step.name: step.command for step in parse_flags([*steps({})], flags).steps
+        }
+        assert chosen["python"] == known["python"]
+        assert not [word for word in chosen["python"] if "THIS_COMPUTER" in word]
+        assert "--nobuild_tests_only" in chosen["host"]
 
 
 def test_tests_of_opencl_run_in_a_step_of_their_own() -> None:
@@ -105,7 +136,7 @@ def test_what_one_step_of_pytest_leaves_out_is_in_another() -> None:
 
 
 def make_step(*command: str) -> Step:
-    return Step("step", "a step", command, count_one, 1)
+    return Step("step", "a step", command, count_one, Tier.USUAL)
 
 
 def results_of(folder: Path, *chosen: Step) -> List[run_steps.Result]:
@@ -144,13 +175,15 @@ def test_closing_line_and_status(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     good = make_step("true")
-    bad = Step("bad", "fails", ("sh", "-c", "echo why; exit 1"), count_one, 1)
+    bad = Step("bad", "fails", ("sh", "-c", "echo why; exit 1"), count_one, Tier.USUAL)
     monkeypatch.setattr(run_steps, "ROOT", tmp_path)
-    monkeypatch.setattr(run_steps, "steps", lambda environment: (good, bad))
+    later = Step("later", "", ("true",), count_one)
+    monkeypatch.setattr(run_steps, "steps", lambda environment: (good, bad, later))
     assert run_steps.main([]) == 1
     output = capsys.readouterr().out
     assert "    why" in output
     assert output.splitlines()[-1] == "1 passed, 1 failed"
+    assert "left out: later (bash tools/test.sh --all runs them)" in output
     assert run_steps.main(["--only", "step"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "1 passed, 0 failed"
 
@@ -193,6 +226,8 @@ def test_help_and_list_need_no_set_up(checkout: Path) -> None:
         (("--only", "hots"), "--only hots: no such step; there are host, gpu, "),
         (("--only",), "argument --only: expected one argument"),
         (("--lst",), "unrecognized arguments: --lst"),
+        (("--all", "--changed"), "--all, --changed and --only exclude each other"),
+        (("--all", "--only", "docs"), "--all, --changed and --only exclude each other"),
     ],
 )
 def test_wrong_flags_are_told_before_the_set_up(
@@ -204,7 +239,8 @@ def test_wrong_flags_are_told_before_the_set_up(
 
 
 @pytest.mark.parametrize(
-    ("step", "tasks"), [("docs", "test,docs"), ("images", "test,docs,images")]
+    ("step", "tasks"),
+    [("docs", "test,docs"), ("host", "test"), ("images", "test,images")],
 )
 def test_set_up_comes_before_the_steps(checkout: Path, step: str, tasks: str) -> None:
     done = run_script(checkout, "--only", step)
@@ -282,11 +318,11 @@ def test_native_skips_are_counted(
     (tmp_path / "old.json").write_text("of another run", encoding="utf-8")
     events = write_events(tmp_path, TEST_XML).name
     copy = ("cp", str(tmp_path / events), str(tmp_path / "old.json"))
-    step = Step("host", "a step", copy, count_one, 1, "old.json")
+    step = Step("host", "a step", copy, count_one, Tier.USUAL, "old.json")
     (result,) = results_of(tmp_path, step)
     assert result.skipped == 1
     assert result.gaps == [Skip("//mace:isa_test Isa.amx", "this CPU has no amx")]
-    broken = Step("host", "a step", ("false",), count_one, 1, "old.json")
+    broken = Step("host", "a step", ("false",), count_one, Tier.USUAL, "old.json")
     assert results_of(tmp_path, broken)[0].skipped == 0
 
 
@@ -296,11 +332,11 @@ def partner(folder: Path, mine: str, other: str, writes: str = "") -> Step:
         f"touch {folder / mine}; for i in $(seq 20); do "
         f"test -e {folder / other} && exit 0; sleep 0.05; done; exit 1"
     )
-    return Step(mine, "", ("sh", "-c", script), count_one, 1, cores=1, writes=writes)
+    return Step(mine, "", ("sh", "-c", script), count_one, cores=1, writes=writes)
 
 
 def test_steps_of_one_core_run_side_by_side(tmp_path: Path) -> None:
-    wide = Step("wide", "", ("test", "-e", str(tmp_path / "a")), count_one, 1)
+    wide = Step("wide", "", ("test", "-e", str(tmp_path / "a")), count_one, Tier.USUAL)
     pair = partner(tmp_path, "a", "b"), partner(tmp_path, "b", "a")
     results = results_of(tmp_path, pair[0], wide, pair[1])
     assert [result.counts for result in results] == [Counts(1, 0)] * 3
@@ -328,6 +364,8 @@ def test_steps_that_run_are_ended_with_the_run(tmp_path: Path) -> None:
 
 def source_of(place: str) -> Optional[Path]:
     """The file with the words of a skip; None for a pattern of many."""
+    if place == "*":
+        return None
     if place.startswith("//"):
         target, _, test = place[2:].partition(" ")
         place = target.replace(":", "/") + ".cc"
@@ -364,7 +402,7 @@ def test_a_gap_is_named_and_may_be_a_failure(
     status: int,
 ) -> None:
     script = f"echo 'SKIPPED [2] {skip}'; echo '3 passed, 2 skipped in 1.0s'"
-    step = Step("devices", "devices", ("sh", "-c", script), count_pytest, 1)
+    step = Step("devices", "devices", ("sh", "-c", script), count_pytest, Tier.USUAL)
     monkeypatch.setattr(run_steps, "ROOT", tmp_path)
     monkeypatch.setattr(run_steps, "steps", lambda environment: (step,))
     monkeypatch.delenv("MACE_TEST_NO_GAPS", raising=False)

@@ -15,7 +15,7 @@ be linked in its AVX-512 form and then run on a CPU without it. The test
 """
 
 load("@mace_clang//:paths.bzl", "CLANG_TOOLS")
-load("@mace_host_cpu//:isas.bzl", "HAS_AVX512")
+load("@mace_host_cpu//:isas.bzl", "HAS_AVX2")
 load("//mace:mace.bzl", "MACE_KERNEL_COPTS", "MACE_KERNEL_FEATURES")
 
 _X86 = {
@@ -44,34 +44,33 @@ _ARM64 = {"neon": []}
 
 _ARM32 = {"neon": ["-mfpu=neon-vfpv4"]}
 
+# The one that //mace/kernels/cpu:one_isa leaves.
+_ONE_ISA = "avx2" if HAS_AVX2 else "sse41"
+
 # Setting -> name of the CPU, its ISAs, and whether it has extensions.
 _CPUS = {
-    "//mace/kernels/cpu:runnable_x86_64": (
-        "x86_64",
-        {isa: flags for isa, flags in _X86.items() if HAS_AVX512 or isa != "avx512"},
-        HAS_AVX512,
-    ),
+    "//mace/kernels/cpu:one_isa_x86_64": ("x86_64", {_ONE_ISA: _X86[_ONE_ISA]}, False),
     "//toolchains:arm32": ("arm32", _ARM32, True),
     "//toolchains:arm64": ("arm64", _ARM64, True),
     "//toolchains:x86_64": ("x86_64", _X86, True),
 }
 
-def _runnable_isas_only_impl(_ctx):
+def _one_isa_impl(_ctx):
     return []
 
-runnable_isas_only = rule(
-    implementation = _runnable_isas_only_impl,
+one_isa = rule(
+    implementation = _one_isa_impl,
     build_setting = config.bool(flag = True),
-    doc = """Leaves out kernels for AVX-512 where this computer has no AVX-512.
+    doc = """On x86-64, compiles kernels for AVX2 alone, or SSE4.1 on computers without it.
 
-For tests under sanitizers: a kernel takes long to compile there, and one that the
-tests can't run shows nothing that another build doesn't.""",
+For tests under sanitizers: a kernel takes long to compile there, and each instruction
+set runs the same lines.""",
 )
 
 # Defines for the library with isa.h: the kernels to leave out (see isa.h).
-RUNNABLE_ISA_DEFINES = select({
+ONE_ISA_DEFINES = select({
     "//conditions:default": [],
-    "//mace/kernels/cpu:runnable_x86_64": [] if HAS_AVX512 else ["MACE_WITHOUT_AVX512"],
+    "//mace/kernels/cpu:one_isa_x86_64": ["MACE_ONLY_" + _ONE_ISA.upper()],
 })
 
 _AVX512_BF16 = _X86["avx512"] + ["-mavx512bf16"]

@@ -9,7 +9,8 @@
 #if defined(__arm__) || defined(__aarch64__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
-#elif defined(__x86_64__) && !defined(MACE_WITHOUT_AVX512)
+#elif defined(__x86_64__) && !defined(MACE_ONLY_AVX2) && \
+    !defined(MACE_ONLY_SSE41)
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,13 +22,15 @@ namespace {
 #if defined(__x86_64__) || defined(__i386__)
 // __builtin_cpu_supports also checks by xgetbv that the operating system saves
 // the wide registers.
-bool Supports_sse41() { return __builtin_cpu_supports("sse4.1") != 0; }
-bool Supports_avx2() {
+[[maybe_unused]] bool Supports_sse41() {
+  return __builtin_cpu_supports("sse4.1") != 0;
+}
+[[maybe_unused]] bool Supports_avx2() {
   return __builtin_cpu_supports("avx2") != 0 &&
          __builtin_cpu_supports("fma") != 0 &&
          __builtin_cpu_supports("f16c") != 0;
 }
-#if !defined(MACE_WITHOUT_AVX512)
+#if !defined(MACE_ONLY_AVX2) && !defined(MACE_ONLY_SSE41)
 bool Supports_avx2_vnni() {
   return Supports_avx2() && __builtin_cpu_supports("avxvnni") != 0;
 }
@@ -81,7 +84,7 @@ bool MayUseTiles() {
 bool Supports_amx_bf16() { return false; }
 bool MayUseTiles() { return false; }
 #endif
-#endif  // !MACE_WITHOUT_AVX512
+#endif  // !MACE_ONLY_AVX2 && !MACE_ONLY_SSE41
 #elif defined(__aarch64__)
 bool Supports_neon() { return true; }  // Armv8-A always has Advanced SIMD
 bool Supports_neon_fp16() { return (getauxval(AT_HWCAP) & HWCAP_ASIMDHP) != 0; }
@@ -151,7 +154,8 @@ bool CpuSupports(CpuIsa isa) {
 }
 
 CpuIsa PermittedIsa(CpuIsa isa) {
-#if (defined(__x86_64__) || defined(__i386__)) && !defined(MACE_WITHOUT_AVX512)
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(MACE_ONLY_AVX2) && \
+    !defined(MACE_ONLY_SSE41)
   if (isa == CpuIsa::amx_bf16 && !MayUseTiles()) return CpuIsa::avx512_bf16;
 #endif
   return isa;

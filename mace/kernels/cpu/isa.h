@@ -25,13 +25,17 @@
 // copy that an ISA with such instructions runs. Further arguments are passed to
 // X after these two.
 //
-// MACE_WITHOUT_AVX512 is defined for tests on computers that cannot run the
-// AVX-512 kernels; it leaves them out (runnable_isas_only of isa.bzl).
-#if (defined(__x86_64__) || defined(__i386__)) && defined(MACE_WITHOUT_AVX512)
-#define MACE_FOR_EACH_ISA(X) X(sse41) X(avx2)
-#define MACE_FOR_EACH_ISA_AND_BASE(X, ...) \
-  X(sse41, sse41, ##__VA_ARGS__)           \
-  X(avx2, avx2, ##__VA_ARGS__)
+// MACE_ONLY_AVX2 or MACE_ONLY_SSE41 is defined for tests under sanitizers on
+// x86: it leaves out all other kernels (one_isa of isa.bzl), which are compiled
+// of the same sources.
+#if defined(MACE_ONLY_AVX2) || defined(MACE_ONLY_SSE41)
+#if defined(MACE_ONLY_AVX2)
+#define MACE_FOR_EACH_ISA(X) X(avx2)
+#define MACE_FOR_EACH_ISA_AND_BASE(X, ...) X(avx2, avx2, ##__VA_ARGS__)
+#else
+#define MACE_FOR_EACH_ISA(X) X(sse41)
+#define MACE_FOR_EACH_ISA_AND_BASE(X, ...) X(sse41, sse41, ##__VA_ARGS__)
+#endif
 #define MACE_FOR_EACH_BF16_EXTENSION(X, ...)
 #define MACE_FOR_EACH_FP16_EXTENSION(X, ...)
 #define MACE_FOR_EACH_FP16_ISA(X, ...)

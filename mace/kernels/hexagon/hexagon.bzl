@@ -25,7 +25,7 @@ def _dsp_transition_impl(settings, attr):
     version = attr.version
     return {
         "//command_line_option:compilation_mode": "opt",
-        "//mace/kernels/cpu:runnable_isas_only": False,
+        "//mace/kernels/cpu:one_isa": False,
         "//command_line_option:platform_suffix": "-hexagon-" + version,
         "//command_line_option:platforms": ["//toolchains/hexagon:" + version],
     }
@@ -37,7 +37,7 @@ _dsp_transition = transition(
         "//command_line_option:compilation_mode",
         "//command_line_option:platform_suffix",
         "//command_line_option:platforms",
-        "//mace/kernels/cpu:runnable_isas_only",
+        "//mace/kernels/cpu:one_isa",
     ],
 )
 

@@ -15,6 +15,7 @@ import pytest
 
 from test.device_farm.errors import FarmError
 from test.device_farm.farm import Farm, Running
+from test.here import only_with_all
 
 PHONES = ("mi6", "redmi_go")
 # A phone with Android 6; only connected in tests that ask for it.
@@ -25,6 +26,7 @@ BOARDS = ("nanopi", "raspberry")
 @pytest.fixture(scope="session")
 def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
     """Two phones and an old one, and two boards where root runs the tests."""
+    only_with_all("phones and boards")
     boards = BOARDS if os.geteuid() == 0 else ()
     # Different from the ports of other farms on this computer.
     first = 17555 + 20 * (os.getpid() % 300)

@@ -9,16 +9,22 @@ sixteenth generated one. Networks, also on ARM: ../networks_test.py.
 from __future__ import annotations
 
 import collections
+import os
 import shutil
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from mace.python.tools.bazel_command import bazel_command
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Graph
 from test.conformance.native import Native, native
 from test.conformance.onnx.cases import KINDS, Case, load_cases
-from test.conformance.onnx.runner import Executor, Verdict, run_case
+from test.conformance.onnx.runner import Executor, Verdict, run_case, run_reference
+from test.here import REASON
+from tools.quality.test_steps import OPS_VARIABLE
 
 # ISA names, by the names in the kernel's cpuinfo.
 _ISAS = {"sse41": "sse4_1", "avx2": "avx2", "avx512": "avx512f"}
@@ -38,6 +44,25 @@ def _sample(kind: str) -> list[Case]:
     ]
 
 
+class _OfOperators:
+    """Runs graphs that have certain operators natively, all others by the reference.
+
+    Attributes:
+        runs: how many it ran natively.
+    """
+
+    def __init__(self, executor: Executor, types: frozenset[str]) -> None:
+        self._executor = executor
+        self._types = types
+        self.runs = 0
+
+    def __call__(self, graph: Graph, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        if not self._types & {op.type for op in graph.ops}:
+            return run_reference(graph, feeds)
+        self.runs += 1
+        return self._executor(graph, feeds)
+
+
 def _check(cases: list[Case], executor: Executor) -> None:
     counts: collections.Counter[str] = collections.Counter()
     wrong = []
@@ -53,11 +78,19 @@ def _check(cases: list[Case], executor: Executor) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_case_on_the_host(kind: str) -> None:
-    _check(list(load_cases(kind)), _native())
+    types = os.environ.get(OPS_VARIABLE)
+    if types is None:
+        _check(list(load_cases(kind)), _native())
+        return
+    executor = _OfOperators(_native(), frozenset(types.split(",")))
+    _check(list(load_cases(kind)), executor)
+    print(f"{executor.runs} graphs have {types}")
 
 
 @pytest.mark.parametrize("isa", _ISAS)
 def test_cases_on_every_isa(isa: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if OPS_VARIABLE in os.environ:
+        pytest.skip(f"{REASON}other instruction sets: operators' tests run them all")
     executor = _native()
     monkeypatch.setenv("MACE_CPU_ISA", isa)
     if not _runs(isa):

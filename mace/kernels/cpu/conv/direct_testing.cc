@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 
-#if defined(__x86_64__) && !defined(MACE_WITHOUT_AVX512)
+#if defined(__x86_64__) && !defined(MACE_ONLY_AVX2) && !defined(MACE_ONLY_SSE41)
 namespace mace::gemm::amx_emulated {
 extern const Arithmetic kBf16Arithmetic;
 }
@@ -26,7 +26,7 @@ const Arithmetic *ArithmeticOf(const Kind &kind, WeightType type) {
   const Arithmetic *found = nullptr;
   if (type == WeightType::kBf16Pairs) {
     found = gemm::ArithmeticFor(gemm::ArithmeticKind::kBf16, kind.isa);
-#if defined(__x86_64__) && !defined(MACE_WITHOUT_AVX512)
+#if defined(__x86_64__) && !defined(MACE_ONLY_AVX2) && !defined(MACE_ONLY_SSE41)
     if (kind.emulated) found = &gemm::amx_emulated::kBf16Arithmetic;
 #endif
   } else if (type == WeightType::kF16) {
@@ -183,7 +183,7 @@ void CheckOn(const std::vector<Kind> &isas, const Case &c, uint32_t seed) {
 std::vector<Kind> RunnableKinds() {
   std::vector<Kind> kinds;
   for (CpuIsa isa : RunnableFloatIsas()) kinds.emplace_back(isa);
-#if defined(__x86_64__) && !defined(MACE_WITHOUT_AVX512)
+#if defined(__x86_64__) && !defined(MACE_ONLY_AVX2) && !defined(MACE_ONLY_SSE41)
   if (CpuSupports(CpuIsa::avx512_bf16)) {
     kinds.emplace_back(CpuIsa::amx_bf16, true);
   }

@@ -26,6 +26,7 @@ from mace.python.tools.run.dsp_files import DspFiles
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.program import find_program
 from mace.python.tools.run.testing.project import BENCHMARK_SECTIONS, Project
+from test.here import only_with_all
 
 _ROOT = Path(__file__).resolve().parents[4]
 
@@ -63,6 +64,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
     """What the fixtures below give. Programs for this computer are built first, as a
     build with other options makes Bazel forget what it knows of the sources.
     """
+    only_with_all("DSPs")
     if shutil.which("qemu-hexagon") is None:
         pytest.skip("no qemu-hexagon: bash tools/setup.sh --for dsp")
     options = RunOptions(build_dir=_ROOT / "build")

@@ -22,6 +22,7 @@ from mace.python.tools.run.invocation import RunnerError
 from mace.python.tools.run.options import GpuHint, LayerRange, RunOptions
 from mace.python.tools.run.program import find_program
 from mace.python.tools.run.testing.project import BENCHMARK_SECTIONS, Project
+from test.here import only_with_all
 
 _ROOT = Path(__file__).resolve().parents[4]
 
@@ -53,6 +54,7 @@ models:
 @pytest.fixture(scope="module")
 def gpu_mace_run() -> Path:
     """mace_run with the GPU runtime for this computer, built if necessary."""
+    only_with_all("GPUs")
     # Not in this process: drivers bring their own LLVM, as TensorFlow does.
     if not Computer(_ROOT).opencl().get("devices"):
         pytest.skip("no OpenCL device: bash tools/setup.sh --for test")
