@@ -24,7 +24,7 @@ from test.device_farm.farm import Farm
 from test.device_farm.profile import find_profile, load_profile, profile_names
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT_S = 60
+LIMIT_S = 600
 FIRST_PORT = 26555 + 20 * (os.getpid() % 400)
 # A time that no other process uses.
 SLEEP = f"sleep 5{os.getpid()}"

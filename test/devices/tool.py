@@ -23,7 +23,7 @@ from mace.python.tools.devices.ssh import SshDevice
 from test.device_farm.farm import Farm, Running
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT_S = 240.0
+LIMIT_S = 1200.0
 DIGITS = "mace/examples/digits/digits.yml"
 
 

@@ -126,7 +126,7 @@ EXPECTED = (
         "runs on the DSP, in the step hexagon",
     ),
     Expected(
-        ("commands", "python"),
+        ("commands", "lowest", "python"),
         "*",
         "left out: *",
         "they are about other processors and devices; with --all they run",
@@ -156,7 +156,7 @@ EXPECTED = (
         "ABIs; the test runs for the devices that run one",
     ),
     Expected(
-        ("python",),
+        ("lowest", "python"),
         "test/conformance/onnx/native_test.py",
         "this CPU has no *",
         "nothing to install; the best that the CPU has, and all below it, is tested",
@@ -174,7 +174,7 @@ EXPECTED = (
         "the test runs wherever a plain user runs the tests",
     ),
     Expected(
-        ("python",),
+        ("lowest", "python"),
         "test/conformance/pytorch/recorded_test.py",
         "PyTorch is not installed",
         "its results are recorded; the other tests of the file compare with them",

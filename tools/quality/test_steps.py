@@ -119,6 +119,17 @@ OPS_VARIABLE = "MACE_TEST_OPS"
 PAGES_VARIABLE = "MACE_TEST_PAGES"
 # How tests in Python know that they are only asked about this computer (test/here.py).
 _HERE = ("env", f"{VARIABLE}=1")
+# The fewest instructions of the processor that each engine can do with: ours, then
+# TensorFlow's, oneDNN's and PyTorch's. What is right by definition is right with these.
+_LOWEST = (
+    "env",
+    "MACE_CPU_ISA=sse41",
+    "TF_ENABLE_ONEDNN_OPTS=0",
+    "ONEDNN_MAX_CPU_ISA=SSE41",
+    "ATEN_CPU_CAPABILITY=default",
+)
+# Tests in Python that run much of the native code.
+_RUN_NATIVE = ("test/conformance", "mace/python/runtime")
 # About nothing else than other processors and devices.
 _ELSEWHERE = ("test/device_farm", "test/hexagon_sdk", "mace/java")
 _BAZEL_RESULT = re.compile(
@@ -410,7 +421,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         Step(
             "importers",
             "models of all frameworks as the converter reads them",
-            _pytest(IMPORTERS),
+            (*_LOWEST, *_pytest(IMPORTERS)),
             count_pytest,
             Tier.USUAL,
             cores=1,
@@ -446,6 +457,12 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
                 *_HERE,
                 *_pytest(*_ignored((*IN_OTHER_STEPS, *_ELSEWHERE)), processes=2),
             ),
+        ),
+        Step(
+            "lowest",
+            "networks and the Python package, on the lowest instruction set",
+            (*_HERE, *_LOWEST[1:], *_pytest(*_RUN_NATIVE, processes=2)),
+            count_pytest,
         ),
         Step(
             "devices",

@@ -99,7 +99,7 @@ interruption.run_child(
         assert time.monotonic() < limit and process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    process.wait(timeout=60)
+    process.wait(timeout=600)
     grandchild = Path("/proc") / pid_file.read_text().strip() / "stat"
     limit = time.monotonic() + 20
     while _runs(grandchild):

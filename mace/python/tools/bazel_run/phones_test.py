@@ -17,7 +17,7 @@ from mace.python.tools.devices.lease import device_lease
 from test.device_farm.farm import Running
 
 _WORK = "/data/local/tmp/mace_run"
-_WAIT_S = 40.0
+_WAIT_S = 600.0
 
 
 def _phone_flags(phone: Running) -> tuple[str, ...]:

@@ -287,9 +287,9 @@ def test_interrupted_download_leaves_nothing(case: _Case, tmp_path: Path) -> Non
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert asked.wait(60)
+    assert asked.wait(600)
     process.send_signal(signal.SIGINT)
-    message = process.communicate(timeout=60)[1]
+    message = process.communicate(timeout=600)[1]
     server.shutdown()
     assert process.returncode == 130
     assert "interrupted" in message

@@ -32,7 +32,7 @@ def _converter(
         env={k: v for k, v in os.environ.items() if k != "MACE_VENV"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
         stdin=subprocess.DEVNULL,
     )
@@ -269,7 +269,7 @@ sys.exit(main.main(['run', '--config=x']))
     assert process.stdout.readline() == "writing\n"
     started = time.monotonic()
     process.send_signal(number)
-    _, message = process.communicate(timeout=20)
+    _, message = process.communicate(timeout=600)
     assert time.monotonic() - started < 10
     assert process.returncode == status
     assert message.count("\n") == 1, message

@@ -61,7 +61,7 @@ def test_results_come_in_the_order_of_the_devices(tmp_path: Path) -> None:
 
 
 def test_devices_work_at_the_same_time(tmp_path: Path) -> None:
-    meet = threading.Barrier(3, timeout=20)
+    meet = threading.Barrier(3, timeout=600)
     on_each_device(_devices(tmp_path, 3), lambda item: meet.wait())
 
 

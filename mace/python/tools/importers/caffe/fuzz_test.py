@@ -37,6 +37,7 @@ _LOG = logging.getLogger(__name__)
 _SEED = 21
 _ROUNDS = int(os.environ.get("MACE_FUZZ_ROUNDS", "1"))
 _COUNT = 30 * _ROUNDS
+# Of processor time: other work of the computer does not count.
 _SLOWEST_S = 20.0
 _TOKEN = re.compile(r'"[^"]*"|[-\w.]+|\S')
 _WORDS = [
@@ -120,7 +121,7 @@ def _try(requests: list[ImportRequest], what: object) -> int:
     """How many requests are refused."""
     refused = 0
     for request in requests:
-        begin = time.monotonic()
+        begin = time.process_time()
         try:
             optimize(import_model(request))
         except MaceError as error:
@@ -129,7 +130,7 @@ def _try(requests: list[ImportRequest], what: object) -> int:
         except BaseException:
             _LOG.error("%s", what)
             raise
-        assert time.monotonic() - begin < _SLOWEST_S, what
+        assert time.process_time() - begin < _SLOWEST_S, what
     return refused
 
 
@@ -178,10 +179,10 @@ def test_damaged_weights(name: str, tmp_path: Path) -> None:
 def test_files_that_would_take_long(text: str, tmp_path: Path) -> None:
     path = tmp_path / "net.prototxt"
     path.write_text(text, encoding="utf-8")
-    begin = time.monotonic()
+    begin = time.process_time()
     with pytest.raises(ImportModelError, match="model_file_path: "):
         import_model(ImportRequest("m", path, (), (), path))
-    assert time.monotonic() - begin < _SLOWEST_S
+    assert time.process_time() - begin < _SLOWEST_S
 
 
 def test_a_file_that_is_too_large(tmp_path: Path) -> None:
