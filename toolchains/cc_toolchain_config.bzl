@@ -188,10 +188,10 @@ def _later_compile_flags(flags):
             # A sanitizer checks each element, so loops are not vectorised.
             _flags(_COMPILE, ["-Wno-pass-failed"], _SANITIZED),
         ]),
-        # Under a sanitizer, optimising takes half of the compiler's time for a test,
-        # which is more than most tests run.
+        # Optimising a test takes up to half of the compiler's time, which is more than
+        # most tests run.
         feature(name = "seldom_run", flag_sets = [
-            _flags(_COMPILE, ["-O0"], _SANITIZED),
+            _flags(_COMPILE, ["-O0"]),
         ]),
         # Code that is compiled once per instruction set asks for -O3. Under a
         # sanitizer that takes minutes per file, and so do checks that are inlined
