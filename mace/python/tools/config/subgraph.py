@@ -127,8 +127,9 @@ class SubgraphConfig(Computation):
         Annotated[Tuple[v.Range, ...], v.OneOrMany(one_for_all=True)]
     ] = key(
         "Smallest and largest value of each input, for synthetic inputs "
-        "(`-1.0,1.0` if absent).",
-        "random inputs of `run`, and a hint in the model file",
+        "(`-1.0,1.0` if absent), and with `quantize: 1` for its scale.",
+        "random inputs of `run`, the scales of inputs with `quantize: 1`, and a hint in "
+        "the model file",
         each="input_tensors",
     )
     input_means: Optional[

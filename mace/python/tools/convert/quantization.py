@@ -41,6 +41,7 @@ def quantizer_of(model: ModelConfig, _: Source) -> Quantizer | None:
         {} if file is None else read_ranges(fetch_file(file)),
         "" if file is None else file.location,
         quantize_options(model),
+        input_ranges=[tensor.range for tensor in model.whole.inputs],
     )
 
 
