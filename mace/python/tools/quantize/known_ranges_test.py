@@ -14,11 +14,12 @@ from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.quantized_ops import is_quantized
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.passes.testing import random
-from mace.python.tools.quantize.insert import QuantizeOptions
+from mace.python.tools.quantize.insert import QuantizeOptions, plan
 from mace.python.tools.quantize.known_ranges import known_ranges
 from mace.python.tools.quantize.quantizer import Quantizer
 from mace.python.tools.quantize.range_file import RangeFileError
 from mace.python.tools.quantize.ranges import Range
+from mace.python.tools.quantize.shadows import add_shadows
 
 _SHAPE = (1, 8, 8, 16)
 _SCALE, _ZERO = 1 / 32, 100
@@ -231,3 +232,25 @@ def test_a_model_in_floats_has_no_ranges() -> None:
     graph = n.graph(n.op("Softmax", y, axis=3))
     with pytest.raises(RangeFileError, match=r"was not trained.* not known: Conv2D2"):
         optimize(graph, quantize=_quantizer((-1.0, 1.0)))
+
+
+def test_what_the_file_rounds_itself_has_no_twin_of_samples() -> None:
+    x = np.random.default_rng(2).uniform(-1, 1, _SHAPE).astype(np.float32)
+    found: list[Graph] = []
+
+    def keep(graph: Graph) -> int:
+        found.append(graph.copy())
+        return 0
+
+    optimize(_classifier(), quantize=keep)
+    (graph,) = found
+    options = QuantizeOptions()
+    planned = plan(graph, options)
+    seen = run_graph(graph, {"x": x}, planned.tensors)
+    ranges = {n: Range(float(a.min()), float(a.max())) for n, a in seen.items()}
+    shadows = add_shadows(graph, ranges, options, planned)
+    names = {graph.values[name].producer.type for name in shadows}  # type: ignore
+    assert names == {"Reduce", "Softmax"}
+    compared = run_graph(graph, {"x": x}, [*shadows, *shadows.values()])
+    for name, other in shadows.items():
+        np.testing.assert_allclose(compared[name], compared[other], atol=0.02)
