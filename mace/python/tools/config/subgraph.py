@@ -266,9 +266,10 @@ class SubgraphConfig(Computation):
     @model_validator(mode="after")
     def _without_devices(self) -> SubgraphConfig:
         """Leaves out the devices that do not have its precision."""
-        asked = self.runtime
-        found = asked.with_precision(self.data_type)
-        if found is not asked:
+        asked: Optional[Runtime] = self.runtime
+        # A model whose subgraphs have none is refused elsewhere.
+        found = asked and asked.with_precision(self.data_type)
+        if asked and found and found is not asked:
             left = tuple(d for d in asked.devices if d not in found.devices)
             self._left_out = left
             # The configuration cannot be changed any more but here.
