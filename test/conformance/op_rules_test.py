@@ -270,6 +270,30 @@ def test_multiply_accumulates_are_those_of_the_operator(op_type: str) -> None:
         assert rules_of(op_type).macs(op) == case.macs, case
 
 
+@_EVERY_OP
+def test_results_are_within_the_bounds_that_follow_from_the_inputs(
+    op_type: str,
+) -> None:
+    for case in _computed(op_type):
+        op = case.op(constant=["constant"])
+        update_outputs(op)
+        known = {
+            value: (float(array.min()), float(array.max()))
+            for value, array in zip(op.inputs, case.arrays)
+            if value is not None and array is not None and array.size
+            if np.isfinite(array).all()
+        }
+        bounds = rules_of(op_type).bounds(op, known.get)
+        if bounds is None:
+            continue
+        low, high = bounds
+        slack = 1e-3 * max(1.0, abs(low), abs(high))
+        for native in case.outputs:
+            if native.dtype.is_float:
+                assert (native.array >= low - slack).all(), case
+                assert (native.array <= high + slack).all(), case
+
+
 # Their formulas are about images with pixels. Without any, results have none, either.
 _WINDOWS = frozenset(
     {

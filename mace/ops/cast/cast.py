@@ -12,7 +12,14 @@ import numpy as np
 from mace.python.tools.ir.dims import Dim, at_least
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules import (
+    Bounds,
+    BoundsOf,
+    OpRules,
+    OutputType,
+    Perm,
+    SunkTranspose,
+)
 
 _HALVES = {DataType.FLOAT16, DataType.BFLOAT16}
 
@@ -35,6 +42,9 @@ class Cast(OpRules):
             bounds = np.iinfo(to.numpy)
             x = np.clip(np.nan_to_num(np.trunc(x)), bounds.min, bounds.max)
         return [_in_bfloat16(x) if to is DataType.BFLOAT16 else x.astype(to.numpy)]
+
+    def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
+        return known(op.input(0)) if op.output.dtype.is_float else None
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         return SunkTranspose(perm)

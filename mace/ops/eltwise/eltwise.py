@@ -14,7 +14,14 @@ from mace.python.tools.ir import dims
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules import (
+    Bounds,
+    BoundsOf,
+    OpRules,
+    OutputType,
+    Perm,
+    SunkTranspose,
+)
 from mace.python.tools.ir.op_rules.activations import activate, check_fused, erf
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import (
@@ -70,6 +77,10 @@ _BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "FLOOR_MOD": np.mod,
     **_COMPARISONS,
 }
+# Their extremes are those of extreme operands.
+_BETWEEN_CORNERS = ("ADD", "SUB", "MUL", "MAX", "MIN")
+# Of an activation between such extremes.
+_SAMPLES = 1025
 # The modes that are used to compute shapes.
 _OF_DIMENSIONS: dict[str, Callable[[Dim, Dim], Dim]] = {
     "ADD": dims.add,
@@ -126,6 +137,18 @@ class Eltwise(OpRules):
         if mode in _UNARY:
             return [activate(op, _UNARY[mode](inputs[0]))]
         return [activate(op, _BINARY[mode](inputs[0], inputs[1]))]
+
+    def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
+        found = super().bounds(op, known)
+        if found is not None or op.attr("mode") not in _BETWEEN_CORNERS:
+            return found
+        a, b = known(op.input(0)), known(op.input(1))
+        if a is None or b is None:
+            return None
+        corners = _BINARY[op.attr("mode")](*np.meshgrid(a, b))
+        between = np.linspace(corners.min(), corners.max(), _SAMPLES)
+        results = activate(op, between)
+        return float(results.min()), float(results.max())
 
     def quantized_constants(
         self, op: Op, quantization: Quantization | None

@@ -12,7 +12,15 @@ import numpy as np
 from mace.python.tools.ir.dims import add
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules import (
+    Bounds,
+    BoundsOf,
+    OpRules,
+    OutputType,
+    Perm,
+    SunkTranspose,
+    hull,
+)
 from mace.python.tools.ir.shapes import Dim
 
 
@@ -43,6 +51,13 @@ class Pad(OpRules):
             return [np.pad(x, widths, constant_values=value)]
         # The other modes have the same names in NumPy.
         return [np.pad(x, widths, mode=mode.lower())]
+
+    def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
+        x = known(op.input(0))
+        if op.attr("mode") != "CONSTANT":
+            return x
+        value = float(op.attr("value"))
+        return hull((x, (value, value)))
 
     def integer_attrs(
         self, op: Op, integers: Callable[[Array], Array]

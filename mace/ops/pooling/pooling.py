@@ -11,7 +11,7 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules import Bounds, BoundsOf, OpRules, OutputType, hull
 from mace.python.tools.ir.op_rules.images import (
     evaluate_in_nhwc,
     image_dims,
@@ -49,6 +49,10 @@ class Pooling(OpRules):
 
     def keeps_range(self, op: Op) -> bool:
         return bool(op.attr("mode") == "MAX")
+
+    def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
+        # A window that lies in the padding alone has the result 0.
+        return hull((known(op.input(0)), (0.0, 0.0)))
 
     def evaluate_quantized(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         x = np.asarray(inputs[0], np.float64) - zero_of(op.input(0))

@@ -14,7 +14,14 @@ from mace.python.tools.ir import dims
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules import (
+    Bounds,
+    BoundsOf,
+    OpRules,
+    OutputType,
+    Perm,
+    SunkTranspose,
+)
 from mace.python.tools.ir.op_rules.transposes import without_axes
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import requantized, scale_of, zero_of
@@ -69,6 +76,10 @@ class Reduce(OpRules):
         axes = op.attr("axes") or tuple(range(x.ndim))
         function = _FUNCTIONS[op.attr("mode")]
         return [function(x, axis=tuple(axes), keepdims=op.attr("keep_dims"))]
+
+    def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
+        within = op.attr("mode") in ("MEAN", "MAX", "MIN")
+        return known(op.input(0)) if within else None
 
     def quantized_constants(
         self, op: Op, quantization: Quantization | None

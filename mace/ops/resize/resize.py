@@ -13,7 +13,7 @@ from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dims import floor_divide, multiply
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules import Bounds, BoundsOf, OpRules, OutputType
 from mace.python.tools.ir.op_rules.images import image_dims, image_shape, spatial_axes
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import requantized, scale_of, zero_of
@@ -59,6 +59,10 @@ class Resize(OpRules):
 
     def keeps_scale(self, op: Op) -> bool:
         return bool(op.attr("mode") == "NEAREST")
+
+    def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
+        # Cubic weights may be below 0.
+        return None if op.attr("mode") == "CUBIC" else known(op.input(0))
 
     def quantized_constants(
         self, op: Op, quantization: Quantization | None

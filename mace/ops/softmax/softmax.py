@@ -12,7 +12,14 @@ import numpy as np
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules import (
+    Bounds,
+    BoundsOf,
+    OpRules,
+    OutputType,
+    Perm,
+    SunkTranspose,
+)
 from mace.python.tools.ir.op_rules.transposes import sink_along_axis
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import requantized, scale_of
@@ -37,6 +44,9 @@ class Softmax(OpRules):
         x = x - x.max(axis, keepdims=True, initial=-np.inf)
         total = np.exp(x).sum(axis, keepdims=True)
         return [x - np.log(total) if op.attr("log") else np.exp(x) / total]
+
+    def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
+        return None if op.attr("log") else (0.0, 1.0)
 
     def quantized_constants(
         self, op: Op, quantization: Quantization | None

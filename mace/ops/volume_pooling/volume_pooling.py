@@ -12,7 +12,7 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules import Bounds, BoundsOf, OpRules, OutputType, hull
 from mace.python.tools.ir.op_rules.windows import Axis
 from mace.python.tools.ir.shapes import format_shape
 
@@ -52,6 +52,10 @@ class VolumePooling(OpRules):
             count = _folded(np.add, ones, bare, sizes, 0)
         total = _folded(np.add, x, axes, sizes, 0)
         return [np.where(inside > 0, total / np.where(inside > 0, count, 1), 0)]
+
+    def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
+        # A window that lies in the padding alone has the result 0.
+        return hull((known(op.input(0)), (0.0, 0.0)))
 
 
 def _axes(op: Op) -> list[Axis]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules import Bounds, BoundsOf, OpRules, OutputType, hull
 from mace.python.tools.ir.shapes import Dim, broadcast
 
 
@@ -27,6 +27,9 @@ class Where(OpRules):
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         return [np.where(*inputs)]
+
+    def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
+        return hull((known(op.input(1)), known(op.input(2))))
 
     def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
         condition, a, b = inputs

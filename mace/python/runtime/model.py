@@ -77,6 +77,8 @@ class Model:
         self._places = {info.name: place for place, info in enumerate(self.inputs)}
         for place, info in enumerate(self.inputs):
             self._places.setdefault(info.alias or info.name, place)
+        for name, place in list(self._places.items()):
+            self._places.setdefault(_other_spelling(name), place)
         self._runner = Runner(self, self.inputs, self.outputs)
 
     def _create(
@@ -357,12 +359,18 @@ def _other_shapes(infos: Sequence[TensorInfo], arrays: Sequence[Array]) -> str:
     return "".join(found)
 
 
+def _other_spelling(name: str) -> str:
+    """With `:0`, the first result of a node, or without; both mean one tensor."""
+    return name[:-2] if name.endswith(":0") else f"{name}:0"
+
+
 def _bound(
     kind: str, infos: Sequence[TensorInfo], given: dict[str, Array]
 ) -> dict[str, Array]:
     found = {}
     for info in infos:
-        array = given.pop(info.name, None)
+        name = info.name if info.name in given else _other_spelling(info.name)
+        array = given.pop(name, None)
         if array is None:
             if not info.is_static:
                 raise UsageError(

@@ -351,3 +351,14 @@ def test_options_reach_the_library() -> None:
     model = mace.load(_DIGITS, dims={"N": 1}, options=options)
     with pytest.raises(mace.EngineError, match="NaN"):
         model(image)
+
+
+def test_the_first_result_of_a_node_may_be_called_with_or_without_its_number(
+    several: Path,
+) -> None:
+    a, rows = _random(3, 4), np.array([2, 0], np.int64)
+    with mace.load(several, dims={"n": 3, "m": 2}) as model:
+        twice = model.run({"a:0": a, "rows": rows})["twice"]
+        np.testing.assert_array_equal(twice, 2 * a[rows])
+        with pytest.raises(mace.MaceError, match="'a:1' is not an input"):
+            model.run({"a:1": a, "rows": rows})

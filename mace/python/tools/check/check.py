@@ -12,7 +12,8 @@ from mace.python.tools.check.options import CheckOptions
 from mace.python.tools.check.show import check_json, check_text
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.effect import Command, check_effects
-from mace.python.tools.convert.source import Source, fetch_sources, import_model
+from mace.python.tools.convert.quantization import range_file_problem
+from mace.python.tools.convert.source import Source, fetch_each, import_model
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.base import UnsupportedNodesError
 from mace.python.tools.importers.description import TensorDescription
@@ -33,14 +34,13 @@ def check_deployment(
         Whether all models can be converted.
 
     Raises:
-        MaceError: what is wrong in the request or cannot be downloaded.
+        MaceError: what is wrong in the request.
     """
     known = {"graph_optimize_options": sorted(item.name for item in all_passes())}
     check_effects(Command.CONVERT, deployment, options, known)
     models = tuple(deployment.models.values())
     checks = [
-        check_model(model, source)
-        for model, source in zip(models, fetch_sources(models))
+        check_model(model, source) for model, source in zip(models, fetch_each(models))
     ]
     out = stream or sys.stdout
     if options.format == "json":
@@ -51,13 +51,19 @@ def check_deployment(
     return all(check.passed for check in checks)
 
 
-def check_model(model: ModelConfig, source: Source) -> ModelCheck:
-    """Imports a model, up to what the passes make of it."""
+def check_model(model: ModelConfig, source: Source | MaceError) -> ModelCheck:
+    """Imports a model, up to what the passes make of it.
+
+    Args:
+        source: its files, or why they cannot be had.
+    """
     journal = Journal()
     operators: int | None = None
     outputs: tuple[TensorDescription, ...] = ()
     problem = ""
     try:
+        if isinstance(source, MaceError):
+            raise source
         graph, _ = import_model(model, source, journal=journal)
         operators = graph.op_count
         outputs = tuple(
@@ -70,6 +76,7 @@ def check_model(model: ModelConfig, source: Source) -> ModelCheck:
         pass  # the journal has them
     except MaceError as error:
         problem = str(error)
+    problem = "\n".join(filter(None, (problem, range_file_problem(model))))
     return ModelCheck(
         model.name,
         model.platform.value,

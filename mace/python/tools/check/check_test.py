@@ -18,6 +18,9 @@ from mace.python.tools.check.check import check_deployment
 from mace.python.tools.check.options import CheckOptions
 from mace.python.tools.cli.main import main
 from mace.python.tools.config.load import load_deployment_text
+from mace.python.tools.convert.convert import convert_deployment
+from mace.python.tools.convert.options import ConvertOptions
+from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.onnx.node import HANDLERS
 
 _FIND = HANDLERS.find
@@ -149,6 +152,40 @@ def test_a_problem_of_one_model_does_not_hide_the_others(tmp_path: Path) -> None
     assert "output_tensors" in first and "'z'" in first
     assert "second.onnx" in second
     assert "all can be converted" in third
+
+
+def test_a_download_that_fails_hides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MACE_CACHE", str(tmp_path / "cache"))
+    _write(tmp_path / "a.onnx", _GOOD)
+    _write(tmp_path / "b.onnx", [helper.make_node("Sin", ["x"], ["y"], name="sine")])
+    path = _file(tmp_path, a="y", dead="y", b="z", c="y")
+    text = path.read_text(encoding="utf-8")
+    dead = "http://127.0.0.1:9/dead.onnx\n    model_sha256_checksum: " + "0" * 64
+    text = text.replace("model_file_path: dead.onnx", f"model_file_path: {dead}")
+    text = text.replace(
+        "  b:\n", "  b:\n    quantize: 1\n    quantize_range_file: ranges\n"
+    )
+    path.write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    passed, told = _check(path)
+    assert not passed
+    told = " ".join(told.split())
+    for part in ("127.0.0.1", "no tensor 'z'", "ranges", "c.onnx", "no such file"):
+        assert part in told
+    options = ConvertOptions(build_dir=tmp_path / "build")
+    with pytest.raises(MaceError) as caught:
+        convert_deployment(load_deployment_text(text, path), options, tmp_path / "code")
+    told = str(caught.value)
+    assert told.startswith("4 problems:\n")
+    for part in (
+        "127.0.0.1",
+        "no tensor 'z'",
+        "models.b.quantize_range_file",
+        "c.onnx",
+    ):
+        assert part in told
 
 
 def test_a_result_that_is_known_is_a_constant(tmp_path: Path) -> None:

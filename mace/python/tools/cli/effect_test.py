@@ -133,6 +133,37 @@ def test_values_that_ask_for_nothing_special_are_not_told(
         assert not any(_check(caplog, options, model=key).values())
 
 
+@pytest.mark.parametrize(
+    "runtime, precision, left",
+    [
+        ("cpu", "bf16_bf16", ""),
+        ("gpu", "fp16_fp16", ""),
+        ("cpu+gpu", "fp16_fp32", ""),
+        ("cpu+gpu", "fp32_fp32", ""),
+        ("cpu+gpu", "fp16_fp16", ""),
+        ("cpu+gpu", "bf16_fp32", "GPU"),
+        ("cpu+gpu", "bf16_bf16", "GPU"),
+    ],
+)
+def test_a_device_that_lacks_the_precision_is_left_out(
+    caplog: pytest.LogCaptureFixture, runtime: str, precision: str, left: str
+) -> None:
+    key = f"data_type: {precision}"
+    for options in (ConvertOptions(), RunOptions()):
+        told = _check(caplog, options, model=key, runtime=runtime)
+        assert not told[Verdict.REFUSED]
+        text = told[Verdict.NO_EFFECT]
+        assert bool(text) == bool(left)
+        if left:
+            assert f"the {left} has no {precision} and is left out" in text
+            assert "d.yml:" in text and "for the CPU alone" in text
+    parts = dict.fromkeys(("file", "subgraph", "weights"), "")
+    text = _FILE.format(platform="onnx", runtime=runtime, model=key, **parts)
+    model = load_deployment_text(text, Path("d.yml")).models["net"]
+    assert model.whole.runtime.value == ("cpu" if left else runtime)
+    assert model.hints()["runtime"] == model.whole.runtime.value
+
+
 @pytest.mark.usefixtures("release_without_gpu")
 def test_the_gpu_of_cpu_and_gpu_is_told_with_all_that_is_for_it(
     caplog: pytest.LogCaptureFixture,

@@ -81,6 +81,22 @@ def _absent_devices(asked: Asked) -> str:
     return f"{text}; write cpu, or cpu+gpu, which means the CPU for now"
 
 
+def without_precision(asked: Asked) -> str:
+    """That some of the devices are left out, which do not have the precision."""
+    absent = {device for part in asked.subgraphs for device in part.left_out}
+    if not absent:
+        return ""
+    left = {device for part in asked.subgraphs for device in part.runtime.devices}
+    absent_, left_ = (
+        " and ".join(sorted(device.value.upper() for device in devices))
+        for devices in (absent, left)
+    )
+    return (
+        f"the {absent_} has no {asked.value.value} and is left out; the model is for "
+        f"the {left_} alone"
+    )
+
+
 def check_for_dsp(model: ModelConfig, quantized: Iterable[str]) -> None:
     """Checks that a model, or the part of it that is for the DSP, can run there.
 

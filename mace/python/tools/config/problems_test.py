@@ -83,8 +83,8 @@ _ONE_PROBLEM = [
     ),
     (
         "runtime: cpu",
-        "runtime: cpu+gpu\n    data_type: fp16_fp16",
-        ["models.net.data_type", "cpu+gpu"],
+        "runtime: htp\n    data_type: fp16_fp16",
+        ["models.net.data_type", "htp", "fp16_fp32 or fp32_fp32"],
     ),
     (
         "runtime: cpu",

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Optional, Tuple
 
-from pydantic import ValidationInfo, field_validator
+from pydantic import PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from mace.python.tools.config import limits
 from mace.python.tools.config import values as v
@@ -30,12 +30,18 @@ _TILE_OF_SWITCH = {
 _ON_THE_GPU = (
     f"; on the GPU, `{Precision.FP16_FP32.value}` stores activations in 16 bits, too"
 )
-_EVERYWHERE = Runtime.CPU_GPU.precisions
-_PRECISIONS = "; on the CPU also ".join(
-    (
-        " or ".join(f"`{item.value}`" for item in _EVERYWHERE),
-        ", ".join(f"`{i.value}`" for i in Precision if i not in _EVERYWHERE),
-    )
+
+
+def _words(precisions: Iterable[Precision], last: str = ", ") -> str:
+    return last.join(f"`{item.value}`" for item in precisions)
+
+
+_EVERYWHERE = Runtime.DSP.precisions
+_ON_GPU_TOO = [item for item in Runtime.GPU.precisions if item not in _EVERYWHERE]
+_ON_CPU = [item for item in Precision if item not in Runtime.GPU.precisions]
+_PRECISIONS = (
+    f"{_words(_EVERYWHERE, ' or ')}; on the CPU and the GPU also "
+    f"{_words(_ON_GPU_TOO)}; on the CPU also {_words(_ON_CPU)}"
 )
 
 
@@ -58,6 +64,9 @@ class Computation(Section):
         "Type weights are stored in, then type of computation.",
         "how weights are stored, and whether operators compute in 16 bits"
         + (_ON_THE_GPU if Runtime.GPU.in_release else ""),
+        no_effect(
+            limits.without_precision, "on a device of several that does not have it"
+        ),
         default=Precision.FP16_FP32,
         words={"fp32": Precision.FP32_FP32.value, "bf16": Precision.BF16_BF16.value},
         accepts=_PRECISIONS,
@@ -86,6 +95,8 @@ BorderFormat = Annotated[words.DataFormat, v.Words(words.DataFormat)]
 
 class SubgraphConfig(Computation):
     """One entry of ``subgraphs``: what goes in and what comes out."""
+
+    _left_out: tuple[Runtime, ...] = PrivateAttr(default=())
 
     name: Optional[v.Name] = key(
         "Name of the subgraph, to tell it from others (`<model>_<index>` if absent).",
@@ -127,8 +138,9 @@ class SubgraphConfig(Computation):
         Annotated[Tuple[v.Range, ...], v.OneOrMany(one_for_all=True)]
     ] = key(
         "Smallest and largest value of each input, for synthetic inputs "
-        "(`-1.0,1.0` if absent).",
-        "random inputs of `run`, and a hint in the model file",
+        "(`-1.0,1.0` if absent), and with `quantize: 1` for its scale.",
+        "random inputs of `run`, the scales of inputs with `quantize: 1`, a hint in "
+        "the model file",
         each="input_tensors",
     )
     input_means: Optional[
@@ -250,6 +262,24 @@ class SubgraphConfig(Computation):
                 f"use; accepted: {listed(item.value for item in runtime.precisions)}"
             )
         return given
+
+    @model_validator(mode="after")
+    def _without_devices(self) -> SubgraphConfig:
+        """Leaves out the devices that do not have its precision."""
+        asked: Optional[Runtime] = self.runtime
+        # A model whose subgraphs have none is refused elsewhere.
+        found = asked and asked.with_precision(self.data_type)
+        if asked and found and found is not asked:
+            left = tuple(d for d in asked.devices if d not in found.devices)
+            self._left_out = left
+            # The configuration cannot be changed any more but here.
+            self.__dict__["runtime"] = found
+        return self
+
+    @property
+    def left_out(self) -> tuple[Runtime, ...]:
+        """The devices that were asked for and do not have its precision."""
+        return self._left_out
 
     @field_validator("check_shapes")
     @classmethod

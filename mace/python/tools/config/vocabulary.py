@@ -147,13 +147,21 @@ class Runtime(str, enum.Enum):
 
     @property
     def precisions(self) -> tuple[Precision, ...]:
-        """Those in which all its devices can store weights and compute."""
-        everywhere = tuple(
-            item
-            for item in Precision
-            if not item.computes_in_half and item.weights is not DataType.BFLOAT16
-        )
-        return tuple(Precision) if self is Runtime.CPU else everywhere
+        """Those in which one of its devices can store weights and compute."""
+        return tuple(p for p in Precision if any(d._takes(p) for d in self.devices))
+
+    def with_precision(self, precision: Precision) -> Runtime:
+        """The devices of it that can; `precision` must be one of `precisions`."""
+        there = [device for device in self.devices if device._takes(precision)]
+        return there[0] if len(there) == 1 else self
+
+    def _takes(self, precision: Precision) -> bool:
+        """Whether this single device can store weights and compute so."""
+        if self is Runtime.CPU:
+            return True
+        if precision.weights is DataType.BFLOAT16:
+            return False
+        return self is Runtime.GPU or not precision.computes_in_half
 
 
 class Arithmetic(str, enum.Enum):

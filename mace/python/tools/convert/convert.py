@@ -32,11 +32,12 @@ from mace.python.tools.config.origins import cited
 from mace.python.tools.config.vocabulary import Abi, ModelFormat
 from mace.python.tools.convert.memory import memory_bound
 from mace.python.tools.convert.options import ConvertOptions
-from mace.python.tools.convert.quantization import quantizer_of
+from mace.python.tools.convert.quantization import quantizer_of, range_file_problem
 from mace.python.tools.convert.requests import export_options
 from mace.python.tools.convert.result import ConvertResult, ModelResult, peak_memory
-from mace.python.tools.convert.source import Source, fetch_sources, import_model
+from mace.python.tools.convert.source import Source, fetch_each, import_model
 from mace.python.tools.convert.staging import Staging
+from mace.python.tools.errors import MaceError
 from mace.python.tools.export import Exported, export_model
 from mace.python.tools.export.graph_page import graph_page
 from mace.python.tools.export.graph_text import graph_text
@@ -76,12 +77,12 @@ def convert_deployment(
     known = {"graph_optimize_options": names}
     check_effects(Command.CONVERT, deployment, options, known)
     library_dir = options.build_dir / deployment.library_name
-    # Download first: a dead address shall not cost a conversion.
-    sources = fetch_sources(tuple(deployment.models.values()))
-    package = linked_package(deployment, options.build_dir)
     as_code = deployment.model_graph_format is ModelFormat.CODE
     if as_code:
         check_names([model.name for model in deployment.models.values()])
+    # Download first: a dead address shall not cost a conversion.
+    sources = _sources(tuple(deployment.models.values()))
+    package = linked_package(deployment, options.build_dir)
     archives: list[Path] = []
     with Staging() as outputs:
         converted = [
@@ -118,6 +119,34 @@ def convert_deployment(
         deployment.library_name,
         tuple(item.result for item in converted),
         tuple(archives),
+    )
+
+
+def _sources(models: Sequence[ModelConfig]) -> list[Source]:
+    """The files of all models.
+
+    Raises:
+        MaceError: some cannot be had; says what else is wrong with the models.
+    """
+    found = fetch_each(models)
+    sources = [source for source in found if isinstance(source, Source)]
+    if len(sources) == len(found):
+        return sources
+    problems: list[MaceError] = []
+    for model, source in zip(models, found):
+        if isinstance(source, MaceError):
+            problems.append(source)
+        else:
+            try:
+                import_model(model, source)
+            except MaceError as error:
+                problems.append(error)
+        more = range_file_problem(model)
+        problems += [MaceError(more)] if more else []
+    if len(problems) == 1:
+        raise problems[0]
+    raise MaceError(
+        f"{len(problems)} problems:\n" + "\n".join(str(each) for each in problems)
     )
 
 

@@ -8,6 +8,7 @@ from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.vocabulary import QuantizeSchema
 from mace.python.tools.convert.source import Source
 from mace.python.tools.data_type import DataType
+from mace.python.tools.errors import MaceError
 from mace.python.tools.fetch import fetch_file
 from mace.python.tools.quantize.insert import QuantizeOptions
 from mace.python.tools.quantize.quantizer import Quantizer
@@ -41,7 +42,20 @@ def quantizer_of(model: ModelConfig, _: Source) -> Quantizer | None:
         {} if file is None else read_ranges(fetch_file(file)),
         "" if file is None else file.location,
         quantize_options(model),
+        input_ranges=[tensor.range for tensor in model.whole.inputs],
     )
+
+
+def range_file_problem(model: ModelConfig) -> str:
+    """What is wrong with the model's range file; '' if it has none, or can be used."""
+    file = model.quantize_range_file
+    if not model.quantize or file is None:
+        return ""
+    try:
+        read_ranges(fetch_file(file))
+    except MaceError as error:
+        return str(error)
+    return ""
 
 
 def quantize_options(model: ModelConfig) -> QuantizeOptions:

@@ -78,6 +78,17 @@ def _size(path: Path) -> int:
     return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
 
+def fetch_each(models: Sequence[ModelConfig]) -> list[Source | MaceError]:
+    """As `fetch_sources`; where files cannot be had, why not."""
+    found: list[Source | MaceError] = []
+    for model in models:
+        try:
+            found += fetch_sources((model,))
+        except MaceError as error:
+            found.append(error)
+    return found
+
+
 def fetch_sources(models: Sequence[ModelConfig]) -> list[Source]:
     """Downloads what is not here, of all models."""
     files = [(m.model_file_path, m.weight_file_path) for m in models]

@@ -246,6 +246,8 @@ class _Search:
         lines += self._survey.refused.values()
         lines += [f"found {seen.line}" for seen in self._seen]
         lines += [f"{abi.value}: {self._remedy(abi)}" for abi in query.abis]
+        if Abi.HOST not in query.abis:
+            lines.append("--target_abis=host runs the models on this computer")
         return DeviceError("\n  ".join(lines))
 
     def _why_absent(self, name: str) -> str:

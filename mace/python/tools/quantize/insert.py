@@ -81,7 +81,7 @@ def plan(graph: Graph, options: QuantizeOptions) -> Plan:
         op.name
         for op in graph.ops
         if op.name not in options.in_floats and _makes_tensor(op)
-        if all(has_known_size(value) for value in _tensors(op))
+        if all(has_known_size(value) for value in tensors_of(op))
     }
     while True:
         trial = graph.copy()
@@ -97,7 +97,7 @@ def plan(graph: Graph, options: QuantizeOptions) -> Plan:
         if len(op.outputs) > 1
         and {v.dtype for v in op.outputs} <= {options.dtype, DataType.INT16}
     }
-    names = dict.fromkeys(v.name for op in ops for v in _tensors(op))
+    names = dict.fromkeys(v.name for op in ops for v in tensors_of(op))
     return Plan(
         tuple(op.name for op in ops),
         tuple(op.name for op in graph.ops if op.name in moved),
@@ -185,7 +185,7 @@ def _rounding(result: Value) -> Op:
     return quantize
 
 
-def _tensors(op: Op) -> Iterator[Value]:
+def tensors_of(op: Op) -> Iterator[Value]:
     """Inputs and output of an operator that would be integers."""
     types = default_catalogue()[op.type]
     moves = rules_of(op.type).keeps_elements
@@ -234,7 +234,7 @@ def _ranges(
     found = {
         value: ranges.get(value.name, _ANY_RANGE)
         for op in ops
-        for value in _tensors(op)
+        for value in tensors_of(op)
     }
     if options.change_concat_ranges:
         for op in reversed(ops):
@@ -367,7 +367,7 @@ def _reason(op: Op, options: QuantizeOptions) -> str:
     if not floats:
         return "it computes no floats"
     rules = rules_of(op.type)
-    unknown = [v.name for v in _tensors(op) if not has_known_size(v)]
+    unknown = [v.name for v in tensors_of(op) if not has_known_size(v)]
     if unknown:
         return f"a run decides the shape of {unknown[0]}"
     if rules.keeps_elements:

@@ -5,18 +5,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from mace.python.installation import command
 from mace.python.tools.ir import DataType, Graph, Value
 from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.passes.integer_types import choose_integer_type
 from mace.python.tools.quantize.insert import (
     Plan,
     QuantizeOptions,
     has_known_size,
     insert,
     plan,
+    tensors_of,
+)
+from mace.python.tools.quantize.known_ranges import (
+    is_trained_for_integers,
+    known_ranges,
 )
 from mace.python.tools.quantize.range_file import RangeFileError
 from mace.python.tools.quantize.ranges import Range
@@ -37,6 +43,7 @@ class Quantizer:
         source: where the ranges are from, for messages; '' if there are none.
         prepare: rewrites the graph in floats before, with what it computes the same.
         means: of the channels of tensors, by name, to correct biases by.
+        input_ranges: of the inputs, in their order; None: not given.
         done: what was quantized, after the call.
     """
 
@@ -46,6 +53,7 @@ class Quantizer:
     options: QuantizeOptions
     prepare: Callable[[Graph], object] | None = None
     means: Mapping[str, Array] | None = None
+    input_ranges: Sequence[tuple[float, float] | None] = ()
     done: Plan | None = None
 
     def __call__(self, graph: Graph) -> int:
@@ -56,17 +64,22 @@ class Quantizer:
         """
         if self.prepare is not None:
             self.prepare(graph)
-        found = plan(graph, self.options)
-        known = _by_name(graph, self.ranges)
-        missing = [
-            public_name(graph.values[name])
-            for name in found.tensors
-            if name not in known
-        ]
+        if self.options.dtype in (DataType.INT8, DataType.UINT8):
+            # What the file has in integers and what is added here is of one type.
+            choose_integer_type(graph, self.options.dtype)
+        given = self._of_inputs(graph)
+        given.update(_by_name(graph, self.ranges))
+        known = known_ranges(graph, given)
         own = graph.values.keys() | {public_name(v) for v in graph.values.values()}
         unknown = [name for name in self.ranges if name not in own]
+        found = plan(graph, self.options)
+        missing = [name for name in found.tensors if name not in known]
         if missing:
-            raise RangeFileError(self._missing(missing, unknown))
+            names = [public_name(graph.values[name]) for name in missing]
+            if self.source or not is_trained_for_integers(graph):
+                raise RangeFileError(self._missing(names, unknown))
+            found = self._without(graph, known, found)
+            self._tell_of_floats(names)
         if unknown:
             _LOG.warning(
                 "%s: %s has ranges of tensors that the model does not have: %s",
@@ -76,6 +89,41 @@ class Quantizer:
             )
         self.done = found
         return insert(graph, known, self.options, found.quantized, self.means)
+
+    def _of_inputs(self, graph: Graph) -> dict[str, Range]:
+        return {
+            value.name: Range(*given)
+            for value, given in zip(graph.inputs, self.input_ranges)
+            if given is not None
+        }
+
+    def _without(self, graph: Graph, known: Mapping[str, Range], found: Plan) -> Plan:
+        """What can be quantized by the ranges that are known."""
+        while True:
+            reasons: dict[str, str] = {}
+            chosen = set(found.quantized)
+            for op in graph.ops:
+                wanted = tensors_of(op) if op.name in chosen else ()
+                missing = [v for v in wanted if v.name not in known]
+                if missing:
+                    name = public_name(missing[0])
+                    reasons[op.name] = f"the range of {name} is not known"
+            if not reasons:
+                return found
+            in_floats = {**self.options.in_floats, **reasons}
+            self.options = replace(self.options, in_floats=in_floats)
+            found = plan(graph, self.options)
+
+    def _tell_of_floats(self, names: list[str]) -> None:
+        _LOG.warning(
+            "%s: quantize: neither model nor input_ranges say the range of %s; what "
+            "computes or reads %s stays in floats. %s --config=FILE --input_dir=DIR "
+            "finds ranges by samples",
+            self.model,
+            ", ".join(names),
+            "it" if len(names) == 1 else "them",
+            command("quantize"),
+        )
 
     def summary(self) -> str:
         """What was quantized, and what stays in floats and why."""
@@ -97,8 +145,9 @@ class Quantizer:
     def _missing(self, missing: list[str], unknown: list[str]) -> str:
         if not self.source:
             return (
-                f"models.{self.model}: quantize: the ranges of {len(missing)} tensors "
-                "are not known; give quantize_range_file, or have them computed of "
+                f"models.{self.model}: quantize: the model was not trained for "
+                f"integers, and the ranges of {len(missing)} tensors are not known: "
+                f"{_few(missing)}\ngive quantize_range_file, or have them computed of "
                 f"samples: {command('quantize')} --config=FILE --input_dir=DIR"
             )
         text = (

@@ -15,6 +15,7 @@ from mace.python.tools.ir.quantized_ops import saturated
 
 # The least scale: quotients of scales stay normal float32 numbers.
 _LEAST_SCALE = 1e-12
+_UINT8_STEPS = 255
 # Symmetric weights do not use -128.
 _WEIGHT_STEPS = 127
 # A bias takes at most this share of the int32 range, so that sums do not overflow.
@@ -27,10 +28,22 @@ class Range:
 
     Attributes:
         low, high: finite, low <= high.
+        stated: the quantization by a zero point of uint8 that has this range, where the
+            model's file says it.
     """
 
     low: float
     high: float
+    stated: Quantization | None = None
+
+    @classmethod
+    def of_integers(cls, quantization: Quantization, dtype: DataType) -> Range:
+        """What all integers of 8 bits with one scale stand for."""
+        shift = int(np.iinfo(dtype.numpy).min)
+        zero = quantization.zero_point - shift
+        scale = quantization.scales[0]
+        stated = Quantization.of_tensor(scale, zero)
+        return cls(-zero * scale, (_UINT8_STEPS - zero) * scale, stated)
 
     def with_zero(self) -> Range:
         """The range with 0, which integers always represent: padding is 0."""
@@ -44,6 +57,9 @@ class Range:
                 point 0.
         """
         bounds = np.iinfo(dtype.numpy)
+        if self.stated is not None and dtype is not DataType.INT16:
+            zero = self.stated.zero_point + int(bounds.min)
+            return Quantization.of_tensor(self.stated.scales[0], zero)
         whole = self.with_zero()
         if dtype is DataType.INT16:
             scale = max(max(-whole.low, whole.high) / bounds.max, _LEAST_SCALE)

@@ -34,28 +34,32 @@ def add_shadows(
 
     Returns:
         By the name of the operator's result, the name of the twin's, an output of the
-        graph. Without operators that choose among the elements of their input.
+        graph. Without operators that choose among the elements of their input, and
+        without those whose result the model's own file rounds.
     """
     twins: list[str] = []
     shadows: dict[str, str] = {}
     known = dict(ranges)
     chosen = set(plan.quantized)
     for op in graph.ops:
+        result = op.output
         if op.name not in chosen or rules_of(op.type).keeps_range(op):
             continue
-        result = op.output
+        if result.name not in ranges:
+            continue
         name = graph.unique_name(f"{result.name}/shadow")
         made = graph.add_value(name, result.dtype, result.shape)
         twin = graph.add_op(op.type, op.inputs, [made], op.attrs, name)
         twin.subgraph = op.subgraph
         twins.append(twin.name)
         shadows[result.name] = name
-        if result.name in ranges:
-            known[name] = ranges[result.name]
+        known[name] = ranges[result.name]
     insert(graph, known, options, twins, means)
-    for name in shadows.values():
-        graph.outputs.append(graph.values[name])
-        graph.formats[name] = DataFormat.NONE
+    # Both are compared. As outputs, the passes keep them in floats.
+    for name in (*shadows, *shadows.values()):
+        if graph.values[name] not in graph.outputs:
+            graph.outputs.append(graph.values[name])
+            graph.formats[name] = DataFormat.NONE
     graph.sort()
     run_last_passes(graph)
     return shadows

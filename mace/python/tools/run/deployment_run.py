@@ -15,6 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from mace.python.installation import CHECKOUT
 from mace.python.tools.android_ndk import VARIABLE, find_ndk
 from mace.python.tools.atomic import atomic_write, check_writable
 from mace.python.tools.bazel import BuildError
@@ -191,7 +192,17 @@ def _with_gpu(abi: Abi, runtimes: Mapping[str, Mapping[str, Runtime]]) -> bool:
     }
     if not Runtime.GPU.in_release or not uses_gpu(wanted):
         return False
-    if Runtime.GPU in wanted or not abi.is_android or find_ndk() is not None:
+    if Runtime.GPU in wanted:
+        return True
+    if CHECKOUT is None:
+        _LOG.warning(
+            "%s: mace_run for the GPU is built in a checkout of MACE; the installed "
+            "package has it for the CPU, so that models for cpu+gpu run there (in "
+            "Python, mace.load runs them on the GPU)",
+            abi.value,
+        )
+        return False
+    if not abi.is_android or find_ndk() is not None:
         return True
     _LOG.warning(
         "%s: without an NDK (%s), mace_run is linked statically and cannot load the "

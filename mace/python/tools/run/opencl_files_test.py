@@ -28,6 +28,7 @@ from mace.python.tools.devices import (
     find_devices,
 )
 from mace.python.tools.report.results import RunReport
+from mace.python.tools.run import deployment_run
 from mace.python.tools.run.deployment_run import _with_gpu, run_models
 from mace.python.tools.run.opencl_files import _FILES, OpenclFiles, uses_gpu
 from mace.python.tools.run.options import GpuHint, RunOptions
@@ -367,3 +368,16 @@ def test_phones_without_an_ndk_use_the_cpu_where_they_may(
     # Building the program says that it cannot be.
     assert _with_gpu(Abi.ARM64_V8A, {**both, "n": {"": Runtime.GPU}})
     assert not _with_gpu(Abi.HOST, {"m": {"": Runtime.CPU}})
+
+
+def test_an_installed_package_uses_the_cpu_where_it_may(
+    release_with_gpu: None,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(deployment_run, "CHECKOUT", None)
+    both = {"m": {"": Runtime.CPU_GPU}}
+    assert not _with_gpu(Abi.HOST, both)
+    assert "models for cpu+gpu run there" in caplog.text
+    # Asking for the program says that it is not in the package.
+    assert _with_gpu(Abi.HOST, {**both, "n": {"": Runtime.GPU}})

@@ -59,6 +59,8 @@ class Context:
         self.mask = given if isinstance(given, Value) else mask
         self.masked = masked or self.mask is not None
         self.gives_mask: Value | bool | None = None
+        # What the activation of the layer is applied to, if it has one.
+        self.before_activation: Value | None = None
         self._made: set[int] = set()
 
     @property

@@ -4,11 +4,12 @@
 
 A tensor is called like the layer that makes it. The second result of a layer is
 `layer:1`, the result of its second call `layer#1`, and that of a layer in an inner
-model `model/layer`.
+model `model/layer`; names.py says what other names mean.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ from mace.python.tools.importers.keras.context import HANDLERS, Context
 from mace.python.tools.importers.keras.formats import call_handler, image_order
 from mace.python.tools.importers.keras.layer import Layer
 from mace.python.tools.importers.keras.masks import KEEP_MASKS
+from mace.python.tools.importers.keras.names import BEFORE_ACTIVATION, meaning
 from mace.python.tools.importers.keras.network import (
     INPUT,
     Call,
@@ -43,6 +45,7 @@ from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Graph, Value
 from mace.python.tools.ir.shapes import from_ints
 
+_LOG = logging.getLogger(__name__)
 _EXPORT_HINT = (
     "write it with layers of Keras, or call model.export(FOLDER) and say "
     "platform: tensorflow"
@@ -122,6 +125,16 @@ class _Import:
     def _find(self, key: str, name: str) -> tuple[Reference, str]:
         """The tensor of the outermost model that has to be converted for one."""
         names = {known: reference for reference, known in self._names()}
+        found = meaning(name, names, self._config)
+        if found is not None:
+            if found.is_old:
+                what = f"the result of layer {found.name}"
+                if found.layer is not None:
+                    what = f"what layer {found.layer} has before its activation"
+                _LOG.warning(
+                    "%s: %s is a name of Keras 2; taken for %s", key, name, what
+                )
+            return names[found.layer or found.name], found.name
         outer, colon, index = name.rpartition(":")
         if colon and index.isdigit() and outer in names:
             return names[outer]._replace(result=int(index)), name if int(
@@ -134,6 +147,10 @@ class _Import:
         if key == "output_tensors" and inner is not None and inner.network is not None:
             return names.get(outer, Reference(inner.name)), name
         raise unknown_tensor(key, name, self.request.model_path, names)
+
+    def _config(self, name: str) -> Mapping[str, Any] | None:
+        layer = self.network.layers.get(name.split("#")[0])
+        return None if layer is None or layer.network else layer.config
 
     def _add_input(self, spec: InputSpec) -> None:
         reference, name = self._find("input_tensors", spec.name)
@@ -313,6 +330,9 @@ class _Scope:
         if refusal is not None:
             run.unsupported.add(name, layer.kind, refusal.reason, refusal.hint)
             return True
+        before = context.before_activation
+        if before is not None:
+            run.values.setdefault(f"{name}/{BEFORE_ACTIVATION}", before)
         given = context.gives_mask
         for index, value in context.results.items():
             if isinstance(given, Value):

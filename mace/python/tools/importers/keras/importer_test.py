@@ -31,6 +31,11 @@ from mace.python.tools.importers.keras.testing import (
 )
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.validate.frameworks.keras_model import run
+from mace.python.tools.validate.frameworks.reference import (
+    FrameworkError,
+    ReferenceRequest,
+)
 
 h5py = pytest.importorskip("h5py")
 keras = pytest.importorskip("keras")
@@ -113,6 +118,49 @@ def test_inner_tensors_are_inputs_and_outputs(path: Path) -> None:
     conv = run_graph(_load(path, "conv"), {"image": x})["conv"]
     relu = run_graph(_load(path, "inner/relu"), {"image": x})["inner/relu"]
     np.testing.assert_array_equal(relu, np.maximum(conv, 0))
+
+
+def test_names_of_keras_2(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    import keras
+
+    image = keras.Input((4, 4, 3), name="image")
+    x = keras.layers.Conv2D(2, 3, activation="relu", name="conv_1")(image)
+    x = keras.layers.Dense(4, name="dense", activation="linear")(
+        keras.layers.Flatten(name="flat")(x)
+    )
+    y = keras.layers.Dense(3, activation="softmax", name="dense_1", use_bias=False)(x)
+    model = keras.Model(image, y)
+    fill(model)
+    model.save(tmp_path / "m.h5")
+    names = {
+        "dense_1/Softmax:0": "dense_1",
+        "dense_1:0": "dense_1",
+        "dense/BiasAdd:0": "dense",
+        "dense/BiasAdd": "dense",
+        "flat/Reshape:0": "flat",
+        "conv_1/Relu:0": "conv_1",
+    }
+    sums = ("conv_1/BiasAdd:0", "dense_1/MatMul:0")
+    inputs = (InputSpec("image:0", (1, 4, 4, 3)),)
+    a = {"image:0": rand(1, 4, 4, 3)}
+    request = ReferenceRequest(
+        "keras", tmp_path / "m.h5", a, tuple({*names, *names.values(), *sums})
+    )
+    expected = run(request).tensors
+    for name in (*names, *sums):
+        (found,) = run_graph(_load(tmp_path / "m.h5", name, inputs), a).values()
+        np.testing.assert_allclose(found, expected[name], atol=1e-5, err_msg=name)
+    for name, layer in names.items():
+        np.testing.assert_array_equal(expected[name], expected[layer])
+    assert (expected["conv_1/BiasAdd:0"] < 0).any()
+    text = caplog.text
+    assert "dense_1/Softmax:0 is a name of Keras 2; taken for the result of" in text
+    assert "dense_1:0 is a name" not in text
+    for wrong in ("dense_1/Relu:0", "conv_1/Conv2D:0", "flat_1/Reshape:0"):
+        with pytest.raises(ImportModelError, match=f"no tensor '{wrong}'"):
+            _load(tmp_path / "m.h5", wrong)
+        with pytest.raises(FrameworkError, match=f"no tensor '{wrong}'"):
+            run(ReferenceRequest("keras", tmp_path / "m.h5", a, (wrong,)))
 
 
 def test_a_nchw_user_shape_is_turned(path: Path) -> None:

@@ -48,6 +48,8 @@ _FUNCTIONS = {
     "expand_dims": "ExpandDims",
     "linalg.matmul": "Matmul",
 }
+# Where the layers come from that round like FakeQuant.
+_QUANTIZATION = "tensorflow_model_optimization.python.core.quantization.keras"
 # Keys of the configuration under which a layer has others.
 _CHILDREN = ("layer", "backward_layer", "cell")
 # Keys under which it has a list of others.
@@ -222,5 +224,5 @@ def read_layer(entry: Any, keras: int, parent: str = "", depth: int = 0) -> Laye
 
 def _is_of_keras(module: str) -> bool:
     return module.split(".")[0] in ("keras", "tf_keras", "builtins") or (
-        module.startswith("tensorflow.python.keras")
+        module.startswith(("tensorflow.python.keras", _QUANTIZATION))
     )

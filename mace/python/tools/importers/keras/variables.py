@@ -9,8 +9,8 @@ which all that can be trained come first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import HANDLERS, VARIABLES
@@ -57,12 +57,36 @@ def slots_of(layer: Layer, path: str = "", trainable: bool = True) -> Iterator[S
     if layer.custom or HANDLERS.find(layer.kind) is None:
         raise UnsupportedNodeError(f"the variables of {layer.name} are not known")
     find = VARIABLES.get(layer.kind)
-    for index, (place, own) in enumerate(find(layer) if find else ()):
-        yield Slot(layer, index, f"{path}/{place}", trainable and own)
+    slots = [
+        Slot(layer, index, f"{path}/{place}", trainable and own)
+        for index, (place, own) in enumerate(find(layer) if find else ())
+    ]
+    if layer.kind.startswith("QuantizeWrapper"):
+        yield from _slots_of_wrapper(layer, slots, path, trainable)
+        return
+    yield from slots
     for key, inner in layer.children.items():
         folder = "forward_layer" if layer.kind == "Bidirectional" else key
         folder = "backward_layer" if key == "backward_layer" else folder
         yield from slots_of(inner, f"{path}/{folder}", trainable)
+
+
+def _slots_of_wrapper(
+    layer: Layer, own: Sequence[Slot], path: str, trainable: bool
+) -> Iterator[Slot]:
+    """Of a layer that rounds the variables of the one that it wraps. In a `.keras` file
+    it has what can be trained of that first, and then its own.
+    """
+    count = 0
+    for inner in layer.children.values():
+        for slot in slots_of(inner, f"{path}/layer", trainable):
+            if slot.trainable:
+                slot = replace(slot, path=f"{path}/vars/{count}")
+                count += 1
+            yield slot
+    for slot in own:
+        number = int(slot.path.rpartition("/")[2])
+        yield replace(slot, path=f"{path}/vars/{count + number}")
 
 
 def named(network: Network) -> Iterator[tuple[Layer, str]]:

@@ -58,8 +58,9 @@ class Family:
         dynamic: bool = False,
         freeze: bool = True,
         edit: Callable[[Any], None] | None = None,
-    ) -> None:
-        """Imports `function` and compares all its outputs on `arrays`.
+    ) -> Graph:
+        """Imports `function` and compares all its outputs on `arrays`; returns the
+        graph.
 
         Args:
             freeze: as users do; otherwise functions are called as they are written.
@@ -94,6 +95,7 @@ class Family:
             got = results[tensor.name]
             assert got.shape == wanted.shape
             np.testing.assert_allclose(got, wanted, tolerance, tolerance)
+        return graph
 
     def note(self, definition: Any) -> None:
         """The operators of a GraphDef are compared by the test itself."""

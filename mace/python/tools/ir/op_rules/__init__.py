@@ -7,19 +7,25 @@ rules of an operator are in its folder, `mace/ops/<op>/<op>.py`; see README.md.
 from mace.python.tools.ir.op_rules.base import (
     FIVE_WIDE,
     WINOGRAD,
+    Bounds,
+    BoundsOf,
     OpRules,
     OutputType,
     Perm,
     SunkTranspose,
+    hull,
 )
 from mace.python.tools.ir.op_rules.rooms import rules_of
 
 __all__ = [
     "FIVE_WIDE",
     "WINOGRAD",
+    "Bounds",
+    "BoundsOf",
     "OpRules",
     "OutputType",
     "Perm",
     "SunkTranspose",
+    "hull",
     "rules_of",
 ]

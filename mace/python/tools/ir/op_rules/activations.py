@@ -28,6 +28,22 @@ def check_fused(op: Op) -> None:
         )
 
 
+def activation_bounds(op: Op) -> tuple[float, float] | None:
+    """Between which numbers the activation of an operator leaves its results; None if
+    the operator ends in none, or in one that does not limit both sides.
+    """
+    if "activation" not in op.attrs:
+        return None
+    limits = {
+        "RELUX": (0.0, float(op.attr("activation_limit"))),
+        "SIGMOID": (0.0, 1.0),
+        "HARD_SIGMOID": (0.0, 1.0),
+        "TANH": (-1.0, 1.0),
+        "SOFTSIGN": (-1.0, 1.0),
+    }
+    return limits.get(op.attr("activation"))
+
+
 def activate(op: Op, x: Array, slope: Array | None = None) -> Array:
     """Applies the activation that the attributes of `op` name, in float64."""
     kind = op.attr("activation")

@@ -5,17 +5,27 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Optional
+
+import numpy as np
 
 from mace.python.tools.ir.constant import Constant, Integers
 from mace.python.tools.ir.dtypes import Array, DataType
-from mace.python.tools.ir.node import Op
+from mace.python.tools.ir.node import Op, Value
+from mace.python.tools.ir.op_rules.activations import activation_bounds
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import Shape
 
 Perm = tuple[int, ...]
+# The least and the largest number that a tensor can have.
+Bounds = tuple[float, float]
+BoundsOf = Callable[[Value], Optional[Bounds]]
+
+# Of a function of one number between its bounds: more than the integers of 8 bits.
+_SAMPLES = 1025
 
 # Kernels that only some models need: convolution by Winograd's method, and code
 # for depthwise and narrow grouped filters that are 5 wide.
@@ -42,6 +52,21 @@ class SunkTranspose:
 
     output_perm: Perm
     attrs: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _is_vector(value: Value) -> bool:
+    shape = value.shape or ()
+    return 0 not in shape and all(dim == 1 for dim in shape[:-1])
+
+
+def hull(bounds: Iterable[Bounds | None]) -> Bounds | None:
+    """The bounds of all tensors together; None if those of one are unknown."""
+    low, high = math.inf, -math.inf
+    for each in bounds:
+        if each is None:
+            return None
+        low, high = min(low, each[0]), max(high, each[1])
+    return (low, high) if low <= high else None
 
 
 class OpRules(abc.ABC):
@@ -142,6 +167,43 @@ class OpRules(abc.ABC):
         scale is right for both.
         """
         return self.keeps_elements or self.keeps_scale(op)
+
+    def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
+        """Numbers between which every element of the outputs is; None if no such
+        numbers follow from the inputs'.
+
+        Args:
+            op: in float32, with one output or several that all have these bounds.
+            known: the bounds of an input, None: unknown; those of a constant too.
+        """
+        if self.keeps_range(op):
+            return known(op.input(0))
+        if self.joins_elements:
+            return hull(known(value) for value in op.inputs if value is not None)
+        sampled = self._sampled_bounds(op, known) if self.elementwise else None
+        return sampled or activation_bounds(op)
+
+    def _sampled_bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
+        """Of an elementwise operator of one computed tensor, whose constants are one
+        number or one for each channel.
+        """
+        given = [value for value in op.inputs if value is not None]
+        computed = {value for value in given if not value.is_constant}
+        if len(computed) != 1 or not all(_is_vector(v) for v in given if v.is_constant):
+            return None
+        found = known(*computed)
+        if found is None:
+            return None
+        numbers = np.linspace(*found, _SAMPLES, dtype=np.float32).reshape(-1, 1)
+        arrays = [
+            value and (value.numpy().reshape(-1) if value.is_constant else numbers)
+            for value in op.inputs
+        ]
+        with np.errstate(all="ignore"):
+            (results,) = self.evaluate(op, arrays)
+        if not results.size or not np.isfinite(results).all():
+            return None
+        return float(results.min()), float(results.max())
 
     def integer_attrs(
         self, op: Op, integers: Callable[[Array], Array]

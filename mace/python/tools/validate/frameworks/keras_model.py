@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from mace.python.tools.importers.keras.names import BEFORE_ACTIVATION, meaning
 from mace.python.tools.validate.frameworks.names import near_names
 from mace.python.tools.validate.frameworks.reference import (
     Array,
@@ -32,12 +33,17 @@ def run(request: ReferenceRequest) -> ReferenceResult:
         raise FrameworkError(
             f"keras cannot read {request.model_file}: {_first_line(error)}"
         ) from error
-    known = dict(_tensors(model))
+    tensors = _Tensors(model)
+    known = {
+        name: tensor
+        for name in (*request.inputs, *request.outputs, *request.optional_outputs)
+        if (tensor := tensors.find(name)) is not None
+    }
     missing = [n for n in (*request.outputs, *request.inputs) if n not in known]
     if missing:
         raise FrameworkError(
             f"{request.model_file} has no tensor "
-            + "; ".join(near_names(name, known) for name in missing)
+            + "; ".join(near_names(name, tensors.results) for name in missing)
         )
     feeds = {name: _cast(name, known[name], a) for name, a in request.inputs.items()}
     wanted = [*request.outputs]
@@ -54,16 +60,46 @@ def run(request: ReferenceRequest) -> ReferenceResult:
         raise FrameworkError(
             f"keras cannot run {request.model_file}: {_first_line(error)}"
         ) from error
-    tensors = {name: np.asarray(value) for name, value in zip(wanted, values)}
-    return ReferenceResult(tensors, f"keras {keras.__version__}")
+    found = {name: np.asarray(value) for name, value in zip(wanted, values)}
+    return ReferenceResult(found, f"keras {keras.__version__}")
 
 
 def _first_line(error: Exception) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
-def _tensors(model: Any) -> Iterator[tuple[str, Any]]:
-    """The tensors of the outermost model, as the importer names them."""
+class _Tensors:
+    """The tensors of the outermost model.
+
+    Attributes:
+        results: of layers, as the importer names them, with the calls that make them.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.results = {name: (tensor, call) for name, tensor, call in _results(model)}
+
+    def find(self, name: str) -> Any:
+        """The tensor that a name means, None if there is none."""
+        found = meaning(name, self.results, self._config)
+        if found is None:
+            return None
+        if found.layer is None:
+            return self.results[found.name][0]
+        _, (layer, node) = self.results[found.layer]
+        config = {**layer.get_config(), "activation": "linear"}
+        config["name"] = f"{layer.name}_{BEFORE_ACTIVATION}"
+        linear = type(layer).from_config(config)
+        result = linear(*node.arguments.args, **node.arguments.kwargs)
+        linear.set_weights(layer.get_weights())
+        return result
+
+    def _config(self, name: str) -> Mapping[str, Any] | None:
+        layer, _ = self.results[name][1]
+        return None if hasattr(layer, "layers") else layer.get_config()
+
+
+def _results(model: Any) -> Iterator[tuple[str, Any, tuple[Any, Any]]]:
+    """Name, tensor, and the layer and its call that make it."""
     functional = getattr(model, "_functional", None) or model
     if not hasattr(functional, "operations"):
         raise FrameworkError("the model is neither functional nor sequential")
@@ -73,7 +109,8 @@ def _tensors(model: Any) -> Iterator[tuple[str, Any]]:
         for number, node in enumerate(nodes):
             name = f"{operation.name}#{number}" if number else operation.name
             for index, tensor in enumerate(node.output_tensors):
-                yield f"{name}:{index}" if index else name, tensor
+                shown = f"{name}:{index}" if index else name
+                yield shown, tensor, (operation, node)
 
 
 def _cast(name: str, tensor: Any, array: Array) -> Array:

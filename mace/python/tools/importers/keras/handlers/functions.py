@@ -73,7 +73,10 @@ def activation_name(layer: Layer, key: str = "activation") -> str:
 
 def activated(context: Context, value: Value, key: str = "activation") -> Value:
     """What the activation that a key names makes of a value."""
-    return function(context, value, activation_name(context.layer, key))
+    name = activation_name(context.layer, key)
+    if key == "activation" and name != "linear":
+        context.before_activation = value
+    return function(context, value, name)
 
 
 def function(context: Context, x: Value, name: str) -> Value:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.tensorflow.atrous import Blocks, emit_dilated
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import static
@@ -28,24 +29,18 @@ def space_to_batch(context: Context) -> None:
     places = range(1, count + 1)
     if any(dims[i] % block for i, block in zip(places, blocks)):
         raise UnsupportedNodeError(f"{dims[1:]} is not divisible by blocks {blocks}")
-    split, outer = [dims[0]], []
-    for i, block in zip(places, blocks):
-        split += [dims[i] // block, block]
-        outer.append(dims[i] // block)
-    rest = dims[count + 1 :]
-    # From batch, (row, block) of every axis, rest.
-    perm = [*(2 * i for i in places), 0, *(2 * i - 1 for i in places)]
-    perm += range(2 * count + 1, 2 * count + 1 + len(rest))
-    parts = context.step("Reshape", [value], "blocks", shape=[*split, *rest])
-    turned = context.step("Transpose", [parts], "turned", perm=perm)
-    shape = [dims[0] * math.prod(blocks), *outer, *rest]
-    context.emit("Reshape", [turned], shape=shape)
+    how = Blocks.of(dims, blocks)
+    parts = context.step("Reshape", [value], "blocks", shape=how.split)
+    turned = context.step("Transpose", [parts], "turned", perm=how.perm)
+    context.emit("Reshape", [turned], shape=how.shape)
 
 
 @HANDLERS.register("BatchToSpaceND", "BatchToSpace")
 def batch_to_space(context: Context) -> None:
     """The reverse of SpaceToBatchND; then the edges are cut off."""
     blocks, crops = _blocks_and_edges(context, "crops")
+    if emit_dilated(context, blocks, crops):
+        return
     value = context.input(0)
     dims = _dims(context, value)
     count = len(blocks)

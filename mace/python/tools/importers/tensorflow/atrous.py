@@ -1,0 +1,184 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recognises convolutions with dilations that TensorFlow wrote with blocks of pixels:
+
+    SpaceToBatchND > Conv2D > BatchToSpaceND                 with dilations, one Conv2D
+    SpaceToBatchND > ... > BiasAdd > Relu > BatchToSpaceND   the others behind it
+
+Each image of the batch in between has every block-th pixel, so that neighbours there
+are as far apart as the dilation says. What computes on each pixel alone may come later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mace.python.tools.importers.tensorflow.context import Context
+from mace.python.tools.ir.graph import Op, Value
+from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.ir.shapes import static
+
+_CONVOLUTIONS = ("Conv2D", "DepthwiseConv2d")
+# Around the Conv2D of a convolution of rows.
+_OF_ROWS = ("ExpandDims", "Squeeze")
+
+
+class Blocks(NamedTuple):
+    """How SpaceToBatchND rearranges a tensor whose dimensions are known.
+
+    Attributes:
+        split, perm, shape: Reshape, Transpose, Reshape.
+    """
+
+    split: list[int]
+    perm: list[int]
+    shape: list[int]
+
+    @classmethod
+    def of(cls, dims: Sequence[int], blocks: Sequence[int]) -> Blocks:
+        """That of padded dimensions, which the blocks divide."""
+        places = range(1, len(blocks) + 1)
+        split, outer, batch = [dims[0]], [], dims[0]
+        for i, block in zip(places, blocks):
+            split += [dims[i] // block, block]
+            outer.append(dims[i] // block)
+            batch *= block
+        rest = list(dims[len(blocks) + 1 :])
+        # From batch, (row, block) of every axis, rest.
+        perm = [*(2 * i for i in places), 0, *(2 * i - 1 for i in places)]
+        perm += range(len(split), len(split) + len(rest))
+        return cls([*split, *rest], perm, [batch, *outer, *rest])
+
+
+def emit_dilated(context: Context, blocks: Sequence[int], crops: Sequence[int]) -> bool:
+    """Gives the result of BatchToSpaceND by a convolution with dilations.
+
+    Args:
+        context: of the node.
+        crops: before and after, axis by axis.
+
+    Returns:
+        Whether its input is such a convolution.
+    """
+    found = _convolution(context.input(0))
+    if found is None:
+        return False
+    conv, steps = found
+    first = conv.input(0)
+    turned = first.producer
+    is_row = len(blocks) == 1
+    if is_row:
+        if turned is None or turned.type != "ExpandDims" or turned.attr("axes") != (1,):
+            return False
+        first = turned.input(0)
+    origin = _origin(first, blocks)
+    if origin is None or (not is_row and len(blocks) != 2):
+        return False
+    x, pads = origin
+    inner = _inner_pads(conv)
+    if is_row and any(inner[:2]):
+        return False
+    inner = inner[2:] if is_row else inner
+    distances = [block for block in blocks for _ in range(2)]
+    edges = [p + d * i - c for p, d, i, c in zip(pads, distances, inner, crops)]
+    if min(edges) < 0:
+        return False
+    if is_row:
+        assert turned is not None
+        x = context.step("ExpandDims", [x], "rows", **turned.attrs)
+        edges, blocks = [0, 0, *edges], [1, *blocks]
+    attrs = {
+        **conv.attrs,
+        "dilations": list(blocks),
+        "padding": "EXPLICIT" if any(edges) else "VALID",
+        "pads": [edges[0], edges[2], edges[1], edges[3]],
+    }
+    ops = [(conv, [x, *conv.inputs[1:]], attrs)]
+    ops += [(op, list(op.inputs), dict(op.attrs)) for op in reversed(steps)]
+    value = x
+    for index, (op, inputs, attributes) in enumerate(ops):
+        inputs[_computed(op)] = value
+        if index == len(ops) - 1:
+            context.emit(op.type, inputs, **attributes)
+        else:
+            value = context.step(op.type, inputs, f"dilated{index}", **attributes)
+    return True
+
+
+def _convolution(value: Value) -> tuple[Op, list[Op]] | None:
+    """The convolution behind which only operators on each pixel make the value; these,
+    the last one first.
+    """
+    steps: list[Op] = []
+    while (op := value.producer) is not None:
+        if op.type in _CONVOLUTIONS:
+            return (op, steps) if _is_plain(op) else None
+        if len(op.outputs) != 1 or not (op.type in _OF_ROWS or _is_of_pixels(op)):
+            return None
+        steps.append(op)
+        value = op.input(_computed(op))
+    return None
+
+
+def _is_plain(conv: Op) -> bool:
+    last = conv.attrs.get("data_format", "NHWC") == "NHWC"
+    ones = conv.attr("strides") == (1, 1) and conv.attr("dilations") == (1, 1)
+    return last and ones and conv.input(1).is_constant
+
+
+def _is_of_pixels(op: Op) -> bool:
+    if not rules_of(op.type).elementwise:
+        return False
+    given = [value for value in op.inputs if value is not None]
+    constants = [value for value in given if value.is_constant]
+    if len(given) != len(constants) + 1:
+        return False
+    if op.attrs.get("data_format", "NHWC") != "NHWC":
+        return False
+    return all(all(d == 1 for d in (v.shape or ())[:-1]) for v in constants)
+
+
+def _computed(op: Op) -> int:
+    """The number of the input that is computed."""
+    given = enumerate(op.inputs)
+    return next(i for i, value in given if value is not None and not value.is_constant)
+
+
+def _origin(value: Value, blocks: Sequence[int]) -> tuple[Value, list[int]] | None:
+    """What SpaceToBatchND with these blocks makes the value of, and its paddings."""
+    ops: list[Op] = []
+    for op_type in ("Reshape", "Transpose", "Reshape"):
+        op = value.producer
+        if op is None or op.type != op_type:
+            return None
+        ops.append(op)
+        value = op.input(0)
+    dims = static(value.shape)
+    if dims is None or len(dims) <= len(blocks):
+        return None
+    wanted = Blocks.of(dims, blocks)
+    found = (ops[2].attr("shape"), ops[1].attr("perm"), ops[0].attr("shape"))
+    if [*map(list, found)] != list(wanted):
+        return None
+    count, pad = 2 * len(blocks), value.producer
+    if pad is None or pad.type != "Pad":
+        return value, [0] * count
+    pads = list(pad.attr("pads"))
+    zeros = pad.attr("mode") == "CONSTANT" and pad.attr("value") == 0
+    if not zeros or any(pads[:2]) or any(pads[2 + count :]):
+        return value, [0] * count
+    return pad.input(0), pads[2 : 2 + count]
+
+
+def _inner_pads(conv: Op) -> list[int]:
+    """Those of the convolution: before and after, axis by axis."""
+    if conv.attr("padding") == "EXPLICIT":
+        top, left, bottom, right = conv.attr("pads")
+        return [top, bottom, left, right]
+    if conv.attr("padding") == "VALID":
+        return [0] * 4
+    shape = conv.input(1).shape or ()
+    height, width = shape[1:3] if conv.type == "Conv2D" else shape[:2]
+    assert isinstance(height, int) and isinstance(width, int)
+    return [(height - 1) // 2, height // 2, (width - 1) // 2, width // 2]
