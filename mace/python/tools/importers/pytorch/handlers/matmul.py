@@ -70,14 +70,21 @@ def _outer(c: Context) -> None:
 
 @HANDLERS.register(
     "aten.scaled_dot_product_attention",
+    "aten._scaled_dot_product_attention_math",
+    "aten._scaled_dot_product_cudnn_attention",
+    "aten._scaled_dot_product_efficient_attention",
+    "aten._scaled_dot_product_flash_attention",
     "aten._scaled_dot_product_flash_attention_for_cpu",
+    "aten._scaled_dot_product_fused_attention_overrideable",
 )
 def _attention(c: Context) -> None:
     q, k, v = (c.value(name) for name in ("query", "key", "value"))
     if c.number("dropout_p", 0) != 0:
         raise UnsupportedNodeError("dropout_p is not 0", "export after model.eval()")
-    for name in ("return_debug_mask", "compute_log_sumexp"):
+    for name in ("return_debug_mask", "compute_log_sumexp", "compute_logsumexp"):
         c.raw(name)
+    if c.has("dropout_mask"):
+        raise UnsupportedNodeError("dropout_mask is set", "export after model.eval()")
     mask = None
     for name in ("attn_mask", "attn_bias"):
         mask = mask or c.optional(name)
@@ -92,11 +99,25 @@ def _attention(c: Context) -> None:
     if c.flag("is_causal"):
         scores = _causal(c, scores, c.shape(q)[-2], c.shape(k)[-2])
     if mask is not None and mask.dtype is DataType.BOOL:
-        scores = c.op("Where", mask, scores, c.constant(-np.inf, _FLOAT))
-    elif mask is not None:
+        zero, out = c.constant(0.0, _FLOAT), c.constant(-np.inf, _FLOAT)
+        mask = c.op("Where", mask, zero, out)
+    if mask is not None:
         scores = c.op("Add", scores, mask)
-    weights = c.op("Softmax", scores, axis=-1)
-    c.give(c.op("MatMul", weights, v), *[None] * (c.outputs - 1))
+    result = c.op("MatMul", c.op("Softmax", scores, axis=-1), v)
+    if mask is not None:
+        result = _without_keys(c, result, mask)
+    c.give(result, *[None] * (c.outputs - 1))
+
+
+def _without_keys(c: Context, result: Value, mask: Value) -> Value:
+    """The result with zeros for queries to which the mask leaves no key, of which the
+    softmax is NaN. The pass `fuse_attention` knows this form.
+    """
+    if mask.is_constant and not np.isneginf(mask.numpy()).all(-1).any():
+        return result
+    largest = c.op("ReduceMax", mask, [-1], keepdims=1)
+    nothing = c.op("Equal", largest, c.constant(-np.inf, _FLOAT))
+    return c.op("Where", nothing, c.constant(0.0, _FLOAT), result)
 
 
 def _causal(c: Context, scores: Value, rows: Dim, columns: Dim) -> Value:
