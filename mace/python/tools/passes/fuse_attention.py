@@ -283,6 +283,9 @@ def _turned(graph: Graph, value: Value, perm: tuple[int, ...]) -> Value:
     shape = value.shape
     assert shape is not None
     name = graph.unique_name(f"{value.name}/turned")
+    if value.is_constant:
+        turned = np.ascontiguousarray(value.numpy().transpose(perm))
+        return graph.add_constant(name, turned)
     result = graph.add_value(name, value.dtype, tuple(shape[axis] for axis in perm))
     turn, source = producer(value, "Transpose"), value
     if turn is not None:
