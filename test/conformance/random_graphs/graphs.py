@@ -75,8 +75,11 @@ class Draw:
     # Tensors ----------------------------------------------------------------------
 
     def floats(self, *shape: int) -> Array:
-        """Numbers around 0, now and then with infinities, zeros and small ones."""
-        array = self.rng.standard_normal(shape).astype(np.float32)
+        """Numbers around 0."""
+        return self.rng.standard_normal(shape).astype(np.float32)
+
+    def special(self, array: Array) -> Array:
+        """The array, now and then with infinities, zeros, small and large numbers."""
         if not self.smooth and array.size and self.chance(0.15):
             special = (np.inf, -np.inf, 0.0, -0.0, 1e-7, 1e30)
             for _ in range(self.integer(1, 3)):
@@ -90,7 +93,7 @@ class Draw:
             return self.weight(array)
         return self._named(self.inputs, "x", array)
 
-    def weight(self, array: Array) -> str:
+    def weight(self, array: Any) -> str:
         """A new constant."""
         return self._named(self.weights, "w", np.asarray(array))
 
@@ -114,7 +117,7 @@ class Draw:
             return str(self.choose(found[-6:]))
         shape = self.shape(self.choose(ranks))
         if np.dtype(dtype).kind == "f":
-            return self.input(self.floats(*shape))
+            return self.input(self.special(self.floats(*shape)))
         return self.input(self.rng.integers(-9, 10, shape).astype(dtype))
 
     def partner(self, name: str) -> str:

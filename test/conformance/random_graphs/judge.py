@@ -134,9 +134,9 @@ def _verdict(
         if any(_error(np.asarray(value), x) > _DECIDED * bound for x in others):
             undecided = f"the references differ in {name}, or vary"
             continue
-        error = _error(np.asarray(value), np.asarray(found[name]))
-        if error > bound:
-            return Verdict.WRONG, f"{name}: error {error:.3g}, bound {bound:g}"
+        away = _error(np.asarray(value), np.asarray(found[name]))
+        if away > bound:
+            return Verdict.WRONG, f"{name}: error {away:.3g}, bound {bound:g}"
     return (Verdict.NOT_DECIDED, undecided) if undecided else (Verdict.EQUAL, "")
 
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from test.conformance.random_graphs.graphs import Draw, Operator
@@ -194,7 +196,7 @@ def _conv(d: Draw) -> None:
 def _pool(d: Draw) -> None:
     x = d.tensor(3, 4)
     kernel = [d.integer(1, 3) for _ in range(d.values[x].ndim - 2)]
-    attrs = {
+    attrs: dict[str, Any] = {
         "kernel_shape": kernel,
         "strides": [d.integer(1, 3) for _ in kernel],
         "pads": [d.integer(0, (size - 1) // 2) for size in kernel] * 2,
@@ -234,14 +236,14 @@ def _recurrent(d: Draw) -> None:
 
 
 def _top_k(d: Draw) -> None:
-    x = d.input(d.floats(*d.shape(2)))
+    x = d.input(d.special(d.floats(*d.shape(2))))
     count = d.integer(0, d.values[x].shape[1])
     k = d.weight(np.array([count], np.int64))
     d.add("TopK", [x, k], 2, largest=d.integer(0, 1))
 
 
 def _arg(d: Draw) -> None:
-    x = d.input(d.floats(*d.shape(d.integer(1, 3))))
+    x = d.input(d.special(d.floats(*d.shape(d.integer(1, 3)))))
     axis = d.integer(-d.values[x].ndim, d.values[x].ndim - 1)
     op_type, kept = d.choose(("ArgMax", "ArgMin")), d.integer(0, 1)
     d.add(op_type, [x], axis=axis, keepdims=kept, select_last_index=d.integer(0, 1))

@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 import pytest
 
+import mace
 from mace.python.runtime.library import library_path
 from mace.python.tools.errors import MaceError
 from test.conformance.random_graphs import judge as judging
@@ -67,7 +68,7 @@ def test_a_wrong_result_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         def run(self, feeds: object) -> dict[str, object]:
             return {"y": x}
 
-    monkeypatch.setattr(judging.mace, "load", lambda *_, **__: Loaded())
+    monkeypatch.setattr(mace, "load", lambda *_, **__: Loaded())
     verdict, reason = judging._verdict(model, {"x": x}, "fp32_fp32")
     assert verdict is Verdict.WRONG
     assert reason == "y: error 0.667, bound 0.0001"

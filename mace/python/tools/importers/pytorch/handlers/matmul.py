@@ -70,21 +70,14 @@ def _outer(c: Context) -> None:
 
 @HANDLERS.register(
     "aten.scaled_dot_product_attention",
-    "aten._scaled_dot_product_attention_math",
-    "aten._scaled_dot_product_cudnn_attention",
-    "aten._scaled_dot_product_efficient_attention",
-    "aten._scaled_dot_product_flash_attention",
     "aten._scaled_dot_product_flash_attention_for_cpu",
-    "aten._scaled_dot_product_fused_attention_overrideable",
 )
 def _attention(c: Context) -> None:
     q, k, v = (c.value(name) for name in ("query", "key", "value"))
     if c.number("dropout_p", 0) != 0:
         raise UnsupportedNodeError("dropout_p is not 0", "export after model.eval()")
-    for name in ("return_debug_mask", "compute_log_sumexp", "compute_logsumexp"):
+    for name in ("return_debug_mask", "compute_log_sumexp"):
         c.raw(name)
-    if c.has("dropout_mask"):
-        raise UnsupportedNodeError("dropout_mask is set", "export after model.eval()")
     mask = None
     for name in ("attn_mask", "attn_bias"):
         mask = mask or c.optional(name)
