@@ -173,10 +173,10 @@ class ConstantPlan:
         packed = _packing(port, value, quantized)
         grouped = packed and "groups" in default_catalogue()[op.type].attributes
         groups = op.attr("groups") if grouped else 1
-        storage = self._stored_as(port, value)
+        storage = self._stored_as(op, port, value)
         return Form(packed, groups, storage, self._pairs, quantized and bool(packed))
 
-    def _stored_as(self, port: Port, value: Value) -> Storage:
+    def _stored_as(self, op: Op, port: Port, value: Value) -> Storage:
         assert value.constant is not None
         small = value.constant.size < self._smallest
         if value.dtype is not DataType.FLOAT32 or small:
@@ -185,7 +185,12 @@ class ConstantPlan:
         may_be_int8 = filter_in_8_bits and Storage.INT8.value in port.types
         if may_be_int8 and is_large(value.constant.shape):
             return Storage.INT8
-        return self._storage if self._storage.value in port.types else Storage.FLOAT32
+        # An operator whose result has the type of its input, as Transpose, would pass
+        # the smaller type on to operators that do not take it.
+        results = default_catalogue()[op.type].outputs
+        passes_on = any(self._storage.value in result.types for result in results)
+        fits_port = self._storage.value in port.types and not passes_on
+        return self._storage if fits_port else Storage.FLOAT32
 
 
 def _packing(port: Port, value: Value, quantized: bool) -> Packing | None:

@@ -142,6 +142,18 @@ def test_arithmetic_in_half_needs_small_weights_too() -> None:
         assert stored == {"small": whatever_size, "bias": False}
 
 
+@pytest.mark.parametrize("storage", [Storage.FLOAT16, Storage.BFLOAT16])
+def test_a_type_that_the_result_would_have_is_not_narrowed(storage: Storage) -> None:
+    b = GraphBuilder("net", "onnx")
+    x = b.input("x", DataType.FLOAT32, (1, 64, 64))
+    w = b.constant("turned", np.ones((1, 64, 64), np.float32))
+    y = b.op("Transpose", [w], None, {"perm": [0, 2, 1]}, fold=False)[0]
+    b.output(b.one("Eltwise", [x, y], "y", {"mode": "MUL"}), "y")
+    exported, _ = _export(b.graph, storage=storage)
+    stored = {c.name: c.data_type for c in exported.model.constants}
+    assert stored == {"turned": load_proto("mace/proto/mace.proto").DT_FLOAT32}
+
+
 def test_weights_beyond_half_stay_whole_and_say_so(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

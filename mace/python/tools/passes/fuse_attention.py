@@ -19,6 +19,7 @@ from mace.python.tools.ir.shapes import same_dim
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.match import (
     eltwise,
+    is_scalar,
     only_reader,
     producer,
     scalar,
@@ -44,7 +45,7 @@ class FuseAttention(Pass):
             if op in graph and op.type == "MatMul":
                 found = _find(graph, op)
                 if found is not None:
-                    _replace(graph, op, found)
+                    _replace(graph, found)
                     count += 1
         return count
 
@@ -58,6 +59,7 @@ class _Found:
     mask: Value | None
     scale: float
     causal: str
+    result: Op
 
 
 def _find(graph: Graph, op: Op) -> _Found | None:
@@ -79,7 +81,8 @@ def _find(graph: Graph, op: Op) -> _Found | None:
         key, by_key = _unscaled(graph, first.input(1), first)
         perm = (0, 1, 2, 3) if first.attr("transpose_b") else (0, 1, 3, 2)
         scale *= by_query * by_key
-        found = _Found(query, key, perm, op.input(1), mask, scale, causal)
+        result = _zeroed(graph, op, mask) or op
+        found = _Found(query, key, perm, op.input(1), mask, scale, causal, result)
         if _fits(op, found):
             return found
     return None
@@ -111,6 +114,33 @@ def _masked(
         causal = _causal(chosen.input(0).numpy().astype(bool))
         if causal != "NONE":
             yield _alone(graph, chosen.input(1), chosen), None, causal
+
+
+def _zeroed(graph: Graph, op: Op, mask: Value | None) -> Op | None:
+    """The Where behind the last product that gives zeros to queries without a key, as
+    Attention does.
+    """
+    chosen = only_reader(graph, op.output)
+    if mask is None or chosen is None or chosen.type != "Where":
+        return None
+    if chosen.input(2) is not op.output or not is_scalar(chosen.input(1), 0):
+        return None
+    nothing = chosen.input(0)
+    if nothing.is_constant:
+        if not mask.is_constant:
+            return None
+        wanted = np.isneginf(mask.numpy()).all(-1, keepdims=True)
+        return chosen if np.array_equal(nothing.numpy(), wanted) else None
+    equal = eltwise(nothing, "EQUAL")
+    largest = None if equal is None else producer(equal.input(0), "Reduce")
+    out = None if equal is None else equal.input(1).constant
+    if largest is None or largest.input(0) is not mask or out is None:
+        return None
+    last = len(mask.shape or ()) - 1
+    is_row = largest.attr("mode") == "MAX" and largest.attr("keep_dims")
+    if not is_row or tuple(largest.attr("axes")) not in ((-1,), (last,)):
+        return None
+    return chosen if out.size == 1 and np.isneginf(out.numpy()).all() else None
 
 
 def _causal(taken: Array) -> str:
@@ -197,8 +227,8 @@ def _mask_fits(mask: Value, scores: Value) -> bool:
     )
 
 
-def _replace(graph: Graph, op: Op, found: _Found) -> None:
-    tokens_first = _tokens_first(graph, op, found)
+def _replace(graph: Graph, found: _Found) -> None:
+    tokens_first = _tokens_first(graph, found)
     attrs = {
         "scale": found.scale,
         "causal": found.causal,
@@ -212,12 +242,14 @@ def _replace(graph: Graph, op: Op, found: _Found) -> None:
     key = found.key
     if found.key_perm != (0, 1, 2, 3):
         key = _turned(graph, key, found.key_perm)
-    graph.replace_op(op, "Attention", [found.query, key, found.value, *masks], attrs)
+    graph.replace_op(
+        found.result, "Attention", [found.query, key, found.value, *masks], attrs
+    )
 
 
-def _tokens_first(graph: Graph, op: Op, found: _Found) -> tuple[list[Value], Op] | None:
+def _tokens_first(graph: Graph, found: _Found) -> tuple[list[Value], Op] | None:
     """The inputs before heads were moved, and the transpose that moves them back."""
-    back = only_reader(graph, op.output)
+    back = only_reader(graph, found.result.output)
     if back is None or back.type != "Transpose":
         return None
     if tuple(back.attr("perm")) != _HEADS_FIRST:
@@ -251,6 +283,9 @@ def _turned(graph: Graph, value: Value, perm: tuple[int, ...]) -> Value:
     shape = value.shape
     assert shape is not None
     name = graph.unique_name(f"{value.name}/turned")
+    if value.is_constant:
+        turned = np.ascontiguousarray(value.numpy().transpose(perm))
+        return graph.add_constant(name, turned)
     result = graph.add_value(name, value.dtype, tuple(shape[axis] for axis in perm))
     turn, source = producer(value, "Transpose"), value
     if turn is not None:

@@ -91,6 +91,19 @@ def test_a_key_that_is_transposed_is_turned_back() -> None:
     assert types(_rewritten(build)) == {"Attention": 1, "Transpose": 1}
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_constant_key_is_turned_now(transposed: bool) -> None:
+    def build(builder: GraphBuilder) -> None:
+        query, value = _inputs(builder, [(2, 3, 5, 4), (2, 3, 6, 7)])
+        shape = (2, 3, 6, 4) if transposed else (2, 3, 4, 6)
+        numbers = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+        key = builder.constant("key", numbers)
+        result = _attention(builder, [query, key, value], transposed=transposed)
+        builder.output(result, "y")
+
+    assert types(_rewritten(build)) == {"Attention": 1}
+
+
 @pytest.mark.parametrize(
     ("queries", "keys", "offset", "out", "expected"),
     [

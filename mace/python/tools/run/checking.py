@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,6 +49,8 @@ _FRAMEWORKS = {
     Platform.TENSORFLOW: "tensorflow",
     Platform.TFLITE: "tflite",
 }
+
+_RANDOM = "Random"
 
 # Layers are fetched in groups; the tensors of a group have at most this size.
 _LAYER_GROUP_BYTES = 256 << 20
@@ -165,6 +167,20 @@ def least_similarity(
     )
 
 
+def drawn_tensors(operators: Iterable[OperatorInfo]) -> dict[str, str]:
+    """The tensors that depend on random numbers, by name, and the operator that draws
+    them.
+    """
+    drawn: dict[str, str] = {}
+    for operator in operators:
+        found = operator.name if operator.type == _RANDOM else ""
+        for name in operator.inputs:
+            found = found or drawn.get(name, "")
+        if found:
+            drawn.update((tensor.name, found) for tensor in operator.outputs)
+    return drawn
+
+
 def compare_outputs(
     model: ModelConfig,
     model_file: ModelFile,
@@ -175,6 +191,7 @@ def compare_outputs(
     """One verdict per output of the deployment."""
     native = framework_format(model.platform)
     threshold = least_similarity(model, model_file, runtime)
+    drawn = drawn_tensors(model_file.operators)
     comparisons = []
     for info in model.whole.outputs:
         data_format = _format(model_file, info.name, info.data_format)
@@ -187,7 +204,15 @@ def compare_outputs(
         )
         varies = expected.variations.get(info.name)
         comparisons.append(
-            compare_tensor(info.name, want, have, threshold, axis, varies)
+            compare_tensor(
+                info.name,
+                want,
+                have,
+                threshold,
+                axis,
+                varies,
+                drawn.get(info.name, ""),
+            )
         )
     return tuple(comparisons)
 
@@ -302,12 +327,17 @@ def layer_groups(layers: Sequence[Layer]) -> Iterator[list[Layer]]:
 
 
 def compare_layer(
-    layer: Layer, expected: Expected, actual: Array | None, threshold: float
+    layer: Layer,
+    expected: Expected,
+    actual: Array | None,
+    threshold: float,
+    drawn_by: str = "",
 ) -> list[LayerComparison]:
     """The verdict; none when the framework does not know the tensor.
 
     Args:
         actual: None if the run for it failed: a failed comparison.
+        drawn_by: the operator whose random numbers the layer depends on, if any.
     """
     source = layer.tensor.source
     want = expected.layers.get(source)
@@ -319,7 +349,9 @@ def compare_layer(
         actual = _in_floats(layer.tensor, actual, want)
         varies = expected.variations.get(source)
         tried = [
-            compare_tensor(source, want, array, threshold, variation=varies)
+            compare_tensor(
+                source, want, array, threshold, variation=varies, drawn_by=drawn_by
+            )
             for array in candidates(actual, layer.tensor.source_axes, want.shape)
         ] or [compare_tensor(source, want, actual, threshold)]
     best = max(tried, key=lambda c: np.nan_to_num(c.metrics.similarity, nan=-2.0))

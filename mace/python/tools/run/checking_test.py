@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.errors import UsageError
+from mace.python.tools.export.model_file import OperatorInfo, TensorInfo
 from mace.python.tools.run import checking
 from mace.python.tools.run.options import LayerRange
 from mace.python.tools.run.testing.project import Project
@@ -127,3 +128,19 @@ def test_one_threshold_for_outputs_checks_and_layers(
     compared = [*run.comparisons, *(layer.comparison for layer in run.layers)]
     assert [c.name for c in compared] == ["y", "r0", "r0", "y"]
     assert {c.threshold for c in compared} == {least}
+
+
+def test_what_depends_on_random_numbers() -> None:
+    def operator(name: str, op_type: str, inputs: tuple[str, ...]) -> OperatorInfo:
+        tensor = TensorInfo(name, (2,), "float32")
+        return OperatorInfo(f"{name}_op", op_type, inputs, (tensor,))
+
+    operators = (
+        operator("a", "Eltwise", ("x",)),
+        operator("r", "Random", ("x",)),
+        operator("b", "Eltwise", ("a", "r")),
+        operator("c", "Eltwise", ("b",)),
+        operator("d", "Eltwise", ("a",)),
+    )
+    drawn = checking.drawn_tensors(operators)
+    assert drawn == {"r": "r_op", "b": "r_op", "c": "r_op"}

@@ -406,6 +406,7 @@ def _compare_layers(
         are failed comparisons: nothing passes unseen.
     """
     threshold = checking.least_similarity(model.config, model.file, place.runtime)
+    drawn = checking.drawn_tensors(model.file.operators)
     results: list[LayerComparison] = []
     failure = ""
     for group in checking.layer_groups(layers):
@@ -423,7 +424,9 @@ def _compare_layers(
                 )
         for layer in group:
             array = outputs.get(layer.tensor.name)
-            results += checking.compare_layer(layer, expected, array, threshold)
+            results += checking.compare_layer(
+                layer, expected, array, threshold, drawn.get(layer.tensor.name, "")
+            )
     return tuple(results), failure
 
 

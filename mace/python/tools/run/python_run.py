@@ -183,9 +183,12 @@ def _layers(
     if expected is None:
         return ()
     threshold = checking.least_similarity(model.config, model.file, place.runtime)
+    drawn = checking.drawn_tensors(model.file.operators)
     results: list[LayerComparison] = []
     for layer in layers:
         name = fetched[layer.tensor.source]
         array = None if name is None else found[name]
-        results += checking.compare_layer(layer, expected, array, threshold)
+        results += checking.compare_layer(
+            layer, expected, array, threshold, drawn.get(layer.tensor.name, "")
+        )
     return tuple(results)

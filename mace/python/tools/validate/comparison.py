@@ -57,7 +57,8 @@ class Comparison:
         variation: how the framework's own result changes if its inputs are moved by
             rounding; None if that was not computed.
         decided: false when the tensors say nothing: the framework's own result varies
-            too much, or all values are the same; then the tensor does not fail either.
+            too much, all values are the same, or each run draws random numbers; then
+            the tensor does not fail either.
         note: what the verdict does not say alone: that the framework varies as much,
             or that the values are all the same.
     """
@@ -141,6 +142,7 @@ def compare_tensor(
     threshold: float,
     class_axis: int = -1,
     variation: Metrics | None = None,
+    drawn_by: str = "",
 ) -> Comparison:
     """Compares `actual` (MACE) with `expected` (the framework). NaN or infinity fails,
     in either of the two. So do values that are all larger or smaller than expected,
@@ -149,6 +151,7 @@ def compare_tensor(
 
     Args:
         variation: of the framework's result with inputs moved by rounding.
+        drawn_by: the operator whose random numbers the tensor depends on; empty: none.
     """
     if expected.shape != actual.shape:
         return Comparison(
@@ -165,6 +168,9 @@ def compare_tensor(
     if failure and variation is not None and _varies_as_much(metrics, variation):
         decided = variation.similarity >= _MEANINGLESS
         failure, note = "", _own_variation(failure, variation, decided)
+    if failure and drawn_by and not metrics.non_finite:
+        decided = False
+        failure, note = "", _random(failure, drawn_by)
     return Comparison(
         name,
         metrics,
@@ -208,6 +214,14 @@ def _varies_as_much(metrics: Metrics, variation: Metrics) -> bool:
     if metrics.non_finite or not math.isfinite(variation.sqnr):
         return False
     return metrics.sqnr >= variation.sqnr / _OWN_VARIATION**2
+
+
+def _random(failure: str, drawn_by: str) -> str:
+    return (
+        f"{failure}, but it depends on random numbers ({drawn_by}), and no two "
+        "frameworks draw the same ones. End the model before, or begin it behind them "
+        "(output_tensors, input_tensors), to compare the rest"
+    )
 
 
 def _own_variation(failure: str, variation: Metrics, decided: bool) -> str:

@@ -77,6 +77,18 @@ def test_a_framework_that_varies_wildly_decides_nothing() -> None:
     assert "validation_inputs_data" in result.line()
 
 
+def test_random_numbers_decide_nothing() -> None:
+    x, y = np.array([3.0, 4.0]), np.array([-4.0, 3.0])
+    result = compare_tensor("t", x, y, 0.98, drawn_by="dropout")
+    assert result.passed
+    assert not result.decided
+    assert "depends on random numbers (dropout)" in result.line()
+    assert compare_tensor("t", x, x, 0.98, drawn_by="dropout").decided
+    nan = np.array([math.nan, 1.0])
+    assert not compare_tensor("t", x, nan, 0.98, drawn_by="dropout").passed
+    assert not compare_tensor("t", x, x[:1], 0.98, drawn_by="dropout").passed
+
+
 @pytest.mark.parametrize("sqnr", [math.inf, math.nan])
 def test_a_framework_that_does_not_vary_excuses_nothing(sqnr: float) -> None:
     x, y = np.array([3.0, 4.0]), np.array([4.0, 3.0])

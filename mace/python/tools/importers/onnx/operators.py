@@ -241,7 +241,15 @@ class Operators:
             return _ARITHMETIC[op_type](a, b)
         if isinstance(b, int) and b == _NEUTRAL.get(op_type):
             return a
-        return self.op(op_type, *(self.number_of(size) for size in (a, b)))
+        numbers = [self.number_of(size) for size in (a, b)]
+        if op_type == "Div":
+            return self.floor_divided(*numbers)
+        return self.op(op_type, *numbers)
+
+    def floor_divided(self, a: Value, b: Value) -> Value:
+        """A quotient of integers that is rounded down; ONNX's goes towards 0."""
+        name = self.builder.graph.unique_name(f"{self.label}/floor_div")
+        return self.builder.one("Eltwise", [a, b], name, {"mode": "FLOOR_DIV"}, name)
 
     def number_of(self, size: Size) -> Value:
         """A length as a tensor."""

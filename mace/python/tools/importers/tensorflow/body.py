@@ -8,7 +8,7 @@ by its rounds, if the converter knows the condition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -29,6 +29,7 @@ from mace.python.tools.importers.tensorflow.context import (
     ReadVariable,
     no_variables,
 )
+from mace.python.tools.importers.tensorflow.effects import ANY, Effects
 from mace.python.tools.importers.tensorflow.functions import Function, Tensor
 from mace.python.tools.importers.tensorflow.node import Node, tensor_name
 from mace.python.tools.ir.builder import GraphBuilder
@@ -44,6 +45,9 @@ _ASSIGNMENTS = {
 }
 _FIRST_CONTROL_FLOW = {"Enter", "Exit", "NextIteration", "Switch", "Merge", "LoopCond"}
 _STATIC = "make it a constant, or fix the input shapes it follows from"
+_KEPT = (
+    "make its value an input and an output of the signature, and name both in states"
+)
 _DEEPEST = 64
 _MOST_ROUNDS = 10_000
 
@@ -80,6 +84,8 @@ class Body:
         self._unsupported = unsupported
         self._read = read
         self._depth = 0
+        self._reads: set[str] = set()
+        self._taken: dict[str, str] = {}
 
     def ordered(self, scope: Scope, roots: Iterable[str]) -> list[Node]:
         """The nodes that some need, producers first.
@@ -154,9 +160,34 @@ class Body:
         refusal = refusal_of(run)
         if refusal is not None:
             self._unsupported.add(named.name, node.op, refusal.reason, refusal.hint)
+        self._reads |= context.reads
         for index, value in context.results.items():
             scope.values[node.name, index] = value
         return known
+
+    def check_effects(
+        self, nodes: Mapping[str, Node], roots: Iterable[str], given: Collection[str]
+    ) -> None:
+        """Notes nodes that change a variable which the converted nodes read: its value
+        is a constant of the converted model, and another one in TensorFlow's next run.
+
+        Args:
+            roots: the nodes of the model's outputs.
+            given: the nodes of its inputs.
+        """
+        if not self._reads:
+            return
+        for change in Effects(self._functions, self._taken).changes(
+            nodes, roots, given
+        ):
+            if change.variable in self._reads or change.variable == ANY:
+                what = "" if change.variable == ANY else f" ({change.variable})"
+                self._unsupported.add(
+                    change.node,
+                    change.op,
+                    f"it changes a variable that the outputs depend on{what}",
+                    _KEPT,
+                )
 
     def _call(
         self, name: str, inputs: Sequence[Item], prefix: str
@@ -196,6 +227,7 @@ class Body:
         """The branch that is taken."""
         node, condition = context.node, _truth(context.input(0), "its condition")
         name = node.function("then_branch" if condition else "else_branch")
+        self._taken[node.name] = name
         return _give(context, self._call(name, context.items[1:], node.name))
 
     def loop(self, context: Context) -> bool:
@@ -258,7 +290,7 @@ def flow_types() -> list[str]:
 
 def _why(node: Node) -> tuple[str, str]:
     if node.op in _ASSIGNMENTS:
-        return "it changes a variable", "export the model for inference"
+        return "it changes a variable", _KEPT
     if node.op in _FIRST_CONTROL_FLOW:
         return (
             "control flow of TensorFlow 1",

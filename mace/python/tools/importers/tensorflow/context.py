@@ -36,9 +36,14 @@ class TensorList:
 
 @dataclass(frozen=True)
 class Variable:
-    """What stands for a variable, where TensorFlow reads it by a node of its own."""
+    """What stands for a variable, where TensorFlow reads it by a node of its own.
+
+    Attributes:
+        name: of the variable, see `effects.variable_id`.
+    """
 
     value: Value
+    name: str
 
 
 # What a node gives.
@@ -61,6 +66,7 @@ class Context:
         builder: where its operators go.
         items: its data inputs.
         results: its outputs, filled by handlers.
+        reads: the names of variables whose values the node uses, filled likewise.
     """
 
     def __init__(
@@ -74,6 +80,7 @@ class Context:
         self.builder = builder
         self.items = tuple(items)
         self.results: dict[int, Item] = {}
+        self.reads: set[str] = set()
         self._read = read
 
     @property
@@ -103,12 +110,18 @@ class Context:
         """The value of the variable that the node is; None if there is none."""
         return self._read(self.node.name)
 
-    def read_variable(self, index: int) -> Value:
-        """The value of an input that must be a variable."""
+    def expect_variable(self, index: int) -> Variable:
+        """An input that must be a variable, and whose value does not matter."""
         item = self._item(index)
         if not isinstance(item, Variable):
             raise UnsupportedNodeError(f"input {index} is no variable")
-        return item.value
+        return item
+
+    def read_variable(self, index: int) -> Value:
+        """The value of an input that must be a variable."""
+        variable = self.expect_variable(index)
+        self.reads.add(variable.name)
+        return variable.value
 
     def _item(self, index: int) -> Item:
         if not 0 <= index < len(self.items):

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mace.python.tools.importers.tensorflow.node import Node
+from mace.python.tools.importers.tensorflow.node import Node, control_inputs
 
 # The outputs, in order, of operators that have several ones with names. Each is one
 # tensor; an output of any number of tensors is the only one of its operator.
@@ -80,6 +80,7 @@ def read_function(proto: Any) -> Function:
             node.op,
             tuple(_tensor(name, types) for name in node.input if name[:1] != "^"),
             node.attr,
+            control_inputs(node.input),
         )
         for node in proto.node_def
     }

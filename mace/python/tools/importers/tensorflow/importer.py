@@ -67,6 +67,7 @@ class _Import:
         outputs = [self._find("output_tensors", o.name) for o in self.request.outputs]
         for spec in self.request.inputs:
             self._add_input(spec)
+        given = {node for node, _ in self.scope.values}
         order = self.body.ordered(self.scope, [node for node, _ in outputs])
         self._check_placeholders(order)
         for node in order:
@@ -76,6 +77,7 @@ class _Import:
             with journal.node(node.name, node.op, self.builder.graph) as entry:
                 if not self.body.convert(self.scope, node):
                     entry.not_reached()
+        self.body.check_effects(self.nodes, [node for node, _ in outputs], given)
         self.unsupported.raise_if_any()
         for tensor, output in zip(outputs, self.request.outputs):
             self.builder.output(

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,11 @@ def split_tensor_name(name: str) -> tuple[str, int]:
     return name, 0
 
 
+def control_inputs(inputs: Iterable[str]) -> tuple[str, ...]:
+    """The nodes that a NodeDef names as `^node`."""
+    return tuple(name[1:] for name in inputs if name[:1] == "^")
+
+
 def tensor_name(node: str, output: int) -> str:
     """The full name of a tensor, `node:output`."""
     return f"{node}:{output}"
@@ -62,12 +68,15 @@ class Node:
         name, op: TensorFlow's.
         inputs: (node, output number) of every data input, in order.
         attrs: messages by attribute name.
+        controls: names of the nodes that run before this one, though it reads nothing
+            of them.
     """
 
     name: str
     op: str
     inputs: tuple[tuple[str, int], ...]
     attrs: Any
+    controls: tuple[str, ...] = ()
 
     def has(self, name: str) -> bool:
         """Whether the attribute is set."""

@@ -16,6 +16,7 @@ from mace.python.tools.importers.model_file import map_file, other_format
 from mace.python.tools.importers.tensorflow.functions import Function, read_function
 from mace.python.tools.importers.tensorflow.node import (
     Node,
+    control_inputs,
     split_tensor_name,
 )
 from mace.python.tools.importers.tensorflow.saved_model import (
@@ -81,7 +82,9 @@ def frozen_graph(graph: Any) -> GraphFile:
         inputs = tuple(
             split_tensor_name(name) for name in proto.input if not name.startswith("^")
         )
-        nodes[proto.name] = Node(proto.name, proto.op, inputs, proto.attr)
+        nodes[proto.name] = Node(
+            proto.name, proto.op, inputs, proto.attr, control_inputs(proto.input)
+        )
     functions = [read_function(proto) for proto in graph.library.function]
     return GraphFile(nodes, {function.name: function for function in functions})
 

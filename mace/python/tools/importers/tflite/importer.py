@@ -10,7 +10,7 @@ converter make integer operators of what is between Dequantize and Quantize.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,10 +29,18 @@ from mace.python.tools.importers.base import (
 )
 from mace.python.tools.importers.journal import NodeEntry, Outcome
 from mace.python.tools.importers.shapes import check_declared_shape
-from mace.python.tools.importers.tflite.context import HANDLERS, Context
+from mace.python.tools.importers.tensorflow.context import Item
+from mace.python.tools.importers.tflite.complex_parts import (
+    BY_PARTS,
+    OF_PARTS,
+    ComplexParts,
+    numbers_of,
+)
+from mace.python.tools.importers.tflite.context import HANDLERS, Context, Handler
 from mace.python.tools.importers.tflite.reader import (
     COMPLEX64,
     ELEMENT_TYPES,
+    FLOAT32,
     STEPS,
     VARIABLE,
     Network,
@@ -55,8 +63,6 @@ _CONTROL = frozenset({"CALL_ONCE", "STABLEHLO_CASE", "STABLEHLO_WHILE"})
 # Operators whose results are those of other subgraphs.
 STRUCTURES = ("CALL", "IF", "STABLEHLO_COMPOSITE", "WHILE")
 _VARIABLES = frozenset({"ASSIGN_VARIABLE", "READ_VARIABLE", "VAR_HANDLE"})
-# Operators that get complex numbers, as two numbers along one more axis.
-_COMPLEX = frozenset({"COMPLEX_ABS", "IMAG", "REAL", "RESHAPE"})
 # Layers that get all steps at once; their states are 0 when a run begins.
 _SEQUENCES = frozenset(
     {
@@ -106,6 +112,7 @@ class _Import:
         # Inside loops and branches: how deep, and constants of their subgraphs.
         self.depth = self.unrolled = 0
         self.constants: dict[int, dict[int, _Values]] = {}
+        self.complex = ComplexParts(self.builder)
 
     def run(self) -> Graph:
         outputs = [self._find("output_tensors", o.name) for o in self.request.outputs]
@@ -292,6 +299,11 @@ class _Import:
             None if source is None else self._floats(source, index)
             for source, index in zip(sources, operator.inputs)
         ]
+        if operator.type in BY_PARTS and self._is_complex(operator):
+            self._by_parts(operator, handler, inputs)
+            return
+        if operator.type in OF_PARTS and inputs[0] is not None:
+            inputs = [*self.complex.split(inputs[0])]
         final = [
             not (activation or self.depth or _is_quantized(tensor))
             for tensor in tensors
@@ -321,13 +333,62 @@ class _Import:
                 value.source = None  # no tensor of the framework's
             self._set(index, self._activated(value, activation, tensors[number]))
 
+    def _is_complex(self, operator: Operator) -> bool:
+        indices = [i for i in (*operator.inputs, *operator.outputs) if i >= 0]
+        return any(self.network.tensors[i].number == COMPLEX64 for i in indices)
+
+    def _by_parts(
+        self, operator: Operator, handler: Handler, inputs: Sequence[Value | None]
+    ) -> None:
+        """Computes with the real and the imaginary parts of complex numbers."""
+        kinds = self.network.tensors
+        tensors = [
+            replace(kinds[i], number=FLOAT32)
+            if kinds[i].number == COMPLEX64
+            else kinds[i]
+            for i in operator.outputs
+        ]
+        divided = [
+            None
+            if value is None or kinds[index].number != COMPLEX64
+            else self.complex.split(value)
+            for index, value in zip(operator.inputs, inputs)
+        ]
+        gives_complex = any(kinds[i].number == COMPLEX64 for i in operator.outputs)
+        has_both = gives_complex and any(divided)
+        found: list[Mapping[int, Item]] = []
+        for part in range(2 if has_both else 1):
+            given = [
+                value if parts is None else parts[part]
+                for value, parts in zip(inputs, divided)
+            ]
+            unique = self.builder.graph.unique_name
+            names = [unique(f"{t.name}/{self._suffix()}") for t in tensors]
+            context = Context(operator, self.builder, given, given, tensors, names)
+            with self.builder.counted.require_reads(given):
+                handler(context)
+            found.append(context.results)
+        for number, index in enumerate(operator.outputs):
+            results = [result.get(number) for result in found]
+            values = [value for value in results if isinstance(value, Value)]
+            if len(values) != len(found):
+                raise UnsupportedNodeError(f"output {number} is not computed")
+            for value in values:
+                value.source = None  # a part of the framework's tensor
+            if kinds[index].number == COMPLEX64:
+                imag = values[1] if has_both else None
+                self._set(index, self.complex.join(values[0], imag, kinds[index].name))
+            else:
+                self._set(index, values[0])
+
     def _check_plain(self, operator: Operator) -> None:
         """Refuses complex numbers, and states that the deployment does not name."""
         tensors = self.network.tensors
         for index in operator.inputs:
             if index < 0:
                 continue
-            if tensors[index].number == COMPLEX64 and operator.type not in _COMPLEX:
+            is_complex = tensors[index].number == COMPLEX64
+            if is_complex and operator.type not in OF_PARTS | BY_PARTS:
                 raise UnsupportedNodeError("complex numbers")
             if operator.type not in STEPS or tensors[index].problem != VARIABLE:
                 continue
@@ -507,6 +568,8 @@ class _Import:
 
     def _read(self, tensor: Tensor) -> Value:
         """A constant."""
+        if tensor.number == COMPLEX64:
+            return self.builder.constant(tensor.name, numbers_of(tensor.array()))
         array = tensor.array()
         graph = self.builder.graph
         if _is_quantized(tensor) and array.dtype == np.int16:

@@ -36,7 +36,7 @@ STEPS = frozenset({"LSTM", "RNN", "SVDF"})
 AFTER = "/next"
 _VERSION = 3
 
-COMPLEX64 = 8
+FLOAT32, COMPLEX64 = 0, 8
 # The types that a tensor can have, by the number in the schema.
 ELEMENT_TYPES = {
     0: DataType.FLOAT32,
@@ -122,6 +122,9 @@ class Tensor:
         """
         if self.problem:
             raise UnsupportedNodeError(f"{self.name} {self.problem}")
+        if self.number == COMPLEX64:
+            pairs = replace(self, number=FLOAT32, shape=(*self.shape, 2)).array()
+            return np.asarray(pairs[..., 0] + 1j * pairs[..., 1])
         dtype, data = self.dtype, self.buffer
         bits = _BITS.get(self.number)
         stored = np.dtype("uint16") if dtype is DataType.BFLOAT16 else dtype.numpy

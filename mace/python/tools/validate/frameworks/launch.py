@@ -38,9 +38,9 @@ _EXTRAS = {
     "tflite": "tensorflow",
     "torch": "pytorch",
 }
-# Framework -> module, and package, if they are called differently. The interpreter of
-# TensorFlow Lite is part of TensorFlow.
-_MODULES = {"tflite": "tensorflow"}
+# Framework -> modules of which one is enough, and package, if they are called
+# differently. The interpreter of TensorFlow Lite is part of TensorFlow, and a package.
+_MODULES = {"tflite": ("ai_edge_litert", "tensorflow")}
 _PACKAGES = {"cv2": "opencv-python-headless", "tflite": "tensorflow"}
 
 # The time limit of a reference run; after it, the run counts as hung.
@@ -86,7 +86,8 @@ def run_reference(request: ReferenceRequest) -> ReferenceResult:
 
 def _require(framework: str) -> None:
     extra = _EXTRAS[framework]
-    if importlib.util.find_spec(_MODULES.get(framework, framework)) is None:
+    modules = _MODULES.get(framework, (framework,))
+    if not any(importlib.util.find_spec(name) for name in modules):
         raise MissingToolError(
             f"Python package {_PACKAGES.get(framework, framework)}",
             "comparing with the original framework (--validate)",

@@ -18,7 +18,7 @@ from mace.python.tools.validate.frameworks.onnx_custom import (
     unknown_operators,
 )
 from mace.python.tools.validate.frameworks.onnx_nodes import reads
-from mace.python.tools.validate.frameworks.onnx_session import open_session
+from mace.python.tools.validate.frameworks.onnx_session import open_plain_session
 from mace.python.tools.validate.frameworks.reference import (
     Array,
     FrameworkError,
@@ -58,7 +58,8 @@ def run(request: ReferenceRequest) -> ReferenceResult:
             feeds = _feeds(model_inputs(model), request)
             values = run_in_parts(model, own, feeds, fetched)
         else:
-            session = open_session(model.SerializeToString())
+            session, is_plain = open_plain_session(model.SerializeToString())
+            version += ", without its optimizer" if is_plain else ""
             feeds = _feeds(session.get_inputs(), request)
             values = session.run(fetched, feeds) if fetched else []
     except FrameworkError:

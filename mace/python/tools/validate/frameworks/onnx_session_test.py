@@ -7,7 +7,10 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from mace.python.tools.validate.frameworks.onnx_session import open_session
+from mace.python.tools.validate.frameworks.onnx_session import (
+    open_plain_session,
+    open_session,
+)
 
 
 def test_weights_that_two_nodes_read() -> None:
@@ -50,3 +53,48 @@ def test_weights_that_two_nodes_read() -> None:
         sums = np.einsum("nchwij,ocij->nohw", windows, weights.astype(np.int64))
         wanted = np.clip(np.rint(sums * 0.02) + 7, 0, 255).astype(np.int64)
     assert np.abs(found.astype(np.int64) - wanted).max() <= 1
+
+
+def test_a_transpose_behind_scales_of_channels() -> None:
+    """ONNX Runtime 1.32 moves the DequantizeLinear and takes scales of another axis."""
+    rng = np.random.default_rng(7)
+    weights = rng.integers(-127, 127, (6, 6, 1, 1)).astype(np.int8)
+    scales = rng.uniform(0.001, 0.02, 6).astype(np.float32)
+    constants = {
+        "w": weights,
+        "scales": scales,
+        "zeros": np.zeros(6, np.int8),
+        "scale": np.float32(0.02),
+        "zero": np.uint8(120),
+        "large": np.float32(0.03),
+        "middle": np.uint8(128),
+    }
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "scales", "zeros"], ["f"], axis=0),
+        helper.make_node("Transpose", ["f"], ["t"], perm=[1, 0, 2, 3]),
+        helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["d"]),
+        helper.make_node("Conv", ["d", "t"], ["c"]),
+        helper.make_node("QuantizeLinear", ["c", "large", "middle"], ["cq"]),
+        helper.make_node("DequantizeLinear", ["cq", "large", "middle"], ["y"]),
+    ]
+    shape = [1, 6, 3, 3]
+    graph = helper.make_graph(
+        nodes,
+        "transposed",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)],
+        [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()],
+    )
+    opsets = [helper.make_opsetid("", 13)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    x = rng.standard_normal(shape).astype(np.float32)
+    session, is_plain = open_plain_session(model.SerializeToString())
+    (found,) = session.run(None, {"x": x})
+
+    rounded = (np.clip(np.rint(x / 0.02) + 120, 0, 255) - 120) * 0.02
+    floats = (weights * scales[:, None, None, None])[:, :, 0, 0]
+    wanted = np.einsum("nchw,co->nohw", rounded, floats)
+    wanted = (np.clip(np.rint(wanted / 0.03) + 128, 0, 255) - 128) * 0.03
+    assert is_plain
+    assert np.abs(found - wanted).max() < 0.031

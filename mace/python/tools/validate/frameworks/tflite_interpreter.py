@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.metadata
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,10 +27,8 @@ def run(request: ReferenceRequest) -> ReferenceResult:
     """Runs a `.tflite` file; outputs may be inner tensors."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
-    import tensorflow as tf
-
     try:
-        interpreter = _interpreter(tf, request)
+        interpreter, version = _interpreter(request)
     except (ValueError, RuntimeError) as error:
         raise FrameworkError(
             f"tflite cannot read {request.model_file}: {_first_line(error)}"
@@ -58,17 +58,29 @@ def run(request: ReferenceRequest) -> ReferenceResult:
         raise FrameworkError(
             f"tflite cannot run {request.model_file}: {_first_line(error)}"
         ) from error
-    return ReferenceResult(tensors, f"tflite of tensorflow {tf.__version__}")
+    return ReferenceResult(tensors, version)
 
 
-def _interpreter(tf: Any, request: ReferenceRequest) -> Any:
+def _interpreter(request: ReferenceRequest) -> tuple[Any, str]:
+    """The interpreter, and its version. LiteRT has no more than that, and loads in a
+    tenth of the time of TensorFlow.
+    """
+    try:
+        module: Any = importlib.import_module("ai_edge_litert.interpreter")
+        version = f"litert {importlib.metadata.version('ai-edge-litert')}"
+        kinds = module.OpResolverType
+    except ImportError:
+        import tensorflow as tf
+
+        module, version = tf.lite, f"tflite of tensorflow {tf.__version__}"
+        kinds = tf.lite.experimental.OpResolverType
     # Delegates round quantized numbers differently.
-    kinds = tf.lite.experimental.OpResolverType
-    return tf.lite.Interpreter(
+    made = module.Interpreter(
         model_path=str(request.model_file),
         experimental_op_resolver_type=kinds.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
         experimental_preserve_all_tensors=True,
     )
+    return made, version
 
 
 def _feed(

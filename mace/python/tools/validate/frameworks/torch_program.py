@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -130,6 +131,7 @@ class _Watcher(torch.fx.Interpreter):  # type: ignore[misc]
 
     def _find_needed(self) -> set[Any]:
         nodes = list(self._program.graph.nodes)
+        changes = _changes_by_tensor(nodes)
         outputs = self._wanted & {node.name for node in nodes}
         waiting = [node for node in nodes if node.name in outputs]
         needed: set[Any] = set()
@@ -140,12 +142,7 @@ class _Watcher(torch.fx.Interpreter):  # type: ignore[misc]
             needed.add(node)
             if node.name not in self._given:
                 waiting += node.all_input_nodes
-            # What changes the tensor in place.
-            waiting += [
-                user
-                for user in node.users
-                if _changes(user) and user.args and user.args[0] is node
-            ]
+            waiting += changes.get(node, ())
         return needed
 
     def arguments(self, request: ReferenceRequest) -> list[Any]:
@@ -191,6 +188,42 @@ class _Watcher(torch.fx.Interpreter):  # type: ignore[misc]
         return result
 
 
-def _changes(node: Any) -> bool:
-    name = getattr(node.target, "_schema", None)
-    return name is not None and bool(name.is_mutable)
+def _changes_by_tensor(nodes: Sequence[Any]) -> dict[Any, list[Any]]:
+    """For each node, the nodes that change its tensor in place: directly, through a
+    view of it, or through the tensor that it is a view of.
+    """
+    memory: dict[Any, set[Any]] = {}  # the nodes whose tensors share memory
+    changing: list[tuple[Any, Any]] = []
+    for node in nodes:
+        own = memory.setdefault(node, {node})
+        for other, written in _shared(node):
+            if written:
+                changing.append((node, other))
+            own |= memory[other]
+        for each in own:
+            memory[each] = own
+    changes: dict[Any, list[Any]] = {}
+    for node, tensor in changing:
+        for each in memory[tensor]:
+            changes.setdefault(each, []).append(node)
+    return changes
+
+
+def _shared(node: Any) -> Iterator[tuple[Any, bool]]:
+    """The arguments whose memory the results of a node may share, and whether the node
+    writes to it.
+    """
+    schema = getattr(node.target, "_schema", None)
+    if schema is None:
+        if node.target is operator.getitem:
+            yield node.args[0], False
+        return
+    for place, declared in enumerate(schema.arguments):
+        if declared.alias_info is None:
+            continue
+        given = node.kwargs.get(declared.name)
+        if place < len(node.args):
+            given = node.args[place]
+        for tensor in given if isinstance(given, (list, tuple)) else [given]:
+            if isinstance(tensor, torch.fx.Node):
+                yield tensor, bool(declared.alias_info.is_write)

@@ -52,13 +52,13 @@ def _compress(node: Node) -> None:
 def _unique(node: Node) -> None:
     _leave_to_folding(node)
     x = node.input(0)
-    perm: list[int] = []
+    back: list[int] = []
     if node.has("axis"):
         rank = len(node.shape(x))
         axis = node.axis(node.integer("axis", 0), rank)
-        # Changing places with the first axis is its own inverse.
-        perm = [*range(rank)]
-        perm[0], perm[axis] = axis, 0
+        # The others stay in their order, by which slices are sorted.
+        perm = [axis, *(other for other in range(rank) if other != axis)]
+        back = [perm.index(other) for other in range(rank)]
         rows = node.make("Transpose", [x], {"perm": perm})
     else:
         rows = node.make("Reshape", [x], {"shape": [-1]})
@@ -70,8 +70,8 @@ def _unique(node: Node) -> None:
         node.builder.counted.add(value, Counted(count, 0))
     if x.dtype not in _COMPARED:
         values = node.make("Cast", [values], {"to": x.dtype.value.upper()})
-    if perm:
-        values = node.make("Transpose", [values], {"perm": perm})
+    if back:
+        values = node.make("Transpose", [values], {"perm": back})
     for index, value in enumerate((values, indices, inverse, counts)):
         node.set_output(index, value)
 

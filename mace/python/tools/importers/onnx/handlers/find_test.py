@@ -89,6 +89,19 @@ def test_unique(axis: int | None, ordered: int, dtype: Any, tmp_path: Path) -> N
     _check(tmp_path, [node], {"x": x}, _UNIQUE)
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("axis", [0, 1, 2, 3, -2])
+def test_unique_slices_are_sorted_by_all_their_elements(
+    axis: int, seed: int, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(seed)
+    shape = [2, 3, 2, 2]
+    shape[axis] = 7
+    x = rng.integers(0, 2, shape).astype(np.float32)
+    node = _make("Unique", ["x"], _UNIQUE, axis=axis)
+    _check(tmp_path, [node], {"x": x}, _UNIQUE)
+
+
 def test_what_needs_the_number_of_results_is_refused(tmp_path: Path) -> None:
     inputs = {"x": normal(5)}
     for op_type in ("NonZero", "Unique"):

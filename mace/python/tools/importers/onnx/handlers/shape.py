@@ -12,6 +12,7 @@ from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.lengths import Lengths, is_open, scalar_of
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.window import NCHW
+from mace.python.tools.ir.dims import at_least
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.shapes import END, static
 
@@ -71,11 +72,18 @@ def _flatten(node: Node) -> None:
 
 @HANDLERS.register("Squeeze")
 def _squeeze(node: Node) -> None:
-    axes = node.integers_of("axes", 1, since=13, default=[])
+    x, axes = node.input(0), node.integers_of("axes", 1, since=13, default=[])
+    if not axes and node.builder.counted.get(x) is not None:
+        # Its dimension is that of memory.
+        node.static_shape(x)
     if not axes:
-        # Which dimensions are 1 must be known before the run.
-        node.static_shape(node.input(0))
-    node.emit("Squeeze", [node.input(0)], {"axes": axes})
+        shape = node.shape(x)
+        if all(isinstance(dim, int) or at_least(dim, 2) for dim in shape):
+            axes = [axis for axis, dim in enumerate(shape) if dim == 1]
+            if not axes:
+                node.set_output(0, x)
+                return
+    node.emit("Squeeze", [x], {"axes": axes})
 
 
 @HANDLERS.register("Unsqueeze")

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.ir.dtypes import DataType
@@ -149,7 +151,6 @@ def _glu(c: Context) -> None:
 @HANDLERS.register(
     "aten.softmax",
     "aten._softmax",
-    "aten._safe_softmax",
     "aten.log_softmax",
     "aten._log_softmax",
 )
@@ -161,3 +162,15 @@ def _softmax(c: Context) -> None:
     axis = c.axis(c.integer("dim"), c.rank(x))
     log = "log" in c.operator
     c.give(c.op("LogSoftmax" if log else "Softmax", x, axis=axis))
+
+
+@HANDLERS.register("aten._safe_softmax")
+def _safe_softmax(c: Context) -> None:
+    """A softmax that is 0, not NaN, where all numbers are minus infinity."""
+    c.dtype()
+    x = c.cast(c.value("self"), _FLOAT)
+    axis = c.axis(c.integer("dim"), c.rank(x))
+    largest = c.op("ReduceMax", x, [axis], keepdims=1)
+    nothing = c.op("Equal", largest, c.constant(-np.inf, _FLOAT))
+    weights = c.op("Softmax", x, axis=axis)
+    c.give(c.op("Where", nothing, c.constant(0.0, _FLOAT), weights))

@@ -254,7 +254,18 @@ def _binary(c: Context) -> None:
     kinds = {value.dtype for value in values}
     if len(kinds) > 1 or c.node.target == "_operator.truediv":
         values = [c.cast(value, DataType.FLOAT32) for value in values]
-    c.give(c.op(op_type, *values))
+    floats = values[0].dtype is DataType.FLOAT32
+    rounded = c.node.target in ("_operator.floordiv", "_operator.mod")
+    if rounded and not floats and op_type == "Div":
+        c.give(c.floor_divided(*values))
+        return
+    if not (rounded and floats):
+        c.give(c.op(op_type, *values))
+        return
+    quotient = c.op("Floor", c.op("Div", *values))
+    if op_type == "Mod":
+        quotient = c.op("Sub", values[0], c.op("Mul", quotient, values[1]))
+    c.give(quotient)
 
 
 @HANDLERS.register(*_UNARY)

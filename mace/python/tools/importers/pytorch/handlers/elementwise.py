@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.near_zero import expm1, log1p
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.promotion import common_type, promoted
 from mace.python.tools.ir.dtypes import DataType
@@ -132,9 +133,9 @@ def _exp2(c: Context) -> None:
 def _shifted(c: Context) -> None:
     x, name = as_float(c, c.value("self")), _name(c)
     if name == "expm1":
-        result = c.op("Sub", c.op("Exp", x), c.constant(1, _FLOAT))
+        result = expm1(c.builder, x, c.label)
     elif name == "log1p":
-        result = c.op("Log", c.op("Add", x, c.constant(1, _FLOAT)))
+        result = log1p(c.builder, x, c.label)
     else:
         base = 2.0 if name == "log2" else 10.0
         result = c.op("Mul", c.op("Log", x), c.constant(1 / math.log(base), _FLOAT))

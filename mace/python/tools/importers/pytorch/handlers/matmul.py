@@ -92,11 +92,25 @@ def _attention(c: Context) -> None:
     if c.flag("is_causal"):
         scores = _causal(c, scores, c.shape(q)[-2], c.shape(k)[-2])
     if mask is not None and mask.dtype is DataType.BOOL:
-        scores = c.op("Where", mask, scores, c.constant(-np.inf, _FLOAT))
-    elif mask is not None:
+        zero, out = c.constant(0.0, _FLOAT), c.constant(-np.inf, _FLOAT)
+        mask = c.op("Where", mask, zero, out)
+    if mask is not None:
         scores = c.op("Add", scores, mask)
-    weights = c.op("Softmax", scores, axis=-1)
-    c.give(c.op("MatMul", weights, v), *[None] * (c.outputs - 1))
+    result = c.op("MatMul", c.op("Softmax", scores, axis=-1), v)
+    if mask is not None:
+        result = _without_keys(c, result, mask)
+    c.give(result, *[None] * (c.outputs - 1))
+
+
+def _without_keys(c: Context, result: Value, mask: Value) -> Value:
+    """The result with zeros for queries to which the mask leaves no key, of which the
+    softmax is NaN. The pass `fuse_attention` knows this form.
+    """
+    if mask.is_constant and not np.isneginf(mask.numpy()).all(-1).any():
+        return result
+    largest = c.op("ReduceMax", mask, [-1], keepdims=1)
+    nothing = c.op("Equal", largest, c.constant(-np.inf, _FLOAT))
+    return c.op("Where", nothing, c.constant(0.0, _FLOAT), result)
 
 
 def _causal(c: Context, scores: Value, rows: Dim, columns: Dim) -> Value:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.near_zero import log1p
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import as_float
 from mace.python.tools.importers.pytorch.promotion import promoted
@@ -40,7 +41,7 @@ def log_add_exp(c: Context, a: Value, b: Value, base: float = 1.0) -> Value:
     # The difference of equal infinities is no number.
     gap = c.op("Where", c.op("Equal", a, b), _number(c, 0), c.op("Sub", a, b))
     power = c.op("Exp", c.op("Mul", c.op("Abs", gap), _number(c, -base)))
-    more = c.op("Log", c.op("Add", power, _number(c, 1)))
+    more = log1p(c.builder, power, c.label)
     if base != 1:
         more = c.op("Mul", more, _number(c, 1 / base))
     return c.op("Add", c.op("Max", a, b), more)
@@ -49,8 +50,9 @@ def log_add_exp(c: Context, a: Value, b: Value, base: float = 1.0) -> Value:
 @HANDLERS.register("aten.xlogy", "aten.special_xlogy", "aten.special_xlog1py")
 def _x_log_y(c: Context) -> None:
     x, y = _floats(c, "self", "other")
-    inner = c.op("Add", y, _number(c, 1)) if "log1p" in c.operator else y
-    product = c.op("Mul", x, c.op("Log", inner))
+    is_more = "log1p" in c.operator
+    log = log1p(c.builder, y, c.label) if is_more else c.op("Log", y)
+    product = c.op("Mul", x, log)
     nothing = c.op("And", c.op("Equal", x, _number(c, 0)), c.op("Equal", y, y))
     c.give(c.op("Where", nothing, _number(c, 0), product))
 

@@ -254,7 +254,8 @@ def _unique(c: Context) -> None:
     x = c.value("self")
     for name in ("return_inverse", "return_counts"):
         c.flag(name)
-    ordered = int(c.flag("sorted", True))
+    # Slices are sorted in any case.
+    ordered = int(c.flag("sorted", True) or c.operator == "unique_dim")
     axis = c.axis(c.integer("dim"), c.rank(x)) if c.operator == "unique_dim" else None
     values, _, inverse, counts = c.op_all("Unique", [x], 4, axis=axis, sorted=ordered)
     if axis is None:

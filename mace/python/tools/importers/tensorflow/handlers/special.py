@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from mace.python.tools.importers.near_zero import expm1, log1p
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -29,32 +30,16 @@ def _one(context: Context, mode: str, a: Value) -> Value:
     return context.step("Eltwise", [a], mode.lower(), mode=mode)
 
 
-def log1p(context: Context, x: Value) -> Value:
-    """log(1 + x). Near 0 it is 2 atanh(x / (2 + x)), where 1 + x would round."""
-    one, two = _number(context, 1, x), _number(context, 2, x)
-    share = _two(context, "DIV", x, _two(context, "ADD", x, two))
-    near = context.step("Trigonometric", [share], "atanh", mode="ATANH")
-    near = _two(context, "MUL", near, two)
-    far = _one(context, "LOG", _two(context, "ADD", x, one))
-    half = _number(context, 0.5, x)
-    is_near = _two(context, "LESS", _one(context, "ABS", x), half)
-    return context.step("Where", [is_near, near, far], "log1p")
-
-
 @HANDLERS.register("Log1p")
 def log_1p(context: Context) -> None:
     """The logarithm of 1 + x."""
-    _give(context, log1p(context, context.input(0)))
+    _give(context, log1p(context.builder, context.input(0), context.node.name))
 
 
 @HANDLERS.register("Expm1")
 def exp_m1(context: Context) -> None:
-    """exp(x) - 1. As tanh(x / 2) (exp(x) + 1) it is exact near 0, too."""
-    x = context.input(0)
-    half = _two(context, "MUL", x, _number(context, 0.5, x))
-    tanh = context.step("Activation", [half], "tanh", activation="TANH")
-    most = _two(context, "ADD", _one(context, "EXP", x), _number(context, 1, x))
-    context.emit("Eltwise", [tanh, most], mode="MUL")
+    """exp(x) - 1."""
+    _give(context, expm1(context.builder, context.input(0), context.node.name))
 
 
 @HANDLERS.register("Xdivy", "Xlogy", "Xlog1py")
@@ -65,7 +50,11 @@ def with_zero(context: Context) -> None:
     if op == "Xdivy":
         result = _two(context, "DIV", x, y)
     else:
-        log = log1p(context, y) if op == "Xlog1py" else _one(context, "LOG", y)
+        log = (
+            log1p(context.builder, y, context.node.name)
+            if op == "Xlog1py"
+            else _one(context, "LOG", y)
+        )
         result = _two(context, "MUL", x, log)
     zero = _number(context, 0, x)
     is_zero = _two(context, "EQUAL", x, zero)

@@ -8,6 +8,7 @@ import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context, Variable
+from mace.python.tools.importers.tensorflow.effects import variable_id
 
 
 def _value(context: Context) -> Variable:
@@ -18,7 +19,8 @@ def _value(context: Context) -> Variable:
             "name the folder of a SavedModel as model_file_path, or freeze the model "
             "(variables to constants)",
         )
-    return Variable(context.builder.constant(context.output_name(), array))
+    value = context.builder.constant(context.output_name(), array)
+    return Variable(value, variable_id(context.node))
 
 
 @HANDLERS.register("VarHandleOp")
@@ -30,7 +32,9 @@ def handle(context: Context) -> None:
 @HANDLERS.register("VariableV2", "Variable")
 def variable(context: Context) -> None:
     """A variable of TensorFlow 1, which is read without a node."""
-    context.results[0] = _value(context).value
+    found = _value(context)
+    context.reads.add(found.name)
+    context.results[0] = found.value
 
 
 @HANDLERS.register("ReadVariableOp")
@@ -43,7 +47,7 @@ def read(context: Context) -> None:
 def is_initialized(context: Context) -> None:
     """True: there are no others here."""
     if context.node.op == "VarIsInitializedOp":
-        context.read_variable(0)
+        context.expect_variable(0)
     context.results[0] = context.builder.constant(
         context.output_name(), np.asarray(True)
     )

@@ -15,7 +15,6 @@ from mace.python.tools.importers.tflite.context import (
     STATIC_HINT,
     Context,
 )
-from mace.python.tools.importers.tflite.reader import COMPLEX64
 from mace.python.tools.ir.dtypes import DataType
 
 # Each copy becomes an operator; no real model has more than this.
@@ -45,10 +44,6 @@ def plain(context: Context) -> None:
 @HANDLERS.register("RESHAPE")
 def reshape(context: Context) -> None:
     """To the shape of input 1, or of the options in old files."""
-    if context.tensors[0].number == COMPLEX64:
-        shape = [*context.ints(1, "the shape"), 2]
-        context.emit("Reshape", [context.input(0)], shape=shape)
-        return
     if context.optional(1) is not None:
         context.apply("Reshape")
         return

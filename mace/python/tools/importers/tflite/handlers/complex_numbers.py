@@ -3,7 +3,7 @@
 """Fourier transforms and parts of complex numbers.
 
 A tensor of complex numbers has one axis more here, of length 2, for the real and the
-imaginary part. Only these operators, and RESHAPE, get such tensors.
+imaginary part. Others get the two parts as tensors of their own; see `complex_parts`.
 """
 
 from __future__ import annotations
@@ -51,30 +51,15 @@ def _transformed(
 @HANDLERS.register("REAL", "IMAG")
 def part(context: Context) -> None:
     """One of the two numbers."""
-    context.pass_on(_part(context, int(context.operator.type == "IMAG")))
+    context.pass_on(context.input(int(context.operator.type == "IMAG")))
 
 
 @HANDLERS.register("COMPLEX_ABS")
 def absolute(context: Context) -> None:
     """The distance from 0."""
     squares = [
-        context.step("Eltwise", [_part(context, index)], "square", mode="SQUARE")
+        context.step("Eltwise", [context.input(index)], "square", mode="SQUARE")
         for index in range(2)
     ]
     total = context.step("Eltwise", squares, "total", mode="ADD")
     context.emit("Eltwise", [total], mode="SQRT")
-
-
-def _part(context: Context, index: int) -> Value:
-    x = context.input(0)
-    last = len(x.shape or ()) - 1
-    return context.step(
-        "StridedSlice",
-        [x],
-        "part",
-        axes=[last],
-        begins=[index],
-        ends=[index + 1],
-        strides=[1],
-        shrink_axes=[last],
-    )
