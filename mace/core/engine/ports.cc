@@ -262,6 +262,30 @@ MaceStatus Ports::CheckLimits(const ValueInfo &info, const Shape &shape) {
   return MaceStatus::MACE_SUCCESS;
 }
 
+// What the converter computed of a fixed dimension is in the model, so that an
+// operator may take another length, but compute something else.
+MaceStatus Ports::CheckFixed(const ValueInfo &info,
+                             const Shape &given,
+                             bool nchw) {
+  Shape declared = info.shape;
+  Shape found = given;
+  if (nchw != (info.data_format == DataFormat::NCHW) && given.rank() == 4) {
+    // Of other orders, that of the graph.
+    declared = nchw ? info.shape : NchwToNhwc(info.shape);
+    found = nchw ? NchwToNhwc(given) : given;
+  }
+  for (size_t i = 0; i < declared.rank(); ++i) {
+    if (declared[i] < 0 || declared[i] == found[i]) continue;
+    return InvalidArgs("input '", info.name, "' has the shape ",
+                       found.ToString(), ": dimension ", i, " is ", found[i],
+                       ", but the model was converted for ", declared[i], " (",
+                       declared.ToString(),
+                       "); to let each run decide it, give -1 for it in "
+                       "input_shapes and convert the model again");
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
 MaceStatus Ports::MatchInput(const InputPort &port,
                              const MaceTensor &given,
                              HostTensor *host) const {
@@ -289,6 +313,7 @@ MaceStatus Ports::MatchInput(const InputPort &port,
   }
   host->nchw = rank == 4 && given.data_format() == DataFormat::NCHW;
   host->shape = host->nchw ? NchwToNhwc(shape) : shape;
+  MACE_RETURN_IF_ERROR(CheckFixed(info, shape, host->nchw));
   MACE_RETURN_IF_ERROR(CheckLimits(info, host->shape));
   host->capacity_bytes =
       elements * static_cast<int64_t>(DataTypeSize(host->data_type));

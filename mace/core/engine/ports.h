@@ -69,6 +69,9 @@ class Ports {
 
   // Fails if the alias of a port is the name or alias of another port.
   MaceStatus CheckAliases() const;
+  static MaceStatus CheckFixed(const ValueInfo &info,
+                               const Shape &given,
+                               bool nchw);
   static MaceStatus CheckLimits(const ValueInfo &info, const Shape &shape);
   MaceStatus MatchInput(const InputPort &port,
                         const MaceTensor &given,

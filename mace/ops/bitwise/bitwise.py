@@ -12,6 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules.integers import int32_of
 from mace.python.tools.ir.shapes import broadcast
 
 
@@ -44,8 +45,11 @@ class Bitwise(OpRules):
             return [OutputType(a.dtype, None)]
         return [OutputType(a.dtype, broadcast(a.shape, b.shape))]
 
+    def can_exceed(self, op: Op) -> bool:
+        return bool(op.attr("mode") == "SHIFT_LEFT")
+
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         if op.attr("mode") == "NOT":
             return [np.invert(inputs[0])]
         wide = _BINARY[op.attr("mode")](np.asarray(inputs[0]), np.asarray(inputs[1]))
-        return [np.asarray(wide).astype(np.int32)]
+        return [int32_of(op, wide)]

@@ -1,7 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "mace/ops/bitwise/bitwise_schema.h"
@@ -70,11 +73,32 @@ constexpr RowsFunction kRows[] = {
 };
 static_assert(static_cast<int>(BitwiseMode::NOT) == 5);
 
+// Whether a bit leaves int32 on the left.
+bool ShiftExceeds(const eltwise::Rows &rows,
+                  const uint32_t *a,
+                  const uint32_t *b) {
+  const size_t a_step = rows.a_scalar ? 0 : 1;
+  const size_t b_step = rows.b_scalar ? 0 : 1;
+  bool exceeds = false;
+  for (size_t r = 0; r < rows.rows; ++r) {
+    for (size_t i = 0; i < rows.columns; ++i) {
+      const int64_t x = static_cast<int32_t>(a[i * a_step]);
+      const uint32_t bits = b[i * b_step];
+      const int64_t moved = x * (int64_t{1} << std::min(bits, uint32_t{32}));
+      exceeds |= moved != static_cast<int32_t>(moved);
+    }
+    a += rows.a_row_stride;
+    b += rows.b_row_stride;
+  }
+  return exceeds;
+}
+
 class BitwiseOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
-    run_ = kRows[static_cast<int>(
-        context->AttributesAs<BitwiseAttributes>().mode)];
+    const auto &attributes = context->AttributesAs<BitwiseAttributes>();
+    run_ = kRows[static_cast<int>(attributes.mode)];
+    checks_ = attributes.wide && attributes.mode == BitwiseMode::SHIFT_LEFT;
     return MaceStatus();
   }
 
@@ -101,9 +125,24 @@ class BitwiseOp final : public CpuOp {
     const auto *a = context->input(kBitwiseAInput)->As<uint32_t>();
     const auto *b = second == nullptr ? a : second->As<uint32_t>();
     auto *y = output->MutableAs<uint32_t>();
+    const BroadcastPlan &loops = context->PlanAs<BitwisePlan>().loops();
+    if (checks_) {
+      // Before they are computed, perhaps in place.
+      std::atomic<bool> exceeds{false};
+      ForBroadcastRows(
+          loops, output->elements(), context->thread_pool(),
+          [&](const eltwise::Rows &rows, const BroadcastOffsets &at) {
+            if (ShiftExceeds(rows, a + at.a, b + at.b)) {
+              exceeds.store(true, std::memory_order_relaxed);
+            }
+          });
+      if (exceeds.load()) {
+        return Invalid(
+            "a result exceeds the 32 bits in which MACE computes integers");
+      }
+    }
     ForBroadcastRows(
-        context->PlanAs<BitwisePlan>().loops(), output->elements(),
-        context->thread_pool(),
+        loops, output->elements(), context->thread_pool(),
         [=](const eltwise::Rows &rows, const BroadcastOffsets &at) {
           run_(rows, a + at.a, b + at.b, y + at.output);
         });
@@ -112,6 +151,7 @@ class BitwiseOp final : public CpuOp {
 
  private:
   RowsFunction run_ = nullptr;
+  bool checks_ = false;
 };
 
 MACE_REGISTER_OP(Bitwise, CPU, BitwiseOp);

@@ -81,6 +81,23 @@ TEST(BitwiseTest, HighestBits) {
               Value::Ints({3}, {-1, 0, 0}));
 }
 
+TEST(BitwiseTest, WideIntegersFitOrAreAnError) {
+  const auto of = [](int32_t a, int32_t bits) {
+    return OpCase("Bitwise")
+        .Input(Value::Ints({1}, {a}))
+        .Input(Value::Ints({1}, {bits}))
+        .String("mode", "SHIFT_LEFT")
+        .Int("wide", 1);
+  };
+  ExpectValue(of(1, 30), Value::Ints({1}, {1 << 30}));
+  ExpectValue(of(-1, 31), Value::Ints({1}, {INT32_MIN}));
+  ExpectValue(of(0, 63), Value::Ints({1}, {0}));
+  for (const OpCase &op_case : {of(1, 31), of(-3, 31), of(1, 40)}) {
+    ExpectError(op_case, MaceStatus::MACE_INVALID_ARGS,
+                "a result exceeds the 32 bits");
+  }
+}
+
 TEST(BitwiseTest, Not) {
   ExpectValue(OpCase("Bitwise")
                   .Input(Value::Ints({2, 2}, {0, -1, INT32_MIN, 5}))

@@ -35,11 +35,16 @@ class Cast(OpRules):
             )
         return [OutputType(to, x.shape)]
 
+    def can_exceed(self, op: Op) -> bool:
+        return op.input(0).dtype.is_float and op.output.dtype is DataType.INT32
+
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         x, to = inputs[0], op.output.dtype
         if x.dtype.kind == "f" and not to.is_float and to is not DataType.BOOL:
             # Values outside the type's range become its nearest value, NaN becomes 0.
             bounds = np.iinfo(to.numpy)
+            if op.attr("wide") and to is DataType.INT32 and _exceeds(x):
+                raise OverflowError(f"Cast {op.name!r}: a result exceeds 32 bits")
             x = np.clip(np.nan_to_num(np.trunc(x)), bounds.min, bounds.max)
         return [_in_bfloat16(x) if to is DataType.BFLOAT16 else x.astype(to.numpy)]
 
@@ -65,6 +70,14 @@ class Cast(OpRules):
             return True if at_least(dim, 1) else None
 
         return np.asarray(np.frompyfunc(is_any, 1, 1)(x), object)
+
+
+def _exceeds(x: Array) -> bool:
+    """Whether a number exceeds 32 bits, but not 64 of them."""
+    whole = np.trunc(x.astype(np.float64))
+    fits_32 = (whole >= -(2.0**31)) & (whole < 2.0**31)
+    fits_64 = (whole >= -(2.0**63)) & (whole < 2.0**63)
+    return bool(np.any(fits_64 & ~fits_32))
 
 
 def _in_bfloat16(x: Array) -> Array:

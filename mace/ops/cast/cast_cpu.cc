@@ -3,6 +3,8 @@
 
 #include "mace/ops/cast/cast_schema.h"
 
+#include <atomic>
+
 #include "mace/kernels/cpu/convert/convert.h"
 #include "mace/ops/cpu_op/copy.h"
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -10,6 +12,19 @@
 namespace mace {
 
 namespace {
+
+// Whether a number exceeds int32, but not the 64 bits beyond which frameworks
+// do not say what becomes of it.
+bool AnyExceeds(const float *x, int64_t count) {
+  constexpr float kInt32 = 0x1p31f;
+  constexpr float kInt64 = 0x1p63f;
+  bool exceeds = false;
+  for (int64_t i = 0; i < count; ++i) {
+    exceeds |= (x[i] >= kInt32 && x[i] < kInt64) ||
+               (x[i] < -kInt32 && x[i] >= -kInt64);
+  }
+  return exceeds;
+}
 
 struct Bool {
   uint8_t value;
@@ -125,6 +140,9 @@ class CastOp final : public CpuOp {
     }
     switch (input->data_type) {
       case DataType::kFloat32:
+        if (attributes_.wide && output->data_type == DataType::kInt32) {
+          MACE_RETURN_IF_ERROR(CheckWide(pool, input));
+        }
         FromFloat(pool, input, output);
         break;
       case DataType::kInt32:
@@ -148,6 +166,20 @@ class CastOp final : public CpuOp {
  private:
   MaceStatus CannotConvert(const Tensor *input) const {
     return Invalid("cannot convert from ", DataTypeName(input->data_type));
+  }
+
+  MaceStatus CheckWide(ThreadPool *pool, const Tensor *input) const {
+    const float *x = input->As<float>();
+    std::atomic<bool> exceeds{false};
+    pool->ParallelFor(input->elements(), kElementGrain,
+                      [&](int64_t begin, int64_t end, int /*thread*/) {
+                        if (AnyExceeds(x + begin, end - begin)) {
+                          exceeds.store(true, std::memory_order_relaxed);
+                        }
+                      });
+    if (!exceeds.load()) return MaceStatus();
+    return Invalid(
+        "a result exceeds the 32 bits in which MACE computes integers");
   }
 
   MaceStatus ToFloat(ThreadPool *pool,

@@ -31,8 +31,11 @@ class CastOpencl final : public OpenclOp {
       context->Alias(0, kCastInputInput);
       return MaceStatus();
     }
-    const auto to =
-        static_cast<size_t>(context->AttributesAs<CastAttributes>().to);
+    const auto &attributes = context->AttributesAs<CastAttributes>();
+    if (attributes.wide && from == DataType::kFloat32) {
+      return Unsupported("it could not report a result beyond 32 bits");
+    }
+    const auto to = static_cast<size_t>(attributes.to);
     const GpuDims dims = context->OutputDims();
     context->Add(Launch(kCastCl, "cast")
                      .Define(FromMacro(from))

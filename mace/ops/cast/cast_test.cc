@@ -47,6 +47,24 @@ TEST(CastTest, FloatsTruncateAndSaturate) {
   ExpectValue(cast("FLOAT32"), x);
 }
 
+TEST(CastTest, WideIntegersFitOrAreAnError) {
+  const auto of = [](float x) {
+    return OpCase("Cast")
+        .Input(Value::Floats({3}, {0, x, 0}))
+        .String("to", "INT32")
+        .Int("wide", 1);
+  };
+  ExpectValue(of(-0x1p31f), Value::Ints({3}, {0, INT32_MIN, 0}));
+  ExpectValue(of(0x1.fffffep30f), Value::Ints({3}, {0, 2147483520, 0}));
+  // Frameworks do not say what becomes of these.
+  ExpectValue(of(INFINITY), Value::Ints({3}, {0, INT32_MAX, 0}));
+  ExpectValue(of(-0x1p70f), Value::Ints({3}, {0, INT32_MIN, 0}));
+  for (const float x : {0x1p31f, -0x1.000002p31f, 0x1p62f, -0x1p63f}) {
+    ExpectError(of(x), MaceStatus::MACE_INVALID_ARGS,
+                "a result exceeds the 32 bits");
+  }
+}
+
 TEST(CastTest, IntegersKeepTheirLowBits) {
   const Value x = Value::Ints({5}, {-1, 0, 127, 256, 300});
   const auto cast = [&](const char *to) {

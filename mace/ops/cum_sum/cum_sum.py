@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.integers import int32_of
 from mace.python.tools.ir.op_rules.transposes import sink_along_axis
 from mace.python.tools.ir.shapes import normalize_axis
 
@@ -23,10 +24,12 @@ class CumSum(OpRules):
             normalize_axis(op.attr("axis"), len(x.shape))
         return [OutputType(x.dtype, x.shape)]
 
+    def can_exceed(self, op: Op) -> bool:
+        return op.output.dtype is DataType.INT32
+
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         x, axis = np.asarray(inputs[0]), op.attr("axis")
-        # Integers keep their type, so they overflow as in the runtime.
-        dtype = np.float64 if x.dtype.kind == "f" else x.dtype
+        dtype = np.float64 if x.dtype.kind == "f" else np.int64
         x = np.moveaxis(x, axis, 0)
         if op.attr("reverse"):
             x = x[::-1]
@@ -35,7 +38,8 @@ class CumSum(OpRules):
             sums = np.concatenate([np.zeros_like(sums[:1]), sums[:-1]])
         if op.attr("reverse"):
             sums = sums[::-1]
-        return [np.moveaxis(sums, 0, axis)]
+        sums = np.moveaxis(sums, 0, axis)
+        return [sums if x.dtype.kind == "f" else int32_of(op, sums)]
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         return sink_along_axis(op, perm)

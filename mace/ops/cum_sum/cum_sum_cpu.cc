@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -80,6 +81,24 @@ void SumColumns(const Walk &walk, const T *x, T *y, int64_t count) {
   }
 }
 
+// Whether int32 cannot hold one of these sums.
+bool ExceedsColumns(const Walk &walk, const int32_t *x, int64_t count) {
+  const int64_t terms = walk.length - (walk.exclusive ? 1 : 0);
+  bool exceeds = false;
+  for (int64_t first = 0; first < count; first += kColumnBlock) {
+    const int64_t columns = std::min(kColumnBlock, count - first);
+    int64_t sums[kColumnBlock] = {};
+    int64_t at = walk.first + first;
+    for (int64_t k = 0; k < terms; ++k, at += walk.step) {
+      for (int64_t i = 0; i < columns; ++i) {
+        sums[i] += x[at + i];
+        exceeds |= sums[i] != static_cast<int32_t>(sums[i]);
+      }
+    }
+  }
+  return exceeds;
+}
+
 // Like SumColumns, for 16-bit elements: sums are floats, and are rounded when
 // they are stored.
 void SumHalfColumns(const convert::HalfKernels &convert,
@@ -146,16 +165,34 @@ class CumSumOp final : public CpuOp {
     const bool in_output = !walk.exclusive && !IsHalf(input->data_type);
     const int64_t block = in_output ? kWideBlock : kColumnBlock;
     const int64_t blocks = (inner + block - 1) / block;
-    context->thread_pool()->ParallelFor(
-        shape.Elements(0, axis) * blocks,
-        RowGrain(walk.length * std::min(inner, block)),
-        [&](int64_t begin, int64_t end, int /*thread*/) {
-          for (int64_t item = begin; item < end; ++item) {
-            const int64_t column = item % blocks * block;
-            Sum(walk, input, item / blocks * walk.length * inner + column,
-                std::min(inner - column, block), output);
-          }
-        });
+    const auto each = [&](auto call) {
+      context->thread_pool()->ParallelFor(
+          shape.Elements(0, axis) * blocks,
+          RowGrain(walk.length * std::min(inner, block)),
+          [&](int64_t begin, int64_t end, int /*thread*/) {
+            for (int64_t item = begin; item < end; ++item) {
+              const int64_t column = item % blocks * block;
+              call(item / blocks * walk.length * inner + column,
+                   std::min(inner - column, block));
+            }
+          });
+    };
+    if (attributes_.wide && input->data_type == DataType::kInt32) {
+      // Before they are computed, perhaps in place.
+      std::atomic<bool> exceeds{false};
+      each([&](int64_t at, int64_t count) {
+        if (ExceedsColumns(walk, input->As<int32_t>() + at, count)) {
+          exceeds.store(true, std::memory_order_relaxed);
+        }
+      });
+      if (exceeds.load()) {
+        return Invalid(
+            "a result exceeds the 32 bits in which MACE computes integers");
+      }
+    }
+    each([&](int64_t at, int64_t count) {
+      Sum(walk, input, at, count, output);
+    });
     return MaceStatus();
   }
 

@@ -16,6 +16,9 @@ class CumSumOpencl final : public OpenclOp {
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<CumSumAttributes>();
     const Tensor &input = *context->input(kCumSumInputInput);
+    if (attributes.wide && input.data_type == DataType::kInt32) {
+      return Unsupported("it could not report a result beyond 32 bits");
+    }
     const GpuLines lines(
         input.shape,
         static_cast<size_t>(input.shape.NormalizeAxis(attributes.axis)));

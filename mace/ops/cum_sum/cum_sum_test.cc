@@ -101,6 +101,36 @@ TEST(CumSumOpTest, IntegersWrapAround) {
 }
 
 // Whole numbers whose sums are exact in 16 bits.
+TEST(CumSumOpTest, WideIntegersFitOrAreAnError) {
+  for (const Shape &shape : {Shape{4}, Shape{4, 1}}) {
+    const OpCase fits = OpCase("CumSum")
+                            .Input(Value::Ints(shape, {INT32_MAX, -1, 1, -5}))
+                            .Int("axis", 0)
+                            .Int("wide", 1);
+    ExpectValue(fits, Value::Ints(shape, {INT32_MAX, INT32_MAX - 1, INT32_MAX,
+                                          INT32_MAX - 5}));
+    const OpCase last = OpCase("CumSum")
+                            .Input(Value::Ints(shape, {1, 2, 3, INT32_MAX}))
+                            .Int("axis", 0)
+                            .Int("wide", 1);
+    ExpectError(last, MaceStatus::MACE_INVALID_ARGS,
+                "a result exceeds the 32 bits");
+    // The last element is in no sum.
+    ExpectValue(OpCase(last).Int("exclusive", 1),
+                Value::Ints(shape, {0, 1, 3, 6}));
+    ExpectError(OpCase(last).Int("exclusive", 1).Int("reverse", 1),
+                MaceStatus::MACE_INVALID_ARGS, "a result exceeds the 32 bits");
+  }
+  // In one of many columns.
+  std::vector<int32_t> x(2 * 3000, 1);
+  x[2999] = INT32_MAX;
+  ExpectError(OpCase("CumSum")
+                  .Input(Value::Ints({2, 3000}, x))
+                  .Int("axis", 0)
+                  .Int("wide", 1),
+              MaceStatus::MACE_INVALID_ARGS, "a result exceeds the 32 bits");
+}
+
 TEST(CumSumOpTest, AddsWhatIsStoredIn16Bits) {
   Random random(3);
   ForEachCase([&](const Shape &shape, const Sums &sums) {

@@ -23,6 +23,7 @@ from mace.python.tools.ir.op_rules import (
     SunkTranspose,
 )
 from mace.python.tools.ir.op_rules.activations import activate, check_fused, erf
+from mace.python.tools.ir.op_rules.integers import int32_of
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import (
     has_limits,
@@ -81,6 +82,9 @@ _BINARY: dict[str, Callable[[Array, Array], Array]] = {
 _BETWEEN_CORNERS = ("ADD", "SUB", "MUL", "MAX", "MIN")
 # Of an activation between such extremes.
 _SAMPLES = 1025
+_CAN_EXCEED = frozenset(
+    {"ADD", "SUB", "MUL", "DIV", "POW", "SQR_DIFF", "FLOOR_DIV", "NEG", "ABS", "SQUARE"}
+)
 # The modes that are used to compute shapes.
 _OF_DIMENSIONS: dict[str, Callable[[Dim, Dim], Dim]] = {
     "ADD": dims.add,
@@ -132,8 +136,13 @@ class Eltwise(OpRules):
             return [OutputType(dtype, None)]
         return [OutputType(dtype, broadcast(a.shape, b.shape))]
 
+    def can_exceed(self, op: Op) -> bool:
+        return op.attr("mode") in _CAN_EXCEED and op.output.dtype is DataType.INT32
+
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         mode = op.attr("mode")
+        if op.output.dtype is DataType.INT32:
+            return [self._of_integers(op, [np.asarray(x) for x in inputs])]
         if mode in _UNARY:
             return [activate(op, _UNARY[mode](inputs[0]))]
         return [activate(op, _BINARY[mode](inputs[0], inputs[1]))]
@@ -149,6 +158,21 @@ class Eltwise(OpRules):
         between = np.linspace(corners.min(), corners.max(), _SAMPLES)
         results = activate(op, between)
         return float(results.min()), float(results.max())
+
+    def _of_integers(self, op: Op, inputs: Sequence[Array]) -> Array:
+        mode = op.attr("mode")
+        if mode == "POW":
+            # Python's integers have no limit.
+            function = np.frompyfunc(_power, 2, 1)
+            return int32_of(
+                op, np.asarray(function(*(x.astype(object) for x in inputs)))
+            )
+        wide = [x.astype(np.int64) for x in inputs]
+        if mode in _UNARY:
+            return int32_of(op, _UNARY[mode](wide[0]))
+        if mode == "SQR_DIFF":
+            wide = [x.astype(object) for x in wide]
+        return int32_of(op, _BINARY[mode](*wide))
 
     def quantized_constants(
         self, op: Op, quantization: Quantization | None
@@ -208,6 +232,16 @@ def _exact_sum(op: Op, operands: Sequence[Array], factors: Sequence[float]) -> A
     ]
     sums = _BINARY[op.attr("mode")](*products)
     return rounded(np.ldexp(sums.astype(np.float64), -shift))
+
+
+def _power(base: int, exponent: int) -> int:
+    if exponent >= 0:
+        return int(base**exponent)
+    if base in (1, -1):
+        return int(base ** (exponent % 2))
+    if base == 0:
+        raise ZeroDivisionError("0 to a negative power")
+    return 0
 
 
 def _divided_dim(a: Dim, b: Dim) -> Dim:

@@ -12,6 +12,7 @@
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/half_block.h"
 #include "mace/ops/eltwise/eltwise.h"
+#include "mace/ops/eltwise/wide.h"
 
 namespace mace {
 
@@ -87,7 +88,10 @@ class EltwiseOp final : public CpuOp {
     activations_->run(activation_, y, y, static_cast<size_t>(count));
   }
 
+  MaceStatus CheckWide(const Operands &operands, RunContext *context) const;
+
   int mode_ = 0;
+  bool wide_ = false;
   activation::Params activation_;
   const eltwise::Kernels *kernels_ = nullptr;
   const activation::Kernels *activations_ = nullptr;
@@ -97,6 +101,7 @@ class EltwiseOp final : public CpuOp {
 MaceStatus EltwiseOp::InitOp(InitContext *context) {
   const auto &attributes = context->AttributesAs<EltwiseAttributes>();
   mode_ = static_cast<int>(attributes.mode);
+  wide_ = attributes.wide && !compares();
   activation_ = ActivationParams(attributes);
   kernels_ = eltwise::KernelsFor(isa());
   activations_ = activation::KernelsFor(isa());
@@ -244,13 +249,48 @@ bool EltwiseOp::RunRows(const eltwise::Rows &rows,
   return true;
 }
 
+// Before the results are computed, which may take the place of an operand.
+MaceStatus EltwiseOp::CheckWide(const Operands &operands,
+                                RunContext *context) const {
+  const int32_t *a = operands.a->As<int32_t>();
+  ThreadPool *pool = context->thread_pool();
+  std::atomic<bool> exceeds{false};
+  const auto note = [&](bool exceeds_here) {
+    if (exceeds_here) exceeds.store(true, std::memory_order_relaxed);
+  };
+  if (unary()) {
+    const auto op = static_cast<eltwise::Unary>(mode_ - kFirstUnary);
+    pool->ParallelFor(
+        operands.a->elements(), kElementGrain,
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          note(Exceeds(op, a + begin, static_cast<size_t>(end - begin)));
+        });
+  } else {
+    const int32_t *b = operands.b->As<int32_t>();
+    const auto op = static_cast<eltwise::Binary>(mode_);
+    ForBroadcastRows(
+        context->PlanAs<EltwisePlan>().loops(), operands.output->elements(),
+        pool, [&](const eltwise::Rows &rows, const BroadcastOffsets &at) {
+          note(Exceeds(op, rows, a + at.a, b + at.b));
+        });
+  }
+  if (!exceeds.load()) return MaceStatus();
+  return Invalid("mode ", mode_name(),
+                 ": a result exceeds the 32 bits in which MACE computes "
+                 "integers");
+}
+
 MaceStatus EltwiseOp::Run(RunContext *context) const {
   const Tensor *a = context->input(kEltwiseAInput);
   Tensor *output = context->output(0);
   ThreadPool *pool = context->thread_pool();
   if (output->elements() == 0) return MaceStatus();
+  const Operands operands = {a, unary() ? a : context->input(kEltwiseBInput),
+                             output};
+  if (wide_ && output->data_type == DataType::kInt32) {
+    MACE_RETURN_IF_ERROR(CheckWide(operands, context));
+  }
   if (unary()) return RunUnary(a, output, pool);
-  const Operands operands = {a, context->input(kEltwiseBInput), output};
   const BroadcastPlan &loops = context->PlanAs<EltwisePlan>().loops();
   std::atomic<bool> divided_by_zero{false};
   ForBroadcastRows(loops, output->elements(), pool,

@@ -40,6 +40,9 @@ class EltwiseOpencl final : public OpenclOp {
     if (of_ints && b != nullptr && MayFail(mode, *b)) {
       return Unsupported("it could not report a division of integers by zero");
     }
+    if (of_ints && attributes.wide && !IsCompare(mode)) {
+      return Unsupported("it could not report a result beyond 32 bits");
+    }
     Launch launch(kEltwiseCl, IsUnary(mode)     ? "unary"
                               : IsCompare(mode) ? "compare"
                                                 : "binary");

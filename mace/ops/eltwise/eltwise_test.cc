@@ -231,6 +231,55 @@ TEST(EltwiseOpTest, IntegersWrapAndFloor) {
   check("SQR_DIFF", {3}, {-2}, {25});
 }
 
+// Integers that stand for those of 64 bits.
+TEST(EltwiseOpTest, WideIntegersFitOrAreAnError) {
+  struct Case {
+    const char *mode;
+    std::vector<int32_t> operands;
+    int32_t result;
+    bool fits;
+  };
+  const int32_t most = INT32_MAX;
+  const int32_t least = INT32_MIN;
+  for (const Case &c : {Case{"ADD", {most, -1}, most - 1, true},
+                        Case{"ADD", {most, 1}, least, false},
+                        Case{"SUB", {least, -1}, least + 1, true},
+                        Case{"SUB", {-2, most}, most, false},
+                        Case{"MUL", {1 << 15, -(1 << 16)}, least, true},
+                        Case{"MUL", {1 << 16, 1 << 16}, 0, false},
+                        Case{"SQR_DIFF", {-3, 2}, 25, true},
+                        Case{"SQR_DIFF", {least, most}, 1, false},
+                        Case{"POW", {-2, 31}, least, true},
+                        Case{"POW", {2, 31}, least, false},
+                        Case{"POW", {3, most}, -1431655765, false},
+                        Case{"POW", {-1, most}, -1, true},
+                        Case{"DIV", {least, 2}, least / 2, true},
+                        Case{"DIV", {least, -1}, least, false},
+                        Case{"FLOOR_DIV", {least, -1}, least, false},
+                        Case{"FLOOR_MOD", {least, -1}, 0, true},
+                        Case{"MAX", {least, most}, most, true},
+                        Case{"NEG", {most}, -most, true},
+                        Case{"NEG", {least}, least, false},
+                        Case{"ABS", {least}, least, false},
+                        Case{"SQUARE", {46341}, -2147479015, false}}) {
+    SCOPED_TRACE(c.mode);
+    OpCase op_case("Eltwise");
+    op_case.String("mode", c.mode);
+    for (const int32_t value : c.operands) {
+      op_case.Input(Value::Ints({1}, {value}));
+    }
+    const Value wrapped = Value::Ints({1}, {c.result});
+    ExpectValue(op_case, wrapped);
+    op_case.Int("wide", 1);
+    if (c.fits) {
+      ExpectValue(op_case, wrapped);
+    } else {
+      ExpectError(op_case, MaceStatus::MACE_INVALID_ARGS,
+                  "a result exceeds the 32 bits");
+    }
+  }
+}
+
 TEST(EltwiseOpTest, IntegerDivisionByZeroIsAnError) {
   for (const char *mode : {"DIV", "FLOOR_DIV", "FLOOR_MOD"}) {
     ExpectError(OpCase("Eltwise")

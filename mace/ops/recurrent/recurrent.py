@@ -79,6 +79,8 @@ class Recurrent(OpRules):
         lengths = np.full(batch, steps) if given[6] is None else np.asarray(given[6])
         if lengths.size and not 0 <= lengths.min() <= lengths.max() <= steps:
             raise ValueError(f"a length is not within [0, {steps}]")
+        if op.attr("forget_unread"):
+            h, c = (np.where(lengths[:, None] > 0, state, 0.0) for state in (h, c))
         x = x.reshape(steps, batch, count, len(w))
         results = [
             _direction(

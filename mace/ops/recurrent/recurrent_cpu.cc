@@ -87,12 +87,16 @@ Function FunctionOf(RecurrentActivation activation, float alpha, float beta) {
   return f;
 }
 
+// States as products read them: weights in pairs have an even depth.
+int64_t EvenUnits(const RecurrentSizes &s) { return s.units + s.units % 2; }
+
 // Addresses in scratch memory.
 struct Scratch {
   float *products = nullptr;  // [D][B][G * H]
-  float *hidden = nullptr;    // [D][2][B][H]: before and after a step, in turn
-  float *update = nullptr;    // [D][B][H]
-  float *reset = nullptr;     // [D][B][H]
+  // [D][2][B][EvenUnits]: before and after a step, in turn
+  float *hidden = nullptr;
+  float *update = nullptr;      // [D][B][H]
+  float *reset = nullptr;       // [D][B][EvenUnits]
   const void **rows = nullptr;  // [D][3][B]: rows of hidden and of reset
   float *gemm = nullptr;        // [threads][gemm::kScratchFloats]
   size_t bytes = 0;
@@ -109,9 +113,9 @@ struct Scratch {
       return reinterpret_cast<float *>(take(count, sizeof(float)));
     };
     products = floats(rows_of_all * s.gates * s.units);
-    hidden = floats(2 * rows_of_all * s.units);
+    hidden = floats(2 * rows_of_all * EvenUnits(s));
     update = floats(rows_of_all * s.units);
-    reset = floats(rows_of_all * s.units);
+    reset = floats(rows_of_all * EvenUnits(s));
     gemm = floats(threads * static_cast<int64_t>(gemm::kScratchFloats));
     rows = reinterpret_cast<const void **>(
         take(3 * rows_of_all, sizeof(const void *)));
@@ -209,7 +213,10 @@ struct RecurrentOp::Tensors {
   }
   float *Hidden(int64_t direction, int64_t step, int64_t row) const {
     return scratch.hidden +
-           ((direction * 2 + step % 2) * s.batch + row) * s.units;
+           ((direction * 2 + step % 2) * s.batch + row) * EvenUnits(s);
+  }
+  float *Reset(int64_t direction, int64_t row) const {
+    return scratch.reset + (direction * s.batch + row) * EvenUnits(s);
   }
   const void **Rows(int64_t direction, int64_t which) const {
     return scratch.rows + (direction * 3 + which) * s.batch;
@@ -301,7 +308,8 @@ void RecurrentOp::Start(const Tensors &t) const {
     for (int64_t row = 0; row < t.s.batch; ++row) {
       const int64_t state = t.State(d, row);
       const auto set = [&](float *to, const float *from) {
-        if (from == nullptr) {
+        if (from == nullptr ||
+            (attributes_.forget_unread && t.Length(row) == 0)) {
           std::memset(to, 0, bytes);
         } else {
           std::memcpy(to, from + state, bytes);
@@ -311,7 +319,13 @@ void RecurrentOp::Start(const Tensors &t) const {
       if (t.memory != nullptr) set(t.memory + state, t.initial_memory);
       t.Rows(d, 0)[row] = t.Hidden(d, 0, row);
       t.Rows(d, 1)[row] = t.Hidden(d, 1, row);
-      t.Rows(d, 2)[row] = t.scratch.reset + (d * t.s.batch + row) * t.s.units;
+      t.Rows(d, 2)[row] = t.Reset(d, row);
+      if (t.s.units % 2 == 0) continue;
+      // What steps do not write; the weights of it are 0.
+      for (float *padded :
+           {t.Hidden(d, 0, row), t.Hidden(d, 1, row), t.Reset(d, row)}) {
+        padded[t.s.units] = 0.0f;
+      }
     }
   }
 }
@@ -338,14 +352,17 @@ void RecurrentOp::Multiply(const Tensors &t,
       t.scratch.products +
       (task.direction * t.s.batch + task.row_begin) * columns;
   rows += task.row_begin;
+  const gemm::WeightType type = PackedWeightType(weights);
+  const auto depth = static_cast<size_t>(
+      type == gemm::WeightType::kBf16Pairs ? EvenUnits(t.s) : t.s.units);
   const bool is_zero = task.step == 0 && t.initial_hidden == nullptr;
   const auto run_panels = [&](size_t first, size_t last) {
     if (t.s.batch == 1 && arithmetic.run_vector != nullptr) {
       gemm::Vector v;
       v.x = static_cast<const float *>(rows[0]);
-      v.depth = static_cast<size_t>(t.s.units);
+      v.depth = depth;
       v.w = weights.data;
-      v.w_type = PackedWeightType(weights);
+      v.w_type = type;
       v.columns = static_cast<size_t>(columns);
       v.panel_begin = first;
       v.panel_end = last;
@@ -356,9 +373,9 @@ void RecurrentOp::Multiply(const Tensors &t,
     gemm::Block block;
     block.a = rows;
     block.rows = static_cast<size_t>(task.row_end - task.row_begin);
-    block.depth = static_cast<size_t>(t.s.units);
+    block.depth = depth;
     block.w = weights.data;
-    block.w_type = PackedWeightType(weights);
+    block.w_type = type;
     block.widen = arithmetic.widen;
     block.columns = static_cast<size_t>(columns);
     block.panel_begin = first;
@@ -431,7 +448,7 @@ void RecurrentOp::EachRow(const Tensors &t,
     row.products = t.scratch.products + at * t.s.gates * t.s.units;
     row.output = t.Output(d, step, i);
     row.update = t.scratch.update + at * t.s.units;
-    row.reset = t.scratch.reset + at * t.s.units;
+    row.reset = t.Reset(d, i);
     if (t.memory != nullptr) row.memory = t.memory + t.State(d, i);
     run(cell, row, static_cast<size_t>(task.begin),
         static_cast<size_t>(task.end));

@@ -55,12 +55,14 @@ struct Layer {
   bool couple_gates = false;
   bool with_params = false;
   bool with_states = false;
+  bool forget_unread = false;
   std::vector<int32_t> lengths = {};
   double clip = 0;
   Function gate = {"SIGMOID"};
   Function cell = {"TANH"};
   Function output = {"TANH"};
   DataType weight_type = DataType::kFloat32;
+  bool pairs = false;  // of bf16
 
   int64_t gates() const { return mode == "RNN" ? 1 : mode == "GRU" ? 3 : 4; }
   size_t outputs() const { return mode == "LSTM" ? 3 : 2; }
@@ -103,9 +105,14 @@ Data DataOf(const Layer &l, Random *random) {
 
 OpCase CaseOf(const Layer &l, const Data &data) {
   OpCase op_case("Recurrent", l.outputs());
-  op_case.Input(data.x).Packed(data.weights[0], 1, l.weight_type);
+  op_case.Input(data.x);
+  const auto pack = [&](const Value &weights) {
+    l.pairs ? op_case.PackedPairs(weights)
+            : op_case.Packed(weights, 1, l.weight_type);
+  };
+  pack(data.weights[0]);
   if (l.directions == 2) {
-    op_case.Packed(data.weights[1], 1, l.weight_type);
+    pack(data.weights[1]);
   } else {
     op_case.NoInput();
   }
@@ -119,6 +126,7 @@ OpCase CaseOf(const Layer &l, const Data &data) {
       .Int("batch_first", l.batch_first ? 1 : 0)
       .Int("reset_after", l.reset_after ? 1 : 0)
       .Int("couple_gates", l.couple_gates ? 1 : 0)
+      .Int("forget_unread", l.forget_unread ? 1 : 0)
       .Float("clip", static_cast<float>(l.clip))
       .String("gate_activation", l.gate.name)
       .Float("gate_alpha", static_cast<float>(l.gate.alpha))
@@ -220,12 +228,13 @@ std::vector<std::vector<double>> Expected(const Layer &l, const Data &data) {
           (l.batch_first ? b * d_count + d : d * l.batch + b) * l.units;
       std::vector<double> h(static_cast<size_t>(l.units));
       std::vector<double> c = h;
-      for (size_t u = 0; l.with_states && u < h.size(); ++u) {
+      const int64_t length =
+          l.lengths.empty() ? l.steps : l.lengths[static_cast<size_t>(b)];
+      const bool forgets = l.forget_unread && length == 0;
+      for (size_t u = 0; l.with_states && !forgets && u < h.size(); ++u) {
         h[u] = hidden[static_cast<size_t>(state) + u];
         c[u] = memory[static_cast<size_t>(state) + u];
       }
-      const int64_t length =
-          l.lengths.empty() ? l.steps : l.lengths[static_cast<size_t>(b)];
       for (int64_t i = 0; i < length; ++i) {
         const int64_t step = d == 1 || l.reverse ? length - 1 - i : i;
         const int64_t row =
@@ -308,6 +317,8 @@ TEST(RecurrentTest, BothDirectionsAndLengths) {
         l.with_states = true;
         ExpectLayer(l, ++seed);
         l.lengths = {3, 0, 6, 1};
+        ExpectLayer(l, ++seed);
+        l.forget_unread = true;
         ExpectLayer(l, ++seed);
       }
     }
@@ -405,12 +416,39 @@ TEST(RecurrentTest, WeightsOfSixteenBits) {
   }
 }
 
+TEST(RecurrentTest, WeightsInPairs) {
+  uint32_t seed = 850;
+  for (const char *mode : {"RNN", "GRU", "LSTM"}) {
+    for (const int64_t units : {1, 2, 16, 17, 31, 33, 67}) {
+      for (const int64_t batch : {1, 3, 8}) {
+        Layer l;
+        l.mode = mode;
+        l.steps = 4;
+        l.units = units;
+        l.batch = batch;
+        l.directions = batch == 3 ? 2 : 1;
+        l.with_states = batch == 8;
+        l.weight_type = DataType::kBfloat16;
+        l.pairs = true;
+        SCOPED_TRACE(testing::Message()
+                     << mode << " " << units << " of " << batch);
+        ExpectLayer(l, ++seed);
+        l.reset_after = l.mode == "GRU";
+        if (l.reset_after) ExpectLayer(l, ++seed);
+      }
+    }
+  }
+}
+
 TEST(RecurrentTest, NoStepsAndNoRows) {
   Layer l;
   l.mode = "LSTM";
   l.steps = 0;
   l.with_states = true;
   ExpectLayer(l, 900);
+  l.forget_unread = true;
+  ExpectLayer(l, 902);
+  l.forget_unread = false;
   l.steps = 2;
   l.batch = 0;
   ExpectLayer(l, 901);

@@ -29,20 +29,17 @@ MaceStatus InferReduceShapes(const ReduceAttributes &attributes,
   const Shape &shape = input->shape;
   bool folds[Shape::kMaxRank];
   MACE_RETURN_IF_ERROR(FindFolds(attributes, shape, folds));
-  bool folds_none = false;  // a result has no elements
   Shape output;
   for (size_t i = 0; i < shape.rank(); ++i) {
-    folds_none |= folds[i] && shape[i] == 0;
     if (!folds[i]) output.Append(shape[i]);
     if (folds[i] && attributes.keep_dims) output.Append(1);
   }
-  const bool needs_elements = attributes.mode == ReduceMode::MEAN ||
-                              attributes.mode == ReduceMode::MAX ||
-                              attributes.mode == ReduceMode::MIN;
-  if (folds_none && needs_elements && output.Elements() > 0) {
-    return InvalidArgs(kReduceModeNames[static_cast<int>(attributes.mode)],
-                       " over no elements of an input of shape ",
-                       shape.ToString(), " has no value");
+  const bool of_floats =
+      attributes.mode == ReduceMode::MEAN || attributes.mode == ReduceMode::L2;
+  if (of_floats && input->data_type == DataType::kInt32) {
+    return Unsupported("mode ",
+                       kReduceModeNames[static_cast<int>(attributes.mode)],
+                       " does not support int32");
   }
   return SetOutput(context, 0, output, input->data_type);
 }

@@ -12,7 +12,7 @@ import numpy as np
 
 from mace.python.tools.ir import dims
 from mace.python.tools.ir.constant import Constant
-from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import (
     Bounds,
@@ -22,6 +22,7 @@ from mace.python.tools.ir.op_rules import (
     Perm,
     SunkTranspose,
 )
+from mace.python.tools.ir.op_rules.integers import int32_of
 from mace.python.tools.ir.op_rules.transposes import without_axes
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import requantized, scale_of, zero_of
@@ -35,6 +36,14 @@ _FUNCTIONS: dict[str, Callable[..., Array]] = {
     "PROD": np.prod,
     "SUM_SQUARE": lambda x, **kw: np.sum(np.square(x), **kw),
     "L2": lambda x, **kw: np.sqrt(np.sum(np.square(x), **kw)),
+}
+_LIMITS = np.iinfo(np.int32)
+_OF_INTEGERS: dict[str, Callable[..., Array]] = {
+    "SUM": np.sum,
+    "MAX": functools.partial(np.max, initial=_LIMITS.min),
+    "MIN": functools.partial(np.min, initial=_LIMITS.max),
+    "PROD": np.prod,
+    "SUM_SQUARE": lambda x, **kw: np.sum(np.square(x), **kw),
 }
 _OF_DIMENSIONS: dict[str, Callable[[Dim, Dim], Dim]] = {
     "SUM": dims.add,
@@ -52,6 +61,8 @@ _MOST_GROUPS = 2
 class Reduce(OpRules):
     def infer(self, op: Op) -> list[OutputType]:
         x = op.input(0)
+        if op.attr("mode") in ("MEAN", "L2") and x.dtype is DataType.INT32:
+            raise ValueError(f"mode {op.attr('mode')} does not support int32")
         if x.shape is None:
             return [OutputType(x.dtype, None)]
         rank = len(x.shape)
@@ -66,16 +77,24 @@ class Reduce(OpRules):
                 left.append(dim)
             elif keep:
                 left.append(1)
-        needs_elements = op.attr("mode") in ("MEAN", "MAX", "MIN")
-        if needs_elements and 0 not in left and any(x.shape[a] == 0 for a in axes):
-            raise ValueError(f"{op.attr('mode')} over no elements has no value")
         return [OutputType(x.dtype, tuple(left))]
 
+    def can_exceed(self, op: Op) -> bool:
+        return op.output.dtype is DataType.INT32 and op.attr("mode") not in (
+            "MAX",
+            "MIN",
+        )
+
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
-        x = inputs[0].astype(np.float64)
-        axes = op.attr("axes") or tuple(range(x.ndim))
+        axes = tuple(op.attr("axes") or range(inputs[0].ndim))
+        keep = op.attr("keep_dims")
+        if op.output.dtype is DataType.INT32:
+            # Python's integers have no limit.
+            function = _OF_INTEGERS[op.attr("mode")]
+            exact = function(inputs[0].astype(object), axis=axes, keepdims=keep)
+            return [int32_of(op, exact)]
         function = _FUNCTIONS[op.attr("mode")]
-        return [function(x, axis=tuple(axes), keepdims=op.attr("keep_dims"))]
+        return [function(inputs[0].astype(np.float64), axis=axes, keepdims=keep)]
 
     def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
         within = op.attr("mode") in ("MEAN", "MAX", "MIN")
@@ -97,7 +116,9 @@ class Reduce(OpRules):
         x = np.asarray(inputs[0], np.int64) - zero_of(op.input(0))
         axes = tuple(sorted(_axes(op, x.ndim)))
         ratio = scale_of(op.input(0)) / scale_of(op.output)
-        function = np.max if op.attr("mode") == "MAX" else np.sum
+        function: Callable[..., Array] = np.sum
+        if op.attr("mode") == "MAX":
+            function = functools.partial(np.max, initial=_LIMITS.min)
         if op.attr("mode") == "MEAN":
             ratio = ratio / np.float32(product(x.shape[axis] for axis in axes))
         folded = function(x, axis=axes, keepdims=op.attr("keep_dims"))

@@ -4,7 +4,9 @@
 #include "mace/kernels/cpu/reduce/reduce.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -60,6 +62,62 @@ reduce::Fold FoldOf(ReduceMode mode) {
   }
   return reduce::Fold::kSum;
 }
+
+// Reductions of int32 in 64 bits. Their low bits are those of a reduction that
+// wraps around.
+struct IntegerFold {
+  explicit IntegerFold(ReduceMode reduce_mode) : mode(reduce_mode) {
+    int64_t first = 0;
+    if (mode == ReduceMode::MAX) first = std::numeric_limits<int32_t>::min();
+    if (mode == ReduceMode::MIN) first = std::numeric_limits<int32_t>::max();
+    if (mode == ReduceMode::PROD) first = 1;
+    std::fill(results, results + kColumnBlock, first);
+  }
+
+  // results[c] = fold(results[c], x[r * stride + c] for r < rows).
+  void Rows(const int32_t *x, int64_t stride, int64_t rows, int64_t columns) {
+    const auto each = [&](auto fold) {
+      for (int64_t r = 0; r < rows; ++r, x += stride) {
+        for (int64_t c = 0; c < columns; ++c) fold(c, int64_t{x[c]});
+      }
+    };
+    switch (mode) {
+      case ReduceMode::MAX:
+        return each([&](int64_t c, int64_t v) {
+          results[c] = std::max(results[c], v);
+        });
+      case ReduceMode::MIN:
+        return each([&](int64_t c, int64_t v) {
+          results[c] = std::min(results[c], v);
+        });
+      case ReduceMode::PROD:
+        return each([&](int64_t c, int64_t v) {
+          const bool lost = __builtin_mul_overflow(results[c], v, &results[c]);
+          exceeds[c] = v != 0 && (exceeds[c] || lost);
+        });
+      case ReduceMode::SUM_SQUARE:
+        return each([&](int64_t c, int64_t v) {
+          exceeds[c] |= __builtin_add_overflow(results[c], v * v, &results[c]);
+        });
+      default:
+        return each([&](int64_t c, int64_t v) { results[c] += v; });
+    }
+  }
+
+  // Whether int32 holds all results.
+  bool Store(int64_t columns, int32_t *y) const {
+    bool fits = true;
+    for (int64_t c = 0; c < columns; ++c) {
+      y[c] = static_cast<int32_t>(static_cast<uint64_t>(results[c]));
+      fits &= !exceeds[c] && y[c] == results[c];
+    }
+    return fits;
+  }
+
+  ReduceMode mode;
+  int64_t results[kColumnBlock];
+  bool exceeds[kColumnBlock] = {};  // 64 bits
+};
 
 // Which axes are reduced. Adjacent axes of the same kind are joined; the
 // innermost ones are the rows that one call reduces, and their columns.
@@ -129,7 +187,12 @@ class ReduceOp final : public CpuOp {
                   int64_t end,
                   float *y) const;
   void RunOne(const ReducePlan &plan, const float *x, float *y) const;
+  MaceStatus RunIntegers(RunContext *context) const;
   void Finish(const ReducePlan &plan, float *y, int64_t count) const;
+  // Calls run(i, begin, end) for columns [begin, end) of each position i of
+  // `kept`.
+  template <typename Function>
+  static void ForBlocks(const ReducePlan &plan, ThreadPool *pool, Function run);
 
   ReduceAttributes attributes_;
   const reduce::Kernels *kernels_ = nullptr;
@@ -179,21 +242,73 @@ void ReduceOp::RunOne(const ReducePlan &plan, const float *x, float *y) const {
   Finish(plan, y, 1);
 }
 
-MaceStatus ReduceOp::Run(RunContext *context) const {
+template <typename Function>
+void ReduceOp::ForBlocks(const ReducePlan &plan,
+                         ThreadPool *pool,
+                         Function run) {
+  const int64_t blocks = (plan.columns + kColumnBlock - 1) / kColumnBlock;
+  pool->ParallelFor(
+      plan.kept.Count() * blocks,
+      RowGrain(plan.folded_count * std::min(plan.columns, kColumnBlock)),
+      [&](int64_t begin, int64_t end, int /*thread*/) {
+        for (int64_t item = begin; item < end; ++item) {
+          const int64_t column = item % blocks * kColumnBlock;
+          run(item / blocks, column,
+              std::min(plan.columns, column + kColumnBlock));
+        }
+      });
+}
+
+MaceStatus ReduceOp::RunIntegers(RunContext *context) const {
   const auto &plan = context->PlanAs<ReducePlan>();
-  const float *x = context->input(kReduceInputInput)->As<float>();
-  Tensor *output = context->output(0);
-  float *y = output->MutableAs<float>();
-  const int64_t elements = output->elements();
-  if (elements == 0) return MaceStatus();
+  const auto *x = context->input(kReduceInputInput)->As<int32_t>();
+  auto *y = context->output(0)->MutableAs<int32_t>();
+  const int64_t outer = plan.folded_count == 0 ? 0 : plan.folded.Count();
+  std::atomic<bool> fits{true};
+  const auto run = [&](int64_t from, int64_t to, int64_t columns) {
+    IntegerFold fold(attributes_.mode);
+    for (int64_t i = 0; i < outer; ++i) {
+      fold.Rows(x + from + plan.folded.Offset(i), plan.columns,
+                plan.inner_folded, columns);
+    }
+    if (!fold.Store(columns, y + to)) {
+      fits.store(false, std::memory_order_relaxed);
+    }
+  };
   if (plan.folded_count == 0) {
-    std::fill(y, y + elements, reduce::Identity(fold_));
+    const int64_t elements = context->output(0)->elements();
+    for (int64_t at = 0; at < elements; at += kColumnBlock) {
+      run(0, at, std::min(kColumnBlock, elements - at));
+    }
     return MaceStatus();
   }
-  const int64_t outer = plan.kept.Count();
+  ForBlocks(
+      plan, context->thread_pool(), [&](int64_t i, int64_t begin, int64_t end) {
+        run(plan.kept.Offset(i) + begin, i * plan.columns + begin, end - begin);
+      });
+  if (attributes_.wide && !fits.load()) {
+    return Invalid(
+        "a result exceeds the 32 bits in which MACE computes integers");
+  }
+  return MaceStatus();
+}
+
+MaceStatus ReduceOp::Run(RunContext *context) const {
+  const auto &plan = context->PlanAs<ReducePlan>();
+  Tensor *output = context->output(0);
+  const int64_t elements = output->elements();
+  if (elements == 0) return MaceStatus();
+  if (output->data_type == DataType::kInt32) return RunIntegers(context);
+  const float *x = context->input(kReduceInputInput)->As<float>();
+  float *y = output->MutableAs<float>();
+  if (plan.folded_count == 0) {
+    std::fill(y, y + elements, reduce::Identity(fold_));
+    Finish(plan, y, elements);  // a mean is 0 / 0
+    return MaceStatus();
+  }
   if (plan.columns == 1) {
     context->thread_pool()->ParallelFor(
-        outer, RowGrain(plan.folded_count),
+        plan.kept.Count(), RowGrain(plan.folded_count),
         [&](int64_t begin, int64_t end, int /*thread*/) {
           for (int64_t i = begin; i < end; ++i) {
             RunOne(plan, x + plan.kept.Offset(i), y + i);
@@ -201,19 +316,11 @@ MaceStatus ReduceOp::Run(RunContext *context) const {
         });
     return MaceStatus();
   }
-  const int64_t blocks = (plan.columns + kColumnBlock - 1) / kColumnBlock;
-  context->thread_pool()->ParallelFor(
-      outer * blocks,
-      RowGrain(plan.folded_count * std::min(plan.columns, kColumnBlock)),
-      [&](int64_t begin, int64_t end, int /*thread*/) {
-        for (int64_t item = begin; item < end; ++item) {
-          const int64_t i = item / blocks;
-          const int64_t column = item % blocks * kColumnBlock;
-          RunColumns(plan, x + plan.kept.Offset(i), column,
-                     std::min(plan.columns, column + kColumnBlock),
-                     y + i * plan.columns);
-        }
-      });
+  ForBlocks(plan, context->thread_pool(),
+            [&](int64_t i, int64_t begin, int64_t end) {
+              RunColumns(plan, x + plan.kept.Offset(i), begin, end,
+                         y + i * plan.columns);
+            });
   return MaceStatus();
 }
 

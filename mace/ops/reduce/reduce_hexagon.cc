@@ -40,6 +40,7 @@ class HexagonReduceOp final : public HexagonOp {
       return Unsupported("it reduces at most ", hexagon::kMostPooled,
                          " elements to one, not ", elements);
     }
+    if (elements == 0) return Unsupported("its input has no elements");
     const bool largest = attributes.mode == ReduceMode::MAX;
     reduce.largest = largest ? 1 : 0;
     reduce.multiplier = context->InputNumbers(kReduceInputInput).scale /

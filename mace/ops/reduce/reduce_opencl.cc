@@ -59,7 +59,6 @@ class ReduceOpencl final : public OpenclOp {
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<ReduceAttributes>();
     const Shape &shape = context->input(kReduceInputInput)->shape;
-    if (shape.Elements() == 0) return Unsupported("its input has no elements");
     bool folds[Shape::kMaxRank];
     MACE_RETURN_IF_ERROR(FindFolds(attributes, shape, folds));
     const size_t rank = shape.rank();

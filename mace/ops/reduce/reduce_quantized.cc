@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "mace/core/model/quantized_checks.h"
@@ -87,6 +88,13 @@ class QuantizedReduceOp final : public CpuOp {
           "input of shape ",
           input.shape.ToString());
     }
+    if (view.window_elements() == 0 && output.elements() > 0 &&
+        attributes_.mode == ReduceMode::MEAN) {
+      return NotSupported(
+          "quantized, a mean of no elements has no value; the input has the "
+          "shape ",
+          input.shape.ToString());
+    }
     return IsInt16(input) ? PlanAs<PooledInt16>(view, context)
                           : PlanAs<PooledBytes>(view, context);
   }
@@ -129,6 +137,10 @@ class QuantizedReduceOp final : public CpuOp {
     const auto &plan =
         context->PlanAs<QuantizedReducePlan<typename Numbers::Params>>();
     const View &v = plan.view();
+    if (v.window_elements() == 0 && attributes_.mode == ReduceMode::MAX) {
+      StoreLeast(context->output(0));
+      return;
+    }
     const auto *x = context->input(kReduceInputInput)->As<Element>();
     auto *y = context->output(0)->template MutableAs<Element>();
     const auto &kernels = *Numbers::KernelsFor(isa());
@@ -155,6 +167,20 @@ class QuantizedReduceOp final : public CpuOp {
                 y + at * v.inner + first);
           }
         });
+  }
+
+  // What the least of all numbers becomes.
+  static void StoreLeast(Tensor *output) {
+    const int64_t count = output->elements();
+    if (IsInt16(*output)) {
+      std::fill_n(output->MutableAs<int16_t>(), count,
+                  std::numeric_limits<int16_t>::min());
+    } else if (output->data_type == DataType::kInt8) {
+      std::fill_n(output->MutableAs<int8_t>(), count,
+                  std::numeric_limits<int8_t>::min());
+    } else {
+      std::fill_n(output->MutableAs<uint8_t>(), count, uint8_t{0});
+    }
   }
 
   ReduceAttributes attributes_;

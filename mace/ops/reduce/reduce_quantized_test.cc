@@ -166,6 +166,19 @@ TEST(QuantizedReduceTest, AxesMayBeDropped) {
               Value::Bytes(kU8, {2}, {144, 130}));
 }
 
+TEST(QuantizedReduceTest, NoElements) {
+  const Value none = Value::Bytes(kU8, {2, 0}, {});
+  const auto of = [&](const char *mode) {
+    return Case({mode, kU8, kU8, kInputScale}, none)
+        .Ints("axes", {1})
+        .Int("keep_dims", 0);
+  };
+  ExpectValue(of("SUM"), Value::Bytes(kU8, {2}, {140, 140}));
+  ExpectValue(of("MAX"), Value::Bytes(kU8, {2}, {0, 0}));
+  ExpectError(of("MEAN"), MaceStatus::MACE_UNSUPPORTED,
+              "a mean of no elements has no value");
+}
+
 TEST(QuantizedReduceTest, Errors) {
   const Value x = Value::Bytes(kU8, {2, 2, 2, 2, 2}, std::vector<int32_t>(32));
   ExpectError(Case({"PROD"}, x), MaceStatus::MACE_UNSUPPORTED,

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -165,8 +166,152 @@ TEST(ReduceTest, EmptyInput) {
   ExpectFloats(
       OpCase("Reduce").Input(x).String("mode", "PROD").Ints("axes", {0}),
       {1, 3}, {1, 1, 1}, {});
-  ExpectError(OpCase("Reduce").Input(x).String("mode", "MAX").Ints("axes", {0}),
-              MaceStatus::MACE_INVALID_ARGS, "MAX over no elements");
+  const double inf = INFINITY;
+  const double nan = std::nan("");
+  struct Case {
+    const char *mode;
+    double value;
+  };
+  for (const Case &c :
+       {Case{"MAX", -inf}, Case{"MIN", inf}, Case{"MEAN", nan}, Case{"L2", 0},
+        Case{"SUM_SQUARE", 0}, Case{"SUM", 0}, Case{"PROD", 1}}) {
+    SCOPED_TRACE(c.mode);
+    for (const int64_t columns : {1, 3, 300}) {
+      const auto count = static_cast<size_t>(columns);
+      // Pixels, and channels too, have no elements.
+      ExpectFloats(OpCase("Reduce")
+                       .Input(Value::Floats({2, 0, columns}, {}))
+                       .String("mode", c.mode)
+                       .Ints("axes", {1}),
+                   {2, 1, columns}, std::vector<double>(2 * count, c.value),
+                   {});
+      ExpectFloats(OpCase("Reduce")
+                       .Input(Value::Floats({columns, 2, 0}, {}))
+                       .String("mode", c.mode)
+                       .Ints("axes", {2})
+                       .Int("keep_dims", 0),
+                   {columns, 2}, std::vector<double>(2 * count, c.value), {});
+    }
+  }
+  // Results that have no elements either.
+  ExpectFloats(OpCase("Reduce")
+                   .Input(Value::Floats({0, 0, 3}, {}))
+                   .String("mode", "MAX")
+                   .Ints("axes", {1}),
+               {0, 1, 3}, {}, {});
+}
+
+// The same session with and without elements.
+TEST(ReduceTest, ElementsComeAndGo) {
+  OpCase op_case = OpCase("Reduce")
+                       .Input(Value::Floats({2, 3}, {1, 2, 3, 6, 5, 4}))
+                       .String("mode", "MAX")
+                       .Ints("axes", {1});
+  op_test::OpSession session(op_case, op_test::RunOptions());
+  const Value some = op_case.inputs[0].value;
+  for (const bool empty : {false, true, false}) {
+    std::vector<op_test::CaseInput> inputs = op_case.inputs;
+    inputs[0].value = empty ? Value::Floats({2, 0}, {}) : some;
+    const op_test::OpResult result = session.Run(inputs);
+    ASSERT_EQ(result.status.code(), MaceStatus::MACE_SUCCESS)
+        << result.status.information();
+    op_test::ExpectNear(result.outputs[0].floats(),
+                        empty ? std::vector<double>{-INFINITY, -INFINITY}
+                              : std::vector<double>{3, 6},
+                        {});
+  }
+}
+
+int64_t Folded(const std::string &mode, int64_t a, int64_t b) {
+  if (mode == "MAX") return std::max(a, b);
+  if (mode == "MIN") return std::min(a, b);
+  if (mode == "PROD") return a * b;
+  return a + (mode == "SUM" ? b : b * b);
+}
+
+TEST(ReduceTest, Integers) {
+  Random random(15);
+  for (const Shape &shape : {Shape{3, 40}, Shape{5, 2, 3}, Shape{4, 3, 600}}) {
+    const Value x = random.Ints(shape, -4, 4);
+    for (size_t axis = 0; axis < shape.rank(); ++axis) {
+      for (const std::string mode :
+           {"SUM", "MAX", "MIN", "PROD", "SUM_SQUARE"}) {
+        if (mode == "PROD" && shape[axis] > 5) continue;
+        SCOPED_TRACE(shape.ToString() + " " + mode);
+        Shape kept = shape;
+        kept[axis] = 1;
+        const int64_t start = mode == "PROD"  ? 1
+                              : mode == "MAX" ? INT32_MIN
+                              : mode == "MIN" ? INT32_MAX
+                                              : 0;
+        std::vector<int64_t> y(static_cast<size_t>(kept.Elements()), start);
+        ForEachIndex(shape, [&](const Index &index) {
+          Index at = index;
+          at[axis] = 0;
+          int64_t &acc = y[Flat(kept, at)];
+          acc = Folded(mode, acc, x.ints()[Flat(shape, index)]);
+        });
+        for (const bool wide : {false, true}) {
+          ExpectValue(OpCase("Reduce")
+                          .Input(x)
+                          .String("mode", mode)
+                          .Ints("axes", {static_cast<int64_t>(axis)})
+                          .Int("wide", wide ? 1 : 0),
+                      Value::Ints(kept, {y.begin(), y.end()}));
+        }
+      }
+    }
+  }
+}
+
+TEST(ReduceTest, IntegersOfNoElements) {
+  struct Case {
+    const char *mode;
+    int32_t value;
+  };
+  for (const Case &c : {Case{"MAX", INT32_MIN}, Case{"MIN", INT32_MAX},
+                        Case{"SUM", 0}, Case{"PROD", 1}}) {
+    ExpectValue(OpCase("Reduce")
+                    .Input(Value::Ints({2, 0}, {}))
+                    .String("mode", c.mode)
+                    .Ints("axes", {1}),
+                Value::Ints({2, 1}, {c.value, c.value}));
+  }
+}
+
+TEST(ReduceTest, IntegersWrapAroundUnlessTheyAreWide) {
+  struct Case {
+    const char *mode;
+    std::vector<int32_t> x;
+    int32_t wrapped;
+  };
+  for (const Case &c :
+       {Case{"SUM", {INT32_MAX, 1, 1}, INT32_MIN + 1},
+        Case{"PROD", {1 << 16, 1 << 16, 3}, 0},
+        Case{"PROD", {INT32_MIN, INT32_MIN, INT32_MIN}, 0},
+        Case{"SUM_SQUARE", {1 << 16, 5, 0}, 25},
+        Case{"SUM_SQUARE", {INT32_MIN, INT32_MIN, INT32_MIN}, 0}}) {
+    SCOPED_TRACE(c.mode);
+    const OpCase op_case = OpCase("Reduce")
+                               .Input(Value::Ints({3}, c.x))
+                               .String("mode", c.mode)
+                               .Int("keep_dims", 0);
+    ExpectValue(op_case, Value::Ints({}, {c.wrapped}));
+    ExpectError(OpCase(op_case).Int("wide", 1), MaceStatus::MACE_INVALID_ARGS,
+                "a result exceeds the 32 bits");
+  }
+  // What lies between does not count.
+  ExpectValue(
+      OpCase("Reduce")
+          .Input(Value::Ints({4}, {INT32_MAX, INT32_MAX, -5, INT32_MIN}))
+          .String("mode", "SUM")
+          .Int("wide", 1),
+      Value::Ints({1}, {INT32_MAX - 6}));
+  ExpectValue(OpCase("Reduce")
+                  .Input(Value::Ints({4}, {INT32_MIN, INT32_MIN, INT32_MIN, 0}))
+                  .String("mode", "PROD")
+                  .Int("wide", 1),
+              Value::Ints({1}, {0}));
 }
 
 TEST(ReduceTest, Errors) {
@@ -176,6 +321,11 @@ TEST(ReduceTest, Errors) {
   ExpectError(
       OpCase("Reduce").Input(x).String("mode", "SUM").Ints("axes", {1, -1}),
       MaceStatus::MACE_INVALID_ARGS, "named twice");
+  for (const char *mode : {"MEAN", "L2"}) {
+    ExpectError(
+        OpCase("Reduce").Input(Value::Ints({1}, {1})).String("mode", mode),
+        MaceStatus::MACE_UNSUPPORTED, "does not support int32");
+  }
 }
 
 }  // namespace

@@ -109,13 +109,12 @@ double SourceOf(ResizeCoordinates coordinates,
   const auto x = static_cast<double>(i);
   const auto input = static_cast<double>(axis.input);
   const auto output = static_cast<double>(axis.output);
-  // The width of the output before it was rounded down.
-  const double width = axis.scale == 0 ? output : axis.scale * input;
   switch (coordinates) {
     case ResizeCoordinates::HALF_PIXEL:
       break;
     case ResizeCoordinates::ALIGN_CORNERS:
-      return axis.output == 1 ? 0 : x * (input - 1) / (width - 1);
+      // Of the sizes alone, whatever the scale is.
+      return axis.output == 1 ? 0 : x * (input - 1) / (output - 1);
     case ResizeCoordinates::ASYMMETRIC:
       return Unscaled(axis, x);
     case ResizeCoordinates::PYTORCH_HALF_PIXEL:
@@ -123,8 +122,11 @@ double SourceOf(ResizeCoordinates coordinates,
       break;
     case ResizeCoordinates::HALF_PIXEL_FLOOR:
       return Unscaled(axis, x + 0.5);
-    case ResizeCoordinates::HALF_PIXEL_SYMMETRIC:
+    case ResizeCoordinates::HALF_PIXEL_SYMMETRIC: {
+      // The width of the output before it was rounded down.
+      const double width = axis.scale == 0 ? output : axis.scale * input;
       return input / 2 * (1 - output / width) + Unscaled(axis, x + 0.5) - 0.5;
+    }
   }
   return Unscaled(axis, x + 0.5) - 0.5;
 }

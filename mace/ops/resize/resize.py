@@ -175,7 +175,6 @@ def _resized_integers(
 def _positions(op: Op, length: int, output: int, scale: float | None) -> Array:
     """The positions of the outputs in the input."""
     i = np.arange(output, dtype=np.float64)
-    width = output if scale is None else float(np.float32(scale)) * length
 
     def unscaled(position: Array) -> Array:
         if scale is None:
@@ -187,7 +186,7 @@ def _positions(op: Op, length: int, output: int, scale: float | None) -> Array:
 
     coordinates = op.attr("coordinates")
     if coordinates == "ALIGN_CORNERS":
-        return i * 0 if output == 1 else i * (length - 1) / (width - 1)
+        return i * 0 if output == 1 else i * (length - 1) / (output - 1)
     if coordinates == "ASYMMETRIC":
         return unscaled(i)
     if coordinates == "HALF_PIXEL_FLOOR":
@@ -196,6 +195,8 @@ def _positions(op: Op, length: int, output: int, scale: float | None) -> Array:
         return i
     result = unscaled(i + 0.5) - 0.5
     if coordinates == "HALF_PIXEL_SYMMETRIC":
+        # The width of the output before it was rounded down.
+        width = output if scale is None else float(np.float32(scale)) * length
         result = result + length / 2 * (1 - output / width)
     return result
 

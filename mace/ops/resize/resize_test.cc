@@ -228,9 +228,9 @@ TEST(ResizeTest, Scales) {
                             .String("mode", "LINEAR");
   // 2 outputs of 2.4; the second at 1.5 / 0.6 - 0.5.
   ExpectFloats(linear, {1, 1, 2, 1}, {1.0 + (0.5 / 0.6 - 0.5), 3.0}, {1e-6, 0});
-  // 3 / (2.4 - 1) from element to element.
+  // The last output is the last input, although 2 is not 4 * 0.6.
   ExpectFloats(OpCase(linear).String("coordinates", "ALIGN_CORNERS"),
-               {1, 1, 2, 1}, {1, 1 + 3 / 1.4}, {1e-6, 0});
+               {1, 1, 2, 1}, {1, 4}, {1e-6, 0});
   // 2 of 2.4 outputs: half of 0.4 outputs is left out on either side.
   ExpectFloats(OpCase(linear).String("coordinates", "HALF_PIXEL_SYMMETRIC"),
                {1, 1, 2, 1},
@@ -259,6 +259,29 @@ TEST(ResizeTest, Scales) {
                    .String("coordinates", "ASYMMETRIC")
                    .String("mode", "LINEAR"),
                {1, 1, 2, 1}, {1, 3.5}, {1e-6, 0});
+}
+
+// Corners are aligned by the sizes that scales make, in every mode.
+TEST(ResizeTest, CornersOfFractionalScales) {
+  Random random(47);
+  struct Case {
+    float down, across;
+    int64_t height, width;
+  };
+  for (const char *mode : {"NEAREST", "LINEAR", "CUBIC"}) {
+    for (const Case &c : {Case{1.5f, 1.5f, 10, 7}, Case{0.6f, 2.3f, 4, 11},
+                          Case{1.0f, 0.35f, 7, 1}}) {
+      Setting s;
+      s.mode = mode;
+      s.coordinates = "ALIGN_CORNERS";
+      SCOPED_TRACE(testing::Message() << mode << " " << c.down);
+      const Value x = random.Floats({2, 7, 5, 3});
+      ExpectFloats(MakeCase(s, x).Floats("scales", {c.down, c.across}),
+                   {2, c.height, c.width, 3},
+                   Reference(s, x, c.height, c.width),
+                   s.mode == "NEAREST" ? op_test::Tolerance() : kSums);
+    }
+  }
 }
 
 // The same session with other image sizes: the plan is made again.

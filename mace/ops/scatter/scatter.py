@@ -12,6 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules.integers import int32_of
 from mace.python.tools.ir.shapes import Dim, Shape, format_shape, normalize_axis
 
 _COMBINE: dict[str, Callable[[Any, Any], Any]] = {
@@ -44,19 +45,29 @@ class Scatter(OpRules):
                 _check_positions(indices.numpy(), dims)
         return [OutputType(data.dtype, data.shape)]
 
+    def can_exceed(self, op: Op) -> bool:
+        return op.output.dtype is DataType.INT32 and op.attr("mode") in ("ADD", "MUL")
+
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         data, indices, updates = (np.array(x) for x in inputs)
+        if self.can_exceed(op):
+            # Python's integers have no limit.
+            wide = [data.astype(object), indices, updates.astype(object)]
+            return [int32_of(op, self._combined(op, *wide))]
+        return [self._combined(op, data, indices, updates)]
+
+    def _combined(self, op: Op, data: Array, indices: Array, updates: Array) -> Array:
         combine = _COMBINE[op.attr("mode")]
         if op.attr("form") == "SLICES":
             for at in np.ndindex(indices.shape[:-1]):
                 place = tuple(indices[at])
                 data[place] = combine(data[place], updates[at])
-            return [data]
+            return data
         axis = op.attr("axis") % data.ndim
         for at in np.ndindex(indices.shape):
             place = (*at[:axis], indices[at], *at[axis + 1 :])
             data[place] = combine(data[place], updates[at])
-        return [data]
+        return data
 
 
 def _differ(a: Dim, b: Dim) -> bool:

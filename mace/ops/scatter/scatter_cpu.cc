@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -24,10 +25,14 @@ struct Walk {
   int64_t rows = 0;
   int64_t columns = 0;
   bool rows_apart = false;
+  std::atomic<bool> *exceeds = nullptr;  // of integers; null: not asked
 };
 
 // MIN and MAX are NaN if either is.
-float Combine(ScatterMode mode, float old, float v) {
+float Combine(ScatterMode mode,
+              float old,
+              float v,
+              std::atomic<bool> * /*exceeds*/) {
   switch (mode) {
     case ScatterMode::ADD:
       return old + v;
@@ -42,15 +47,20 @@ float Combine(ScatterMode mode, float old, float v) {
   }
 }
 
-// Integers wrap around.
-int32_t Combine(ScatterMode mode, int32_t old, int32_t v) {
-  const auto a = static_cast<uint32_t>(old);
-  const auto b = static_cast<uint32_t>(v);
+// Integers wrap around, which is noted if `exceeds` is given.
+int32_t Combine(ScatterMode mode,
+                int32_t old,
+                int32_t v,
+                std::atomic<bool> *exceeds) {
+  int32_t result = 0;
+  bool lost = false;
   switch (mode) {
     case ScatterMode::ADD:
-      return static_cast<int32_t>(a + b);
+      lost = __builtin_add_overflow(old, v, &result);
+      break;
     case ScatterMode::MUL:
-      return static_cast<int32_t>(a * b);
+      lost = __builtin_mul_overflow(old, v, &result);
+      break;
     case ScatterMode::MIN:
       return std::min(old, v);
     case ScatterMode::MAX:
@@ -58,15 +68,24 @@ int32_t Combine(ScatterMode mode, int32_t old, int32_t v) {
     default:
       return v;
   }
+  if (lost && exceeds != nullptr) {
+    exceeds->store(true, std::memory_order_relaxed);
+  }
+  return result;
 }
 
 // Bytes are only replaced.
-uint8_t Combine(ScatterMode /*mode*/, uint8_t /*old*/, uint8_t v) { return v; }
+uint8_t Combine(ScatterMode /*mode*/,
+                uint8_t /*old*/,
+                uint8_t v,
+                std::atomic<bool> * /*exceeds*/) {
+  return v;
+}
 
 template <typename T>
-void UpdateRow(ScatterMode mode, const T *updates, T *output, int64_t count) {
+void UpdateRow(const Walk &walk, const T *updates, T *output, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
-    output[i] = Combine(mode, output[i], updates[i]);
+    output[i] = Combine(walk.mode, output[i], updates[i], walk.exceeds);
   }
 }
 
@@ -89,7 +108,7 @@ void UpdateSlices(
       std::memcpy(output + offset, from,
                   static_cast<size_t>(end - begin) * sizeof(T));
     } else {
-      UpdateRow(walk.mode, from, output + offset, end - begin);
+      UpdateRow(walk, from, output + offset, end - begin);
     }
   }
 }
@@ -132,7 +151,7 @@ void UpdateElements(const ElementWalk &walk,
     const T *from = updates + row * walk.columns;
     for (int64_t i = columns.begin; i < columns.end; ++i) {
       T *element = to + At(at[i], length) * step + i * along;
-      *element = Combine(walk.mode, *element, from[i]);
+      *element = Combine(walk.mode, *element, from[i], walk.exceeds);
     }
   }
 }
@@ -185,8 +204,8 @@ class ScatterOp final : public CpuOp {
         Update<float>(walk, slices, updates, context->thread_pool(), output);
         break;
       case DataType::kInt32:
-        Update<int32_t>(walk, slices, updates, context->thread_pool(), output);
-        break;
+        return UpdateIntegers(walk, slices, updates, context->thread_pool(),
+                              output);
       default:
         Update<uint8_t>(walk, slices, updates, context->thread_pool(), output);
     }
@@ -222,6 +241,19 @@ class ScatterOp final : public CpuOp {
           std::memcpy(to + begin, from + begin,
                       static_cast<size_t>(end - begin));
         });
+  }
+
+  MaceStatus UpdateIntegers(ElementWalk walk,
+                            bool slices,
+                            const Tensor *updates,
+                            ThreadPool *pool,
+                            Tensor *output) const {
+    std::atomic<bool> exceeds{false};
+    if (attributes_.wide) walk.exceeds = &exceeds;
+    Update<int32_t>(walk, slices, updates, pool, output);
+    if (!exceeds.load()) return MaceStatus();
+    return Invalid(
+        "a result exceeds the 32 bits in which MACE computes integers");
   }
 
   template <typename T>

@@ -168,6 +168,24 @@ TEST(ScatterTest, IntegersWrapAround) {
               Value::Ints({1}, {INT32_MIN}));
 }
 
+TEST(ScatterTest, WideIntegersFitOrAreAnError) {
+  const auto of = [](const char *mode, int32_t update) {
+    return OpCase("Scatter")
+        .Input(Value::Ints({2}, {INT32_MAX, 7}))
+        .Input(Value::Ints({1, 1}, {0}))
+        .Input(Value::Ints({1}, {update}))
+        .String("mode", mode)
+        .Int("wide", 1);
+  };
+  ExpectValue(of("ADD", -1), Value::Ints({2}, {INT32_MAX - 1, 7}));
+  ExpectValue(of("MUL", -1), Value::Ints({2}, {-INT32_MAX, 7}));
+  ExpectValue(of("SET", 1), Value::Ints({2}, {1, 7}));
+  for (const char *mode : {"ADD", "MUL"}) {
+    ExpectError(of(mode, 2), MaceStatus::MACE_INVALID_ARGS,
+                "a result exceeds the 32 bits");
+  }
+}
+
 TEST(ScatterTest, IndexOutOfRangeIsAnErrorOfTheRun) {
   for (const char *form : {"SLICES", "ELEMENTS"}) {
     const bool slices = std::string(form) == "SLICES";

@@ -8,9 +8,9 @@ import ctypes
 import os
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Optional
 
 import numpy as np
@@ -281,7 +281,7 @@ class Runner:
                 code = model._c.mace_engine_run(engine, *call.arguments)
                 known = None
             if code != 0:
-                fail(code, _other_shapes(self._inputs, arrays))
+                fail(code)
             if known is None:
                 self._remember(shapes, [array.shape for array in results])
             return call.shaped(results)
@@ -307,8 +307,9 @@ class BoundModel:
         bound.inputs["image"][...] = picture
         probability = bound()
 
-    Write to `inputs` before a run; `outputs` have the results after it, until the next
-    run. Any thread may run it, but the arrays are the same for all.
+    Write to `inputs` before a run (`bound.inputs["image"] = picture` copies, too);
+    `outputs` have the results after it, until the next run. Any thread may run it, but
+    the arrays are the same for all.
 
     Attributes:
         inputs, outputs: the arrays, by name.
@@ -318,8 +319,10 @@ class BoundModel:
         self, model: Model, inputs: dict[str, Array], outputs: dict[str, Array]
     ) -> None:
         self._model = model
-        self.inputs = _bound("input", model.inputs, inputs)
-        self.outputs = _bound("output", model.outputs, outputs)
+        self.inputs = BoundInputs(model.inputs, _bound("input", model.inputs, inputs))
+        self.outputs: Mapping[str, Array] = MappingProxyType(
+            _bound("output", model.outputs, outputs)
+        )
         self._results = list(self.outputs.values())
         self._tensors = _Tensors(model.inputs, model.outputs)
         self._tensors.set_inputs(list(self.inputs.values()))
@@ -338,25 +341,58 @@ class BoundModel:
         tensors = self._tensors
         with self._lock:
             code = self._run(self._model._handle(), *self._arguments)
-            if code != 0:
-                arrays = list(self.inputs.values())
-                fail(code, _other_shapes(self._model.inputs, arrays))
+            check(code)
             results = tensors.shaped(self._results)
         if self._single:
             return results[0]
         return dict(zip(self.outputs, results))
 
 
-def _other_shapes(infos: Sequence[TensorInfo], arrays: Sequence[Array]) -> str:
-    """Names the inputs of other shapes than the model says, for a run that failed."""
-    found = [
-        f"; input '{info.name}' was given as {list(array.shape)}, and the model says "
-        f"{list(info.shape)}{f' ({info.format})' if info.format != 'NONE' else ''}"
-        for info, array in zip(infos, arrays)
-        if len(array.shape) != len(info.shape)
-        or any(said not in (-1, has) for said, has in zip(info.shape, array.shape))
-    ]
-    return "".join(found)
+class BoundInputs(Mapping[str, Array]):
+    """The arrays that a bound model reads, by name.
+
+    They stay the same: setting one copies the numbers into it.
+    """
+
+    def __init__(self, infos: Sequence[TensorInfo], arrays: dict[str, Array]) -> None:
+        self._infos = {info.name: info for info in infos}
+        self._arrays = arrays
+
+    def __getitem__(self, name: str) -> Array:
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def __repr__(self) -> str:
+        return f"<mace.BoundInputs {self._arrays!r}>"
+
+    def __setitem__(self, name: str, given: Any) -> None:
+        """Copies an array, of which `Model.run` would take the elements.
+
+        Raises:
+            UsageError: the model has no such input, or its array cannot hold this one.
+        """
+        info = self._infos.get(name)
+        if info is None:
+            near = nearest(name, list(self._infos))
+            hint = f"; did you mean '{near}'?" if near else ""
+            raise UsageError(f"the model has no input '{name}'{hint}")
+        array, bound = info.accept(given), self._arrays[name]
+        if array.shape != bound.shape:
+            raise UsageError(
+                f"input '{name}' is bound to an array of the shape "
+                f"{list(bound.shape)}, and was given one of {list(array.shape)}; bind "
+                "the model to arrays of that shape"
+            )
+        if not bound.flags.writeable:
+            raise UsageError(
+                f"input '{name}' is bound to an array that cannot be written"
+            )
+        bound[...] = array
 
 
 def _other_spelling(name: str) -> str:

@@ -152,7 +152,8 @@ def test_integers_that_do_not_fit_are_refused(open_several: mace.Model) -> None:
         (lambda model, x: model(x[0]), "has 4 dimensions in the model"),
         (
             lambda model, x: model(x.transpose(0, 2, 3, 1)),
-            r"given as \[1, 8, 8, 1\], and the model says \[1, 1, 8, 8\] \(NCHW\)$",
+            r"'image' has the shape \[1, 8, 8, 1\]: dimension 1 is 8, but the model "
+            r"was converted for 1 \(\[1, 1, 8, 8\]\); .*give -1",
         ),
         (lambda model, x: model(x[..., 1:].reshape((1,) * 5 + (8, 7))), "dimensions"),
         (lambda model, x: model(x.reshape((1,) * 9 + x.shape)), "at most 8"),
@@ -185,6 +186,46 @@ def test_a_bound_model_reads_and_writes_the_same_arrays(digits: mace.Model) -> N
         bound.inputs["image"][...] = image
         assert bound() is result
         np.testing.assert_array_equal(result, digits(image))
+
+
+def test_setting_a_bound_input_copies(digits: mace.Model) -> None:
+    images = _random(2, 1, 1, 8, 8)
+    bound = digits.bind()
+    array = bound.inputs["image"]
+    # Of another type, and not dense.
+    bound.inputs["image"] = images[0].astype(np.float64)
+    np.testing.assert_array_equal(bound(), digits(images[0]))
+    bound.inputs["image"] = images[1].transpose(0, 1, 3, 2)
+    np.testing.assert_array_equal(bound(), digits(images[1].transpose(0, 1, 3, 2)))
+    assert bound.inputs["image"] is array
+    assert dict(bound.inputs) == {"image": array} and len(bound.inputs) == 1
+    with pytest.raises(mace.MaceError, match="no input 'imgae'; did you mean 'image'"):
+        bound.inputs["imgae"] = images[0]
+    with pytest.raises(mace.MaceError, match=r"of the shape \[1, 1, 8, 8\].*\[8, 8\]"):
+        bound.inputs["image"] = images[0, 0, 0]
+    with pytest.raises(mace.MaceError, match="convert it first"):
+        bound.inputs["image"] = np.full((1, 1, 8, 8), "x")
+    with pytest.raises(TypeError):
+        bound.outputs["probability"] = np.zeros((1, 10))  # type: ignore[index]
+    fixed = images[0].copy()
+    fixed.flags.writeable = False
+    with pytest.raises(mace.MaceError, match="cannot be written"):
+        digits.bind({"image": fixed}).inputs["image"] = images[1]
+
+
+def test_a_run_keeps_to_fixed_dimensions(tmp_path: Path) -> None:
+    # Of which the model has made constants, here a grid.
+    path = tmp_path / "scale.onnx"
+    node = helper.make_node("Mul", ["x", "x"], ["y"])
+    _save(path, [node], [("x", _FLOAT, 2, 3)], [("y", _FLOAT, 2, 3)])
+    model = mace.load(path)
+    with pytest.raises(
+        mace.MaceError,
+        match=r"'x' has the shape \[2, 4\]: dimension 1 is 4, but .* for 3 ",
+    ):
+        model(_random(2, 4))
+    x = _random(2, 3)
+    np.testing.assert_array_equal(model(x), x * x)
 
 
 def test_a_bound_run_allocates_nothing(digits: mace.Model) -> None:

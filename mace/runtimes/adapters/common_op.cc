@@ -297,8 +297,10 @@ class Reader {
     return CheckScales();
   }
 
-  // A given scale is that of the sizes, which is what the libraries take.
+  // A given scale is that of the sizes, which is what the libraries take;
+  // between aligned corners, it has no influence.
   std::string CheckScales() {
+    if (op_->align_corners) return std::string();
     const DelegateAttribute *scales = from_.Find("scales");
     if (scales == nullptr) return std::string();
     for (size_t axis = 0; axis < scales->float_values.size(); ++axis) {

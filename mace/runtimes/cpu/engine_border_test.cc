@@ -32,9 +32,9 @@ using core_test::TensorOf;
 using core_test::Tensors;
 
 // y = 2 x, of four dimensions that the caller sees as NCHW.
-ModelBuilder Nchw() {
+ModelBuilder Nchw(const Dims &dims = {1, 3, 2, 2}) {
   return ModelBuilder()
-      .Input("x", {1, 3, 2, 2}, DataType::kFloat32, DataFormat::NCHW, "image")
+      .Input("x", dims, DataType::kFloat32, DataFormat::NCHW, "image")
       .Operator("scale", "TestAffine", {"x"}, {"y"}, {Scale(2)})
       .Output("y", DataFormat::NCHW);
 }
@@ -139,10 +139,34 @@ TEST(EngineBorderTest, DescribesInputsAndOutputs) {
     EXPECT_EQ(tensor.raw_data(), nullptr);
   }
   // An alias is a name of the input, too.
+  const MadeEngine open = Make(Nchw({1, 3, -1, -1}));
+  ASSERT_OK(open.status);
   inputs = {{"image", MaceTensor({1, 3, 4, 5}, nullptr, DataFormat::NCHW)}};
-  ASSERT_OK(made.engine->Describe(&inputs, &outputs));
+  ASSERT_OK(open.engine->Describe(&inputs, &outputs));
   EXPECT_EQ(inputs.size(), 1u);
   EXPECT_EQ(outputs["y"].shape(), (Dims{1, 3, 4, 5}));
+}
+
+TEST(EngineBorderTest, RunsKeepToFixedDimensions) {
+  const MadeEngine made = Make(Nchw({1, 3, -1, 2}));
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"y", Room(36)}};
+  const auto run = [&](const Dims &dims, DataFormat format) {
+    const Tensors inputs = {{"x", Floats(dims, Ramp(36), format)}};
+    return made.engine->Run(inputs, &outputs);
+  };
+  ASSERT_OK(run({1, 3, 6, 2}, DataFormat::NCHW));
+  ASSERT_OK(run({1, 6, 2, 3}, DataFormat::NHWC));
+  MaceStatus status = run({1, 3, 4, 3}, DataFormat::NCHW);
+  EXPECT_CODE(status, MACE_INVALID_ARGS);
+  EXPECT_MENTIONS(status,
+                  "input 'x' has the shape [1, 3, 4, 3]: dimension 3 is 3, but "
+                  "the model was converted for 2 ([1, 3, -1, 2]); to let each "
+                  "run decide it, give -1");
+  status = run({1, 9, 2, 2}, DataFormat::NHWC);
+  EXPECT_MENTIONS(status,
+                  "dimension 3 is 2, but the model was converted for 3 "
+                  "([1, -1, 2, 3])");
 }
 
 TEST(EngineBorderTest, DescribesOpenAndLimitedShapes) {

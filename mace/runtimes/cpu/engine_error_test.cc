@@ -89,12 +89,28 @@ TEST(EngineErrorTest, ChecksShapesBuffersAndTypes) {
           Room(12));
   EXPECT_CODE(gpu, MACE_UNSUPPORTED);
   EXPECT_MENTIONS(gpu, "is in GPU memory");
+  EXPECT_MENTIONS(run(Floats({1, 1, 2, 3}, Ramp(6)), Room(12)),
+                  "dimension 1 is 1, but the model was converted for 2");
+  // The engine still works.
+  ASSERT_OK(run(good, Room(12)));
+}
+
+TEST(EngineErrorTest, AnOperatorMayRefuseAShape) {
+  MadeEngine made = Make(ModelBuilder()
+                             .Input("x", {1, -1, 2, 3})
+                             .Constant("c", {1, 2, 2, 3}, Ramp(12, 0))
+                             .Operator("add", "TestAdd", {"x", "c"}, {"s"})
+                             .Output("s"));
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"s", Room(12)}};
   // The second dimension of x contradicts the constant c.
-  const MaceStatus mismatch = run(Floats({1, 1, 2, 3}, Ramp(6)), Room(12));
+  const MaceStatus mismatch =
+      made.engine->Run({{"x", Floats({1, 1, 2, 3}, Ramp(6))}}, &outputs);
   EXPECT_CODE(mismatch, MACE_INVALID_ARGS);
   EXPECT_MENTIONS(mismatch, "operator 'add' (TestAdd)");
   // The engine still works.
-  ASSERT_OK(run(good, Room(12)));
+  ASSERT_OK(
+      made.engine->Run({{"x", Floats({1, 2, 2, 3}, Ramp(12))}}, &outputs));
 }
 
 TEST(EngineErrorTest, NamesUnknownNodesAtCreation) {

@@ -369,7 +369,7 @@ TEST(PipelineTest, CountsCopiesToMemoryOfADevice) {
 TEST(PipelineTest, NamesWhatIsWrong) {
   MacePipeline pipeline;
   EXPECT_MENTIONS(pipeline.AddEngine("a", nullptr), "`engine` is null");
-  const std::shared_ptr<MaceEngine> engine = EngineOf(Scaler(2, {{4}}));
+  const std::shared_ptr<MaceEngine> engine = EngineOf(Scaler(2, {{5}}));
   EXPECT_MENTIONS(pipeline.AddEngine("a/b", engine), "'a/b'");
   ASSERT_OK(pipeline.AddEngine("a", engine));
   EXPECT_MENTIONS(pipeline.AddEngine("a", engine), "a stage 'a' already");

@@ -27,6 +27,7 @@ from mace.python.tools.custom_ops import (
 from mace.python.tools.errors import MaceError, UnsupportedError
 from mace.python.tools.importers.journal import Journal
 from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.fold import computes_with_integers, saturated_operands
 from mace.python.tools.ir.graph import DataFormat, Graph, GraphError, Op
 from mace.python.tools.ir.infer import ShapeError
 from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
@@ -217,18 +218,13 @@ class UnsupportedNodes:
             raise UnsupportedNodesError(self._model, self._nodes)
 
 
-_ARITHMETIC = frozenset({"ADD", "DIV", "FLOOR_DIV", "FLOOR_MOD", "MUL", "SUB"})
-
-
 def _lost_integers(op: Op) -> list[str]:
     """Constants that the operator computes with, and that became other numbers."""
-    mode = op.attrs.get("mode")
-    if op.type != "Bitwise" and not (op.type == "Eltwise" and mode in _ARITHMETIC):
+    if not computes_with_integers(op):
         return []
     return [
         f"{value.name} has integers beyond the 32 bits in which MACE computes"
-        for value in op.inputs
-        if value is not None and value.constant is not None and value.constant.saturated
+        for value in saturated_operands(op)
     ]
 
 

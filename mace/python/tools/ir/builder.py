@@ -11,7 +11,8 @@ of a reshape) even if the framework computes it with a chain of nodes.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -24,10 +25,14 @@ from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.fold import fold_op
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.infer import ShapeError, update_outputs
+from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.shapes import Shape
 from mace.python.tools.ir.verify import declaration_problems
 
 _LOG = logging.getLogger(__name__)
+
+# The types of which int32 stands for a part.
+_WIDE = frozenset({DataType.INT64, DataType.UINT32, DataType.UINT64})
 
 
 def narrow(array: Array, what: str = "a constant") -> Array:
@@ -60,9 +65,10 @@ def narrow(array: Array, what: str = "a constant") -> Array:
 
 
 def narrow_constant(array: Array, what: str = "a constant") -> Constant:
-    """A small array as `narrow` makes it, which knows whether integers saturated."""
+    """An array as `narrow` makes it, which knows whether integers saturated."""
     narrowed = narrow(array, what)
-    saturated = narrowed.dtype.kind == "i" and not np.array_equal(narrowed, array)
+    is_narrower = narrowed.dtype.kind == "i" and array.dtype != narrowed.dtype
+    saturated = is_narrower and not np.array_equal(narrowed, array)
     return replace(Constant.of(narrowed), saturated=saturated)
 
 
@@ -72,6 +78,31 @@ class GraphBuilder:
     def __init__(self, name: str, framework: str) -> None:
         self.graph = Graph(name, framework)
         self.counted = CountedValues()
+        self._types: Callable[[], Sequence[DataType | None]] = tuple
+
+    @contextmanager
+    def results_of(
+        self, types: Callable[[], Sequence[DataType | None]]
+    ) -> Iterator[None]:
+        """While operators are added that compute one node of the framework.
+
+        Integers of 64 bits become int32. Operators whose results may exceed them are
+        marked as `wide`: such results are errors of the run.
+
+        Args:
+            types: gives the types of the node's results in the framework, None for one
+                that is not known. Called if an operator depends on it.
+        """
+        before, self._types = self._types, types
+        try:
+            yield
+        finally:
+            self._types = before
+
+    def _is_wide(self) -> bool:
+        known = [dtype for dtype in self._types() if dtype is not None]
+        # Rather an error too many than a wrong number.
+        return not known or not _WIDE.isdisjoint(known)
 
     def input(
         self,
@@ -142,7 +173,7 @@ class GraphBuilder:
 
     def constant(self, name: str, array: Array) -> Value:
         """Adds a constant, narrowed to a type MACE computes in."""
-        return self.graph.add_constant(name, narrow(np.asarray(array)))
+        return self.graph.add_constant(name, narrow_constant(np.asarray(array)))
 
     def op(
         self,
@@ -187,6 +218,8 @@ class GraphBuilder:
             if problems:
                 raise ShapeError(f"{op.type} {op.name!r}: " + "; ".join(problems))
             update_outputs(op)
+            if rules_of(op_type).can_exceed(op) and self._is_wide():
+                op.set_attr("wide", True)
             if op_type != "Trim":
                 self.counted.follow(op)
         except Exception:

@@ -9,12 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 from mace.python.tools.ir.constant import Constant
-from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import evaluate_op
-from mace.python.tools.ir.graph import Graph, Op
+from mace.python.tools.ir.graph import Graph, Op, Value
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.shapes import product, static
 
+_INT32 = np.iinfo(np.int32)
 # Results with more elements are kept only if they are not larger than the operands; a
 # broadcast filled tensor would otherwise inflate the model file.
 _ALWAYS_FOLD_ELEMENTS = 1 << 16
@@ -36,6 +37,9 @@ def fold_op(graph: Graph, op: Op) -> bool:
         return True
     if not op.inputs or any(v is not None and not v.is_constant for v in op.inputs):
         return False
+    saturated = bool(saturated_operands(op))
+    if saturated and computes_with_integers(op):
+        return False  # of other numbers than the model's; see importers/base.py
     before = sum(v.constant.size for v in op.inputs if v and v.constant)
     after = 0
     for value in op.outputs:
@@ -54,8 +58,35 @@ def fold_op(graph: Graph, op: Op) -> bool:
     integers = rules_of(op.type).integers(op)
     if integers is not None:
         results = [replace(results[0], integers=integers)]
+    if saturated:
+        results = [replace(result, saturated=_at_limits(result)) for result in results]
     graph.make_constants(op, results)
     return True
+
+
+def saturated_operands(op: Op) -> list[Value]:
+    """Constants of the operator with integers that 32 bits cannot hold."""
+    return [
+        value
+        for value in op.inputs
+        if value is not None and value.constant is not None and value.constant.saturated
+    ]
+
+
+def computes_with_integers(op: Op) -> bool:
+    """Whether the results are other numbers than the operands. The largest integer
+    stands for any larger one where it only says how far something goes.
+    """
+    if op.type == "Cast":
+        return op.output.dtype is DataType.FLOAT32
+    divides = op.type == "Eltwise" and op.attr("mode") == "FLOOR_MOD"
+    return divides or op.type == "Bitwise" or rules_of(op.type).can_exceed(op)
+
+
+def _at_limits(constant: Constant) -> bool:
+    if constant.dtype is not DataType.INT32:
+        return False
+    return bool(np.isin(constant.numpy(), (_INT32.min, _INT32.max)).any())
 
 
 def _is_settled(op: Op) -> bool:

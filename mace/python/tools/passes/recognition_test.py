@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.ir import DataFormat, DataType, GraphBuilder, Value
+from mace.python.tools.passes.simplify_powers import SimplifyPowers
 from mace.python.tools.passes.testing import Build, random, rewrite, types
 
 
@@ -185,6 +186,20 @@ def test_power_by_a_small_number_is_a_product(
         b.output(_eltwise(b, "POW", _input(b), _number(b, exponent)), "y")
 
     assert [op.attr("mode") for op in rewrite(build).ops] == modes
+
+
+def test_powers_of_wide_integers_stay_wide() -> None:
+    for kind, exponent in (("MUL", None), ("POW", 2), ("POW", 3)):
+        builder = GraphBuilder("m", "test")
+        x = builder.input("x", DataType.INT64, (2,))
+        other = x
+        if exponent is not None:
+            other = builder.constant("k", np.array([exponent]))
+        builder.output(builder.one("Eltwise", [x, other], attrs={"mode": kind}), "y")
+        assert SimplifyPowers().run(builder.graph) == 1
+        ops = builder.graph.ops
+        assert ops and all(op.attr("wide") for op in ops)
+        assert "POW" not in {op.attr("mode") for op in ops}
 
 
 def test_power_that_widens_its_result_stays() -> None:

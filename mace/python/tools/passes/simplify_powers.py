@@ -30,18 +30,20 @@ def _rewrite(graph: Graph, op: Op) -> bool:
     if eltwise(op.output, op.attr("mode")) is not op:
         return False
     x, other = op.input(0), op.get_input(1)
+    # Integers of 64 bits do not exceed int32 in silence.
+    wide = {"wide": True} if op.attr("wide") else {}
     if op.attr("mode") == "MUL" and other is x:
-        graph.replace_op(op, "Eltwise", [x], {"mode": "SQUARE"})
+        graph.replace_op(op, "Eltwise", [x], {"mode": "SQUARE", **wide})
         return True
     exponent = scalar(other) if op.attr("mode") == "POW" else None
     # A constant of higher rank would raise the rank of the result.
     if exponent not in (2.0, 3.0) or x.rank != op.output.rank:
         return False
     if exponent == 2.0:
-        graph.replace_op(op, "Eltwise", [x], {"mode": "SQUARE"})
+        graph.replace_op(op, "Eltwise", [x], {"mode": "SQUARE", **wide})
         return True
     name = graph.unique_name(f"{op.output.name}/square")
     square = graph.add_value(name, x.dtype, x.shape)
-    graph.add_op("Eltwise", [x], [square], {"mode": "SQUARE"})
-    graph.replace_op(op, "Eltwise", [square, x], {"mode": "MUL"})
+    graph.add_op("Eltwise", [x], [square], {"mode": "SQUARE", **wide})
+    graph.replace_op(op, "Eltwise", [square, x], {"mode": "MUL", **wide})
     return True

@@ -178,6 +178,17 @@ class _GraphImporter:
         given = [self.known(name) if name else None for name in proto.input]
         self._free_names(proto)
         inputs = [value if isinstance(value, Value) else None for value in given]
+        with self._builder.results_of(
+            lambda: [self._types.find(name) for name in proto.output if name]
+        ):
+            return self._convert_given(proto, given, inputs)
+
+    def _convert_given(
+        self,
+        proto: onnx.NodeProto,
+        given: Sequence[Known | None],
+        inputs: Sequence[Value | None],
+    ) -> dict[str, Known]:
         node = Node(
             proto,
             self._opset,

@@ -49,7 +49,6 @@ _CHOOSE: dict[str, tuple[str, frozenset[str]]] = {
     ),
     "Eltwise": ("mode", frozenset({"MAX", "MIN"})),
     "Pooling": ("mode", frozenset({"MAX"})),
-    "Reduce": ("mode", frozenset({"MAX", "MIN"})),
     "Resize": ("mode", frozenset({"NEAREST"})),
     "Scatter": ("mode", frozenset({"SET"})),
 }

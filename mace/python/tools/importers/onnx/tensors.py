@@ -42,6 +42,8 @@ ELEMENT_TYPES = {
 
 # Smaller tensors are read immediately: they are axes, shapes and scalars.
 _EAGER_ELEMENTS = 1 << 12
+# Whether int32 holds their elements has to be known.
+_MAY_SATURATE = (DataType.INT64, DataType.UINT32, DataType.UINT64)
 
 
 class TensorReader:
@@ -84,7 +86,7 @@ class TensorReader:
         read = self._reader(tensor, dtype, shape, what)
         target = dtype.narrowed
         stored = None if target is dtype else dtype
-        if math.prod(shape) <= _EAGER_ELEMENTS:
+        if math.prod(shape) <= _EAGER_ELEMENTS or dtype in _MAY_SATURATE:
             small = narrow_constant(read(), what)
             return replace(small, narrowed_from=stored)
         if stored is None:

@@ -308,7 +308,10 @@ class _Import:
             contiguous,
             self._read,
         )
-        handler(context)
+        with self._builder.results_of(
+            lambda: [self._program_type(name) for name in node.outputs]
+        ):
+            handler(context)
         unread = context.unread()
         if unread:
             raise UnsupportedNodeError(
@@ -340,9 +343,12 @@ class _Import:
             return False
         return meta.strides == contiguous(sizes)
 
-    def _type_of(self, name: str | None) -> DataType | None:
+    def _program_type(self, name: str | None) -> DataType | None:
         meta = None if name is None else self._flat.tensors.get(name)
-        dtype = None if meta is None else ELEMENT_TYPES.get(meta.number)
+        return None if meta is None else ELEMENT_TYPES.get(meta.number)
+
+    def _type_of(self, name: str | None) -> DataType | None:
+        dtype = self._program_type(name)
         return None if dtype is None else dtype.narrowed
 
     def _resolved(self, argument: Any) -> Any:

@@ -358,3 +358,17 @@ def test_results_that_are_not_computed(tmp_path: Path) -> None:
     for name, kind in (("z", UnsupportedNodesError), ("places", ImportModelError)):
         with pytest.raises(kind, match="places, which MACE does not compute"):
             import_model(request(tmp_path / "net.pt2", spec.inputs, [name]))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_integers_of_64_bits_do_not_wrap_around(dtype: Any, tmp_path: Path) -> None:
+    x = np.array([5, 46341], dtype)
+    square = node("aten.mul.Tensor", ["mul"], self=tensor("x"), other=tensor("x"))
+    spec = Spec({"x": x}, [square], ["mul"], results={"mul": x})
+    if dtype is np.int32:
+        np.testing.assert_array_equal(run_spec(spec, tmp_path)[0], x * x)
+        return
+    with pytest.raises(OverflowError, match="exceeds 32 bits"):
+        run_spec(spec, tmp_path)
+    fits = replace(spec, inputs={"x": x - 1})
+    np.testing.assert_array_equal(run_spec(fits, tmp_path)[0], (x - 1) ** 2)

@@ -39,6 +39,8 @@ _OTHERS = {9: "complex32", 10: "complex64", 11: "complex128"}
 _COMPLEX: Mapping[int, np.dtype[Any]] = {10: np.dtype("<c8"), 11: np.dtype("<c16")}
 # Smaller tensors are read at once: they are axes, shapes and scalars.
 _EAGER_ELEMENTS = 1 << 12
+# Whether int32 holds their elements has to be known.
+_MAY_SATURATE = (DataType.INT64, DataType.UINT32, DataType.UINT64)
 
 
 class BadTensorError(Exception):
@@ -148,7 +150,7 @@ class StoredTensor:
         def wide() -> Array:
             return array.astype(np.float32) if dtype is DataType.BFLOAT16 else array
 
-        if array.size <= _EAGER_ELEMENTS:
+        if array.size <= _EAGER_ELEMENTS or dtype in _MAY_SATURATE:
             return replace(narrow_constant(wide(), what), narrowed_from=dtype)
         return Constant(
             self.shape,

@@ -154,7 +154,10 @@ class Body:
                 known = flow(self, context)
             elif handler is not None:
                 tensors = [i for i in context.items if isinstance(i, Value)]
-                with self._builder.counted.require_reads(tensors):
+                with (
+                    self._builder.counted.require_reads(tensors),
+                    self._builder.results_of(node.result_types),
+                ):
                     handler(context)
 
         refusal = refusal_of(run)

@@ -120,6 +120,13 @@ class Node:
             return None
         return tuple(dim.size for dim in shape.dim)
 
+    def result_types(self) -> list[DataType | None]:
+        """The type of the results, as far as attributes say it."""
+        for name in ("DstT", "out_type", "output_type", "dtype", "T"):
+            if name in self.attrs and self.attrs[name].WhichOneof("value") == "type":
+                return [ELEMENT_TYPES.get(int(self.attrs[name].type))]
+        return []
+
     def tensor(self) -> Array:
         """The elements of a Const node, as a view where that is possible.
 

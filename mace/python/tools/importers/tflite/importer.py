@@ -323,7 +323,12 @@ class _Import:
         context = Context(
             operator, self.builder, inputs, stored, tensors, names, rounded
         )
-        with self.builder.counted.require_reads(inputs):
+        with (
+            self.builder.counted.require_reads(inputs),
+            self.builder.results_of(
+                lambda: [ELEMENT_TYPES.get(tensor.number) for tensor in tensors]
+            ),
+        ):
             handler(context)
         for number, index in enumerate(operator.outputs):
             value = context.results.get(number)

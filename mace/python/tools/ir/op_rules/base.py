@@ -135,6 +135,12 @@ class OpRules(abc.ABC):
             inputs: an array for each port, None for an optional one left out.
         """
 
+    def can_exceed(self, op: Op) -> bool:
+        """Whether integers of 64 bits could give results that int32 cannot hold, though
+        it holds all operands. Such an operator has the attribute `wide`.
+        """
+        return False
+
     def macs(self, op: Op) -> int | None:
         """Multiply-accumulates of a run, as the definition counts them; None if shapes
         that they depend on are unknown.

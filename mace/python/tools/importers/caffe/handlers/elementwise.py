@@ -89,7 +89,7 @@ def _clip(layer: Layer) -> None:
     x, param = layer.bottom(), layer.proto.clip_param
     if not layer.proto.HasField("clip_param"):
         raise UnsupportedNodeError("clip_param is missing")
-    if param.min == 0 and param.max > 0:
+    if param.min == 0 and 0 < param.max < math.inf:
         attrs = {"activation": "RELUX", "activation_limit": param.max}
         layer.emit("Activation", [x], **attrs)
         return

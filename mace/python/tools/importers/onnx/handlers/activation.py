@@ -54,8 +54,12 @@ def _plain(node: Node) -> None:
 @HANDLERS.register("LeakyRelu", "Elu")
 def _alpha(node: Node) -> None:
     kind, default = {"LeakyRelu": ("LEAKY_RELU", 0.01), "Elu": ("ELU", 1.0)}[node.type]
-    attrs = {"activation": kind, "activation_alpha": node.real("alpha", default)}
-    node.emit("Activation", [node.input(0)], attrs)
+    x, alpha = node.input(0), node.real("alpha", default)
+    if kind == "LEAKY_RELU" and not np.isfinite(alpha):
+        _prelu_composed(node, x, node.scalar(alpha, x))
+        return
+    attrs = {"activation": kind, "activation_alpha": alpha}
+    node.emit("Activation", [x], attrs)
 
 
 @HANDLERS.register("HardSigmoid")
@@ -145,9 +149,10 @@ def _prelu(node: Node) -> None:
     x, slope = node.input(0), node.input(1)
     rank = len(node.shape(x))
     axis, values = _slope_axis(node, slope, rank)
-    if axis is None or values is None:
+    lone = values is not None and len(values) == 1
+    if axis is None or values is None or (lone and not np.isfinite(values[0])):
         _prelu_composed(node, x, slope)
-    elif len(values) == 1:
+    elif lone:
         alpha = float(values[0])
         attrs = {"activation": "LEAKY_RELU", "activation_alpha": alpha}
         node.emit("Activation", [x], attrs)
@@ -193,6 +198,6 @@ def _prelu_by_channel(node: Node, x: Value, values: Any, axis: int, rank: int) -
 
 
 def _prelu_composed(node: Node, x: Value, slope: Value) -> None:
-    zero = node.scalar(0, x)
-    below = eltwise(node, "MUL", eltwise(node, "MIN", x, zero), slope)
-    node.emit("Eltwise", [eltwise(node, "MAX", x, zero), below], {"mode": "ADD"})
+    # Not by sums: slopes may be infinite or NaN.
+    below = eltwise(node, "LESS", x, node.scalar(0, x))
+    node.emit("Where", [below, eltwise(node, "MUL", x, slope), x])

@@ -199,6 +199,9 @@ def _not(node: Node) -> None:
 def _clip(node: Node) -> None:
     x = node.input(0)
     low, high = _bounds(node)
+    # Nothing is beyond an infinite bound.
+    low = None if isinstance(low, float) and low == -np.inf else low
+    high = None if isinstance(high, float) and high == np.inf else high
     if isinstance(low, Value) or isinstance(high, Value):
         _clip_computed(node, x, low, high)
         return

@@ -74,6 +74,9 @@ def _recurrent(node: Node) -> None:
         "reset_after": layer.reset_after,
         "couple_gates": node.flag("input_forget", False),
         "clip": layer.clip,
+        # ONNX does not say what becomes of the initial states of rows without steps;
+        # ONNX Runtime drops them.
+        "forget_unread": node.has_input(_INITIAL_H) or node.has_input(_INITIAL_C),
     }
     parts = [layer.of(range(count))]
     attributes = [{**common, **functions[0], "reverse": direction == "reverse"}]

@@ -25,15 +25,7 @@ _PLAIN = {
     "ReduceSumSquare": "SUM_SQUARE",
 }
 
-_OF_INTEGERS = {
-    "MAX": "MAX",
-    "MIN": "MIN",
-    "PROD": "MUL",
-    "SUM": "ADD",
-    "SUM_SQUARE": "ADD",
-}
-# Longer reductions of integers are by CumSum or TopK.
-_MOST_STEPS = 16
+_NARROW = (DataType.BOOL, DataType.INT8, DataType.UINT8)
 # The operator set in which the attribute axes became an input.
 _AXES_INPUT_SINCE = 18
 _AXES_INPUT_SINCE_SUM = 13
@@ -45,6 +37,7 @@ _OF_NOTHING = {
     "ReduceLogSum": -np.inf,
     "ReduceLogSumExp": -np.inf,
     "ReduceMax": -np.inf,
+    "ReduceMean": np.nan,
     "ReduceMin": np.inf,
     "ReduceProd": 1.0,
     "ReduceSum": 0.0,
@@ -95,14 +88,13 @@ def _plain(node: Node) -> None:
     x, axes, mode = node.input(0), _axes(node), _PLAIN[node.type]
     if _of_nothing(node, axes):
         return
-    if axes and x.dtype is DataType.INT32 and mode in _OF_INTEGERS:
-        result = _of_integers(node, x, mode, axes)
-        mask = _mask_of(x) if len(axes) == x.rank and mode == "SUM" else None
-        if mask is not None:
-            node.builder.counted.masks[result] = mask
-        node.set_output(0, result)
+    if axes and x.dtype in _NARROW and mode in ("MAX", "MIN"):
+        node.set_output(0, _of_narrow(node, x, mode, axes))
     elif axes:
         node.emit("Reduce", [x], _attrs(node, mode, axes))
+        mask = _mask_of(x) if len(axes) == x.rank and mode == "SUM" else None
+        if mask is not None:
+            node.builder.counted.masks[node.results[node.name_of(0)]] = mask
     elif mode == "SUM_SQUARE":
         node.emit("Eltwise", [x], {"mode": "SQUARE"})
     elif mode == "L2":
@@ -120,10 +112,19 @@ def _l1(node: Node) -> None:
         node.emit("Eltwise", [x], {"mode": "ABS"})
         return
     inner = node.make("Eltwise", [x], {"mode": "ABS"})
-    if x.dtype is DataType.INT32:
-        node.set_output(0, _of_integers(node, inner, "SUM", axes))
-        return
     node.emit("Reduce", [inner], _attrs(node, "SUM", axes))
+
+
+def _of_narrow(node: Node, x: Value, mode: str, axes: list[int]) -> Value:
+    """The greatest or the least of narrow integers, in floats: the infinities, of no
+    elements, become the limits of the type.
+    """
+    numbers = node.make("Cast", [x], {"to": "FLOAT32"})
+    found = node.make("Reduce", [numbers], _attrs(node, mode, axes))
+    if x.dtype is DataType.BOOL and mode == "MAX":
+        none = node.literal(0.0)  # -inf is not False
+        found = node.make("Eltwise", [found, none], {"mode": "MAX"})
+    return node.make("Cast", [found], {"to": x.dtype.value.upper()})
 
 
 def _mask_of(x: Value) -> Value | None:
@@ -133,44 +134,6 @@ def _mask_of(x: Value) -> Value | None:
         if x.dtype is DataType.BOOL:
             return unreshaped(x)
     return None
-
-
-def _of_integers(node: Node, x: Value, mode: str, axes: list[int]) -> Value:
-    """A reduction of integers, which Reduce lacks, along one axis after the other."""
-    if mode == "SUM_SQUARE":
-        x, mode = node.make("Eltwise", [x, x], {"mode": "MUL"}), "SUM"
-    for axis in axes:
-        x = _along(node, x, mode, axis)
-    if not node.flag("keepdims", True):
-        x = node.make("Squeeze", [x], {"axes": axes})
-    return x
-
-
-def _along(node: Node, x: Value, mode: str, axis: int) -> Value:
-    length = node.shape(x)[axis]
-    if isinstance(length, int) and length <= (_MOST_STEPS if mode != "PROD" else 4096):
-        while length > 1:
-            # Both halves at once; the middle one of an odd number joins later.
-            half = length // 2
-            one, two = _cut(node, x, axis, 0, half), _cut(node, x, axis, half, 2 * half)
-            joined = node.make("Eltwise", [one, two], {"mode": _OF_INTEGERS[mode]})
-            if length % 2:
-                rest = _cut(node, x, axis, length - 1, length)
-                joined = node.make("Concat", [joined, rest], {"axis": axis})
-            x, length = joined, half + length % 2
-        return x
-    if mode == "PROD":
-        raise UnsupportedNodeError(f"a product of integers along axis {axis}")
-    if mode == "SUM":
-        x = node.make("CumSum", [x], {"axis": axis})
-        return _cut(node, x, axis, -1, END)
-    attrs = {"k": 1, "axis": axis, "largest": mode == "MAX"}
-    return node.make_all("TopK", [x], attrs, 2)[0]
-
-
-def _cut(node: Node, x: Value, axis: int, begin: int, end: int) -> Value:
-    attrs = {"axes": [axis], "begins": [begin], "ends": [end], "strides": [1]}
-    return node.make("StridedSlice", [x], attrs)
 
 
 @HANDLERS.register("ReduceLogSum")
@@ -193,7 +156,7 @@ def _log_sum_exp(node: Node) -> None:
         return
     # Without subtracting the largest value, exp overflows at 88.
     keep = {"axes": axes, "keep_dims": True}
-    top = node.make("Reduce", [x], {"mode": "MAX", **keep})
+    top = _finite(node, node.make("Reduce", [x], {"mode": "MAX", **keep}))
     shifted = node.make("Eltwise", [x, top], {"mode": "SUB"})
     powers = node.make("Eltwise", [shifted], {"mode": "EXP"})
     total = node.make("Reduce", [powers], _attrs(node, "SUM", axes))
@@ -201,6 +164,14 @@ def _log_sum_exp(node: Node) -> None:
     if not node.flag("keepdims", True):
         top = node.make("Squeeze", [top], {"axes": axes})
     node.emit("Eltwise", [logarithm, top], {"mode": "ADD"})
+
+
+def _finite(node: Node, x: Value) -> Value:
+    """Zeros in the place of infinities, from which nothing can be subtracted."""
+    zeros = node.make("Eltwise", [x, x], {"mode": "SUB"})  # or NaN
+    zero = node.literal(0.0)
+    is_finite = node.make("Eltwise", [zeros, zero], {"mode": "EQUAL"})
+    return node.make("Where", [is_finite, x, zero])
 
 
 @HANDLERS.register("ArgMax", "ArgMin")

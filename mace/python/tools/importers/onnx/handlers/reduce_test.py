@@ -1,9 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions of integers, which Reduce lacks, compared with onnxruntime."""
+"""Reductions of integers, of infinities and of nothing."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ import onnx
 import pytest
 
 from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.onnx.importer import import_model
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     make_model,
+    request_for,
     run_mace,
     run_onnxruntime,
 )
+from mace.python.tools.ir.evaluate import run_graph
 
 _make = onnx.helper.make_node
 
@@ -69,3 +73,66 @@ def test_refuses_means_of_integers(tmp_path: Path) -> None:
     model = make_model([_make("ReduceMean", ["x"], ["y"])], {"x": x}, ["y"])
     with pytest.raises(MaceError, match="int32"):
         run_mace(model, {"x": x}, tmp_path)
+
+
+_LEAST = {np.float32: -np.inf, np.int32: -(2**31), np.int8: -128, np.uint8: 0}
+_MOST = {np.float32: np.inf, np.int32: 2**31 - 1, np.int8: 127, np.uint8: 255}
+_OF_NOTHING = [
+    *[("ReduceMax", dtype, least) for dtype, least in _LEAST.items()],
+    *[("ReduceMin", dtype, most) for dtype, most in _MOST.items()],
+    ("ReduceMax", np.bool_, False),
+    ("ReduceMin", np.bool_, True),
+    ("ReduceSum", np.int32, 0),
+    ("ReduceProd", np.int32, 1),
+    ("ReduceSumSquare", np.int32, 0),
+    ("ReduceL1", np.int32, 0),
+    ("ReduceL1", np.float32, 0),
+    ("ReduceL2", np.float32, 0),
+    ("ReduceLogSum", np.float32, -np.inf),
+    ("ReduceLogSumExp", np.float32, -np.inf),
+    ("ReduceMean", np.float32, np.nan),
+    ("ReduceProd", np.float32, 1),
+    ("ReduceSum", np.float32, 0),
+    ("ReduceSumSquare", np.float32, 0),
+]
+
+
+@pytest.mark.parametrize("rows", [-1, 0])
+@pytest.mark.parametrize(("op_type", "dtype", "wanted"), _OF_NOTHING)
+def test_reduces_nothing(
+    op_type: str, dtype: Any, wanted: Any, rows: int, tmp_path: Path
+) -> None:
+    # Open lengths may be 0 in a run.
+    none = {"x": np.zeros((0, 3), dtype)}
+    nodes = [_make(op_type, ["x", "axes"], ["y"], keepdims=0)]
+    model = make_model(nodes, none, ["y"], {"axes": np.array([0])})
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "rows"
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    request = request_for(path, none, ["y"])
+    (spec,) = request.inputs
+    graph = import_model(replace(request, inputs=(replace(spec, shape=(rows, 3)),)))
+    assert_same([run_graph(graph, none)["y"]], [np.full(3, wanted, dtype)])
+
+
+@pytest.mark.parametrize("keep", [0, 1])
+def test_logarithms_of_sums_of_infinities(keep: int, tmp_path: Path) -> None:
+    inf = np.inf
+    x = np.array(
+        [
+            [-inf, -inf, -inf],
+            [inf, 1, 2],
+            [inf, inf, -inf],
+            [-inf, 100, 101],
+            [np.nan, inf, 0],
+            [1e5, 1e5, -1e5],
+        ],
+        np.float32,
+    )
+    nodes = [_make("ReduceLogSumExp", ["x", "axes"], ["y"], keepdims=keep)]
+    model = make_model(nodes, {"x": x}, ["y"], {"axes": np.array([1])})
+    with np.errstate(all="ignore"):
+        wanted = np.logaddexp.reduce(x.astype(np.float64), 1, keepdims=True)
+    shape = (6, 1) if keep else (6,)
+    expected = wanted.astype(np.float32).reshape(shape)
+    assert_same(run_mace(model, {"x": x}, tmp_path), [expected])

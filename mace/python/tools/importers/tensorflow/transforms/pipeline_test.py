@@ -310,4 +310,6 @@ def test_errors_are_ignored_if_asked(tmp_path: Path) -> None:
     with pytest.raises(TransformError, match=r"int64; fold_constants\(ignore_errors"):
         files.after("fold_constants")
     assert not files.target.exists()
-    files.same("fold_constants(ignore_errors=true)")
+    after = files.after("fold_constants(ignore_errors=true)")
+    assert "Sum" in _types(after)
+    np.testing.assert_array_equal(files.run(after), files.run(files.before))

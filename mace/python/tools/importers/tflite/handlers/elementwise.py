@@ -116,10 +116,10 @@ def prelu(context: Context) -> None:
         context.emit("Activation", [x, slopes], activation="PRELU")
         return
     zero = context.constant(np.array(0, np.float32), "zero")
-    above = context.step("Eltwise", [x, zero], "above", mode="MAX")
-    below = context.step("Eltwise", [x, zero], "below", mode="MIN")
-    below = context.step("Eltwise", [below, slope], "sloped", mode="MUL")
-    context.emit("Eltwise", [above, below], mode="ADD")
+    # Not by sums: slopes may be infinite or NaN.
+    below = context.step("Eltwise", [x, zero], "below", mode="LESS")
+    sloped = context.step("Eltwise", [x, slope], "sloped", mode="MUL")
+    context.emit("Where", [below, sloped, x])
 
 
 @HANDLERS.register("SOFTMAX")
