@@ -123,7 +123,7 @@ class _GraphImporter:
         skipped = any(name in self._unknown for name in reads(proto))
         if skipped and known:
             # It cannot be checked until the nodes that it reads are supported.
-            self._unknown.update(proto.output)
+            self._unknown.update(_named(proto))
             entry.outcome = Outcome.NOT_REACHED
             return
         try:
@@ -133,7 +133,7 @@ class _GraphImporter:
             for name, value in self._convert(proto).items():
                 self._values[name] = value
         except (UnsupportedNodeError, ShapeError) as error:
-            self._unknown.update(proto.output)
+            self._unknown.update(_named(proto))
             reason = error.reason if isinstance(error, UnsupportedNodeError) else error
             hint = error.hint if isinstance(error, UnsupportedNodeError) else ""
             self._unsupported.add(_label(proto), _type(proto), str(reason), hint)
@@ -242,7 +242,7 @@ class _GraphImporter:
             self._run(body.nodes, proto.output, frozenset(proto.output))
         finally:
             self._opset = before
-        return {name: self.known(name) for name in proto.output if name}
+        return {name: self.known(name) for name in _named(proto)}
 
     def run(self, nodes: Sequence[onnx.NodeProto], results: Sequence[str]) -> None:
         """Imports nodes in place of another one (subgraphs.py)."""
@@ -255,10 +255,10 @@ class _GraphImporter:
         sources: frozenset[str],
     ) -> None:
         self._wanted.update(name for node in nodes for name in reads(node))
-        self._wanted.update(results)
+        self._wanted.update(filter(None, results))
         for node in nodes:
             self._inline(node)
-            for name in node.output:
+            for name in _named(node):
                 value = self._values.get(name)
                 if name in sources or not isinstance(value, Value):
                     continue
@@ -293,7 +293,7 @@ class _GraphImporter:
     def _free_names(self, proto: onnx.NodeProto) -> None:
         """Renames helper values that have one of the node's own names."""
         graph = self._builder.graph
-        for name in filter(None, proto.output):
+        for name in _named(proto):
             if name in self._values or list(proto.output).count(name) > 1:
                 raise ImportModelError(
                     f"{self._request.model_path}: two nodes make the tensor {name!r}"
@@ -306,7 +306,7 @@ class _GraphImporter:
     def _discard(self, proto: onnx.NodeProto) -> None:
         """Removes outputs that a handler created before it failed."""
         graph = self._builder.graph
-        for name in proto.output:
+        for name in _named(proto):
             value = graph.values.get(name)
             if value is not None and name not in self._values:
                 graph.rename_value(value, graph.unique_name(f"{name}/discarded"))

@@ -123,7 +123,7 @@ class Node:
         self.opset = opset
         self.inputs = tuple(inputs)
         self.builder = builder
-        self.label: str = proto.name or next(iter(proto.output), proto.op_type)
+        self.label: str = proto.name or next(filter(None, proto.output), proto.op_type)
         self.results: dict[str, Value] = {}
         self._outputs: list[str] = list(proto.output)
         self._attributes = {a.name: a for a in proto.attribute}
@@ -301,7 +301,8 @@ class Node:
 
     def is_used(self, index: int) -> bool:
         """Whether somebody reads an output."""
-        return index < len(self._outputs) and self._outputs[index] in self._wanted
+        name = self._outputs[index] if index < len(self._outputs) else ""
+        return bool(name) and name in self._wanted
 
     def refuse_output(self, index: int, what: str) -> None:
         """Refuses the node if an output that MACE lacks is read."""

@@ -206,8 +206,10 @@ def _needed_nodes(
 
 
 def reads(node: onnx.NodeProto) -> list[str]:
-    """Every tensor a node reads, those of its subgraphs included."""
-    names = list(node.input)
+    """Every tensor a node reads, those of its subgraphs included; an input that is left
+    out has the name '', which is no tensor's.
+    """
+    names = [name for name in node.input if name]
     for attribute in node.attribute:
         for graph in (attribute.g, *attribute.graphs):
             own = {name for inner in graph.node for name in inner.output}
