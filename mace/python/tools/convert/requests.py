@@ -50,7 +50,7 @@ def import_request(
             for info in subgraph.inputs
         ),
         outputs=tuple(
-            OutputSpec(info.name, DataFormat(info.data_format.value))
+            OutputSpec(info.name, DataFormat(info.data_format.value), info.data_type)
             for info in subgraph.outputs
         ),
         cpu_floats=not (model.quantize or model.quantize_dynamic)

@@ -74,10 +74,15 @@ class InputSpec:
 
 @dataclass(frozen=True)
 class OutputSpec:
-    """A model output as the deployment file describes it."""
+    """A model output as the deployment file describes it.
+
+    Attributes:
+        dtype: element type the application gets.
+    """
 
     name: str
     data_format: DataFormat = DataFormat.NHWC
+    dtype: DataType = DataType.FLOAT32
 
 
 @dataclass(frozen=True)
@@ -153,6 +158,14 @@ def user_to_framework(
 def framework_format(user: DataFormat, framework: DataFormat) -> DataFormat:
     """The data format for `GraphBuilder.input` and `.output`."""
     return DataFormat.NONE if user is DataFormat.NONE else framework
+
+
+def border_type(own: DataType, spec: InputSpec | OutputSpec) -> DataType:
+    """The element type of an input or output for `GraphBuilder.input` and `.output`,
+    from that of the framework: who asks for int32 does not get int16.
+    """
+    wide = own is DataType.INT16 and spec.dtype is DataType.INT32
+    return DataType.INT32 if wide else own
 
 
 @dataclass(frozen=True)

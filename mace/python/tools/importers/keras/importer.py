@@ -18,6 +18,7 @@ from mace.python.tools.importers.base import (
     InputSpec,
     UnsupportedNodeError,
     UnsupportedNodes,
+    border_type,
     framework_format,
     nearest_names,
     refusal_of,
@@ -153,11 +154,11 @@ class _Import:
         check_declared_shape(spec, shape, own)
         value = self.builder.input(
             spec.name,
-            dtype,
+            border_type(dtype, spec),
             from_ints(shape),
             framework_format(spec.data_format, self.order),
         )
-        value.source = name
+        self.builder.graph.inputs[-1].source = name
         self.values[name] = value
 
 

@@ -27,6 +27,13 @@ class ElementTypes:
         """The type of a tensor of the graph; None if it is not known."""
         return ELEMENT_TYPES.get(self._all.get(name, onnx.TensorProto.UNDEFINED))
 
+    def declared_output(self, name: str) -> DataType | None:
+        """The type that the file states for an output; None if it states none."""
+        for value in self._model.graph.output:
+            if value.name == name:
+                return ELEMENT_TYPES.get(value.type.tensor_type.elem_type)
+        return None
+
     @functools.cached_property
     def _all(self) -> Mapping[str, int]:
         try:

@@ -18,6 +18,7 @@ from mace.python.tools.importers.base import (
     ImportRequest,
     UnsupportedNodeError,
     UnsupportedNodes,
+    border_type,
     framework_format,
     malformed_node,
 )
@@ -110,7 +111,8 @@ class _GraphImporter:
         for spec in self._request.outputs:
             value = self._output(spec.name)
             order = framework_format(spec.data_format, DataFormat.NCHW)
-            self._builder.output(value, spec.name, order)
+            own = self._types.declared_output(spec.name) or value.dtype
+            self._builder.output(value, spec.name, order, border_type(own, spec))
         graph.prune()
         self._unsupported.add_unfit(graph)
         self._unsupported.raise_if_any()

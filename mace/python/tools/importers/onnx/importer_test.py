@@ -30,6 +30,7 @@ from mace.python.tools.importers.onnx.testing import (
     run_mace,
     run_onnxruntime,
 )
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
@@ -79,6 +80,33 @@ def test_values_know_their_framework_names(tmp_path: Path) -> None:
     graph = import_model(_request(_write(_network(), tmp_path)))
     sources = {value.source for op in graph.ops for value in op.outputs}
     assert sources == {"conv_1", "relu_1", "prob"}
+
+
+@pytest.mark.parametrize("asked", [DataType.FLOAT32, DataType.INT16, DataType.INT32])
+def test_integers_of_16_bits_at_the_border(asked: DataType, tmp_path: Path) -> None:
+    """Sound, as it is recorded and played; float32 stands for the model's own type."""
+    nodes = [
+        onnx.helper.make_node("Cast", ["pcm"], ["x"], to=onnx.TensorProto.FLOAT),
+        onnx.helper.make_node("Mul", ["x", "k"], ["louder"]),
+        onnx.helper.make_node("Cast", ["louder"], ["out"], to=onnx.TensorProto.INT16),
+        onnx.helper.make_node("Add", ["pcm", "pcm"], ["twice"]),
+    ]
+    pcm = np.array([[-32768, -300, 0, 1, 32767]], np.int16)
+    model = make_model(nodes, {"pcm": pcm}, ["out", "twice"], {"k": np.float32(0.5)})
+    for value in model.graph.output:
+        value.type.tensor_type.elem_type = onnx.TensorProto.INT16
+    request = _request(
+        _write(model, tmp_path),
+        (InputSpec("pcm", (1, 5), asked, DataFormat.NONE),),
+        tuple(OutputSpec(n, DataFormat.NONE, asked) for n in ("out", "twice")),
+    )
+    graph = import_model(request)
+    passed = DataType.INT32 if asked is DataType.INT32 else DataType.INT16
+    assert {v.dtype for v in (*graph.inputs, *graph.outputs)} == {passed}
+    results = run_graph(graph, {"pcm": pcm.astype(passed.numpy)})
+    np.testing.assert_array_equal(results["out"], [[-16384, -150, 0, 0, 16383]])
+    if passed is DataType.INT16:
+        np.testing.assert_array_equal(results["twice"], pcm + pcm)
 
 
 def test_a_part_of_the_model(tmp_path: Path) -> None:

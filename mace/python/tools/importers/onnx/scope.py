@@ -13,6 +13,7 @@ from mace.python.tools.importers.base import (
     ImportModelError,
     ImportRequest,
     InputSpec,
+    border_type,
     framework_format,
     unknown_tensor,
     user_to_framework,
@@ -309,7 +310,7 @@ def _graph_input(
         )
     shape = _wanted_shape(model, spec, own)
     order = framework_format(spec.data_format, DataFormat.NCHW)
-    return GraphInput(spec.name, dtype, shape, order)
+    return GraphInput(spec.name, border_type(dtype, spec), shape, order)
 
 
 def _element_type(
