@@ -166,7 +166,9 @@ class _GraphImporter:
         if any(entry.g.node or entry.graphs for entry in proto.attribute):
             # The checker needs to know every tensor outside a subgraph.
             return
-        if _is_onnx(proto.domain) and proto.op_type in _OF_ONNXRUNTIME:
+        if _is_onnx(proto.domain) and (
+            proto.op_type in _OF_ONNXRUNTIME or self._is_deprecated(proto.op_type)
+        ):
             return
         try:
             onnx.checker.check_node(_without_data(proto), self._scope.checker)
@@ -175,6 +177,15 @@ class _GraphImporter:
             raise UnsupportedNodeError(
                 MALFORMED + reason, "export the model again"
             ) from error
+
+    def _is_deprecated(self, op_type: str) -> bool:
+        """Whether its version was withdrawn, so that the checker refuses each node of
+        it; runtimes compute it all the same.
+        """
+        try:
+            return bool(onnx.defs.get_schema(op_type, self._opset).deprecated)
+        except onnx.defs.SchemaError:
+            return False
 
     def _convert(self, proto: onnx.NodeProto) -> dict[str, Known]:
         given = [self.known(name) if name else None for name in proto.input]

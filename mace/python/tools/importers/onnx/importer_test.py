@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -458,3 +459,33 @@ def test_an_output_that_is_an_input_or_a_constant(tmp_path: Path) -> None:
     assert_same([results[n] for n in names], [np.maximum(_X, 0), _X, normal(3)])
     message = _message(request_for(path, inputs, ["y", "x"]))
     assert message.startswith("output_tensors: 'x' is an input too")
+
+
+def _in_domain(domain: str) -> onnx.ModelProto:
+    def node(kind: str, *names: str, **attributes: Any) -> onnx.NodeProto:
+        return onnx.helper.make_node(
+            kind, names[:-1], names[-1:], domain=domain, **attributes
+        )
+
+    branches = {
+        name: onnx.helper.make_graph(
+            [node(kind, "x", "z")], name, [], [onnx.ValueInfoProto(name="z")]
+        )
+        for name, kind in (("then_branch", "Relu"), ("else_branch", "Neg"))
+    }
+    nodes = [
+        node("GroupNormalization", "image", "s", "b", "n", num_groups=1),
+        node("Relu", "n", "x"),
+        node("ReduceMax", "x", "largest", keepdims=0),
+        node("Cast", "largest", "c", to=onnx.TensorProto.BOOL),
+        node("If", "c", "y", **branches),
+    ]
+    constants = {"s": normal(1), "b": normal(1, seed=3)}
+    model = make_model(nodes, {"image": _X}, ["y"], constants, opset=18)
+    model.opset_import[0].domain = domain
+    return model
+
+
+def test_the_long_name_of_the_domain(tmp_path: Path) -> None:
+    found = run_mace(_in_domain("ai.onnx"), {"image": _X}, tmp_path)
+    assert_same(found, run_onnxruntime(_in_domain(""), {"image": _X}))
