@@ -44,9 +44,9 @@ from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Graph, Value
 from mace.python.tools.ir.shapes import from_ints
 
-_EXPORT_HINT = (
-    "write it with layers of Keras, or call model.export(FOLDER) and say "
-    "platform: tensorflow"
+EXPORT_HINT = (
+    "write it with layers of Keras that are supported, or call model.export(FOLDER) and "
+    "convert that folder"
 )
 _INPUT_TYPES = {
     "float16": DataType.FLOAT32,
@@ -262,6 +262,7 @@ class _Scope:
                 name,
                 call.layer.kind,
                 f"a model with {len(inner.inputs)} inputs is called with {len(given)}",
+                EXPORT_HINT,
             )
             return
         known = {
@@ -312,7 +313,8 @@ class _Scope:
 
         refusal = refusal_of(convert)
         if refusal is not None:
-            run.unsupported.add(name, layer.kind, refusal.reason, refusal.hint)
+            hint = refusal.hint or EXPORT_HINT
+            run.unsupported.add(name, layer.kind, refusal.reason, hint)
             return True
         given = context.gives_mask
         for index, value in context.results.items():
@@ -353,9 +355,12 @@ def _check_type(layer: Layer) -> None:
 
 def _why(layer: Layer) -> tuple[str, str]:
     if layer.custom:
-        return f"a class that is not of Keras ({layer.custom})", _EXPORT_HINT
+        return f"a class that is not of Keras ({layer.custom})", EXPORT_HINT
     if layer.kind in REFUSED:
         return REFUSED[layer.kind]
+    if layer.kind.startswith("ops."):
+        # One that is spelled alike does something else.
+        return "function not supported", EXPORT_HINT
     near = nearest_names(layer.kind, HANDLERS.types(), 2)
-    hint = "supported and similar: " + ", ".join(near) if near else _EXPORT_HINT
-    return "layer not supported", hint
+    similar = f"supported and similar: {', '.join(near)}; or " if near else ""
+    return "layer not supported", similar + EXPORT_HINT

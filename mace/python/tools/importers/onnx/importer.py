@@ -402,6 +402,11 @@ def _no_handler(proto: onnx.NodeProto) -> UnsupportedNodeError:
         return UnsupportedNodeError(
             "MACE has no such component of Kaldi", "end the model before it"
         )
+    if proto.domain == "ai.onnx.ml":
+        return UnsupportedNodeError(
+            "an operator of classical machine learning",
+            "end the model before it with output_tensors, and do this step in the app",
+        )
     if not _is_onnx(proto.domain):
         return UnsupportedNodeError(
             f"the operator set {proto.domain!r} is not ONNX's own",

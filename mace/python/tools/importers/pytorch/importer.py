@@ -454,6 +454,11 @@ def _no_handler(operator: str) -> UnsupportedNodeError:
         return UnsupportedNodeError(
             "control flow", "export the model with the branch that is taken"
         )
+    if "grouped_mm" in operator:
+        return UnsupportedNodeError(
+            "experts of transformers, each of which gets as many words as a run decides",
+            'call model.set_experts_implementation("batched_mm") before the export',
+        )
     if not operator.startswith("aten."):
         return UnsupportedNodeError(
             "an operator of a library, not of PyTorch",
