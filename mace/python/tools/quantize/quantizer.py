@@ -98,7 +98,8 @@ class Quantizer:
         if not self.source:
             return (
                 f"models.{self.model}: quantize: the ranges of {len(missing)} tensors "
-                f"are not known ({_few(missing)}); give quantize_range_file, or have them computed of "
+                f"are not known ({_few(missing)}); give quantize_range_file, or have "
+                "them computed of "
                 f"samples: {command('quantize')} --config=FILE --input_dir=DIR"
             )
         text = (

@@ -45,8 +45,8 @@ from mace.python.tools.ir.graph import Graph, Value
 from mace.python.tools.ir.shapes import from_ints
 
 EXPORT_HINT = (
-    "write it with layers of Keras that are supported, or call model.export(FOLDER) and "
-    "convert that folder"
+    "write it with supported layers of Keras, or call model.export(FOLDER) and convert "
+    "that folder"
 )
 _INPUT_TYPES = {
     "float16": DataType.FLOAT32,

@@ -456,7 +456,7 @@ def _no_handler(operator: str) -> UnsupportedNodeError:
         )
     if "grouped_mm" in operator:
         return UnsupportedNodeError(
-            "experts of transformers, each of which gets as many words as a run decides",
+            "experts of transformers, each with a number of words that a run decides",
             'call model.set_experts_implementation("batched_mm") before the export',
         )
     if not operator.startswith("aten."):
