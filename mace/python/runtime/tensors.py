@@ -71,12 +71,12 @@ class TensorInfo:
             return np.asarray(given)
         # Whatever the other library raises.
         except Exception as error:
-            own = str(getattr(given, "dtype", ""))
+            kind = f"{type(given).__module__}.{type(given).__name__}"
+            own = getattr(given, "dtype", None)
             raise UsageError(
-                f"input '{self.name}' is {self.dtype.name}, and of the given "
-                f"{type(given).__module__}.{type(given).__name__}"
-                f"{f' of {own}' if own else ''} NumPy makes no array ({error}); "
-                "convert it first, for example a tensor of PyTorch by tensor.float().cpu()"
+                f"input '{self.name}' is {self.dtype.name}, and NumPy makes no array of "
+                f"the given {kind}{f' of {own}' if own else ''} ({error}); convert it "
+                "first, as a tensor of PyTorch by tensor.float().cpu()"
             ) from error
 
     def _converted(self, array: Array) -> Array:

@@ -189,6 +189,7 @@ class UnsupportedNodesError(UnsupportedError):
     """All nodes of a model that cannot be converted, as one table."""
 
     def __init__(self, model: str, nodes: Iterable[UnsupportedNode]) -> None:
+        self.model = model
         self.nodes = tuple(nodes)
         count = len(self.nodes)
         what = "node" if count == 1 else "nodes"
