@@ -74,8 +74,8 @@ class TensorInfo:
             kind = f"{type(given).__module__}.{type(given).__name__}"
             own = getattr(given, "dtype", None)
             raise UsageError(
-                f"input '{self.name}' is {self.dtype.name}, and NumPy makes no array of "
-                f"the given {kind}{f' of {own}' if own else ''} ({error}); convert it "
+                f"input '{self.name}' is {self.dtype.name}, and NumPy makes no array "
+                f"of the given {kind}{f' of {own}' if own else ''} ({error}); convert it "
                 "first, as a tensor of PyTorch by tensor.float().cpu()"
             ) from error
 
