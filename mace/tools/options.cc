@@ -102,8 +102,8 @@ std::string JoinNodes(const std::string &side,
     spec.shape = shapes[i];
     if (!ParseDataType(types[i], &spec.data_type)) {
       return "--" + side + "_data_type: '" + types[i] +
-             "' is none of float32, float16, bfloat16, int32, int8, uint8, "
-             "bool";
+             "' is none of float32, float16, bfloat16, int32, int16, int8, "
+             "uint8, bool";
     }
     if (!ParseDataFormat(formats[i], &spec.data_format)) {
       return "--" + side + "_data_format: '" + formats[i] +
@@ -133,8 +133,8 @@ void AddNodeFlags(CLI::App *app, const std::string &side, NodeFlags *flags) {
       ->type_name("SHAPES")
       ->group(group);
   app->add_option("--" + side + "_data_type", flags->data_type,
-                  "float32 (default), float16, bfloat16, int32, int8, uint8 or"
-                  " bool; one for all, or one each")
+                  "float32 (default), float16, bfloat16, int32, int16, int8,"
+                  " uint8 or bool; one for all, or one each")
       ->type_name("TYPES")
       ->group(group);
   app->add_option("--" + side + "_data_format", flags->data_format,

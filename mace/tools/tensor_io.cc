@@ -102,13 +102,26 @@ size_t TensorBytes(const MaceTensor &tensor) {
 }  // namespace
 
 std::string SanitizeName(const std::string &name) {
+  constexpr size_t kLongest = 128;
+  constexpr size_t kKept = 100;  // of a longer name
   std::string result = name;
+  uint32_t hash = 2166136261u;  // FNV-1a
   for (char &c : result) {
+    const auto byte = static_cast<unsigned char>(c);
+    hash = (hash ^ byte) * 16777619u;
     const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-                       (c >= 'A' && c <= 'Z');
+                       (c >= 'A' && c <= 'Z') || byte >= 0x80;
     if (!plain) c = '_';
   }
-  return result;
+  if (result.size() <= kLongest) return result;
+  size_t end = kKept;
+  // Not inside a character of UTF-8.
+  while (end > 0 && (static_cast<unsigned char>(result[end]) & 0xC0) == 0x80) {
+    --end;
+  }
+  char digits[16];
+  std::snprintf(digits, sizeof(digits), "_%08x", static_cast<unsigned>(hash));
+  return result.substr(0, end) + digits;
 }
 
 size_t ElementSize(IDataType type) {
@@ -196,6 +209,9 @@ void FillRandom(uint64_t seed, MaceTensor *tensor) {
       }
       case IDataType::IDT_INT32:
         static_cast<int32_t *>(data)[i] = static_cast<int32_t>(bits >> 63);
+        break;
+      case IDataType::IDT_INT16:
+        static_cast<int16_t *>(data)[i] = static_cast<int16_t>(bits >> 63);
         break;
       default:
         static_cast<uint8_t *>(data)[i] = static_cast<uint8_t>(bits >> 63);

@@ -24,8 +24,10 @@ namespace tools {
 
 using TensorMap = std::map<std::string, MaceTensor>;
 
-// A name as part of a file name: every character other than ASCII letters and
-// digits becomes '_'.
+// A name as part of a file name: ASCII characters other than letters and digits
+// become '_', those of other alphabets stay as they are. File systems take 255
+// bytes at most, so a name of more than 128 is cut, and the hash of the whole
+// name is appended. `tensor_file_name` of mace/python/tools/run is the same.
 std::string SanitizeName(const std::string &name);
 
 size_t ElementSize(IDataType type);
@@ -36,8 +38,7 @@ int64_t ElementCount(const std::vector<int64_t> &shape);
 // short.
 MaceStatus MakeTensor(const TensorSpec &spec, MaceTensor *tensor);
 
-// Fills floats with uniform values in [-1, 1), and 8-bit integers and int32
-// with 0 or 1, which are valid indices into tables of at least two entries.
+// Fills floats with uniform values in [-1, 1), and integers with 0 or 1, which are valid indices into tables of at least two entries.
 void FillRandom(uint64_t seed, MaceTensor *tensor);
 
 // The file must hold exactly the tensor's bytes.

@@ -35,6 +35,15 @@ MaceTensor Make(const std::vector<int64_t> &shape,
 TEST(TensorIoTest, SanitizesNames) {
   EXPECT_EQ("MobilenetV1_Predictions_Reshape_1_0",
             SanitizeName("MobilenetV1/Predictions/Reshape_1:0"));
+  EXPECT_EQ("\xe8\xbe\x93\xe5\x85\xa5_0",
+            SanitizeName("\xe8\xbe\x93\xe5\x85\xa5:0"));
+  EXPECT_EQ(std::string(128, '_'), SanitizeName(std::string(128, '/')));
+  // tensor_files_test.py has the same names.
+  EXPECT_EQ(std::string(100, '_') + "_632e22de",
+            SanitizeName(std::string(129, '/')));
+  std::string wide = "xx";
+  for (int i = 0; i < 60; ++i) wide += "\xe8\xbe\x93";
+  EXPECT_EQ(wide.substr(0, 98) + "_8abb9799", SanitizeName(wide));
 }
 
 TEST(TensorIoTest, RefusesTensorsThatFitInNoMemory) {
@@ -112,6 +121,12 @@ TEST(TensorIoTest, RandomValuesRepeatAndStayInRange) {
   EXPECT_GE(values.min, -1.0);
   EXPECT_LE(values.max, 1.0);
   EXPECT_GT(values.max, 0.9);
+  MaceTensor short_ints = Make({1000}, IDataType::IDT_INT16);
+  FillRandom(7, &short_ints);
+  const ValueSummary indices = Summarize(short_ints);
+  EXPECT_EQ(0, indices.min);
+  EXPECT_EQ(1, indices.max);
+  EXPECT_NEAR(0.5, indices.mean, 0.1);
 }
 
 TEST(TensorIoTest, CountsWhatIsNotFinite) {

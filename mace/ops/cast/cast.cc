@@ -22,6 +22,8 @@ DataType TypeOf(CastTo to) {
       return DataType::kFloat16;
     case CastTo::BFLOAT16:
       return DataType::kBfloat16;
+    case CastTo::INT16:
+      return DataType::kInt16;
   }
   return DataType::kUnknown;
 }

@@ -31,7 +31,8 @@ struct Bool {
 };
 
 // Between integers, the low bits are kept; conversion to bool gives "not zero".
-// Kernels do the conversions from and to floats.
+// Kernels do the conversions from and to floats, except those of int16: models
+// have it at their inputs and outputs only.
 template <typename To, typename From>
 struct Convert {
   static To Of(From x) { return static_cast<To>(x); }
@@ -47,6 +48,14 @@ struct Convert<To, Bool> {
 template <>
 struct Convert<Bool, Bool> {
   static Bool Of(Bool x) { return x; }
+};
+template <>
+struct Convert<int16_t, float> {
+  // Truncates and saturates; NaN becomes 0, as in the kernels.
+  static int16_t Of(float x) {
+    if (!(x > -32768.0f)) return x != x ? 0 : INT16_MIN;
+    return x < 32767.0f ? static_cast<int16_t>(x) : INT16_MAX;
+  }
 };
 
 // Calls `call` with `function` for parts of the elements.
@@ -105,6 +114,8 @@ void ConvertFrom(ThreadPool *pool, const Tensor *input, Tensor *output) {
       return ConvertAll<From, uint8_t>(pool, input, output);
     case DataType::kInt8:
       return ConvertAll<From, int8_t>(pool, input, output);
+    case DataType::kInt16:
+      return ConvertAll<From, int16_t>(pool, input, output);
     case DataType::kBool:
       return ConvertAll<From, Bool>(pool, input, output);
     default:
@@ -154,6 +165,9 @@ class CastOp final : public CpuOp {
       case DataType::kInt8:
         ConvertFrom<int8_t>(pool, input, output);
         break;
+      case DataType::kInt16:
+        ConvertFrom<int16_t>(pool, input, output);
+        break;
       case DataType::kBool:
         ConvertFrom<Bool>(pool, input, output);
         break;
@@ -202,6 +216,9 @@ class CastOp final : public CpuOp {
       case DataType::kInt8:
         ForParts<int8_t, float>(pool, input, output, kernels->i8_to_f32);
         break;
+      case DataType::kInt16:
+        ConvertAll<int16_t, float>(pool, input, output);
+        break;
       case DataType::kBool:
         ForParts<uint8_t, float>(pool, input, output, kernels->bool_to_f32);
         break;
@@ -228,6 +245,8 @@ class CastOp final : public CpuOp {
                                         kernels->f32_to_u8);
       case DataType::kInt8:
         return ForParts<float, int8_t>(pool, input, output, kernels->f32_to_i8);
+      case DataType::kInt16:
+        return ConvertAll<float, int16_t>(pool, input, output);
       default:
         return ForParts<float, uint8_t>(pool, input, output,
                                         kernels->f32_to_bool);

@@ -43,6 +43,9 @@ TEST(CastTest, FloatsTruncateAndSaturate) {
   ExpectValue(cast("INT8"),
               Value::Of<int8_t>(DataType::kInt8, {9},
                                 {0, 0, 2, -2, 127, -128, 127, -128, 0}));
+  ExpectValue(cast("INT16"), Value::Of<int16_t>(DataType::kInt16, {9},
+                                                {0, 0, 2, -2, 300, -300,
+                                                 INT16_MAX, INT16_MIN, 0}));
   ExpectValue(cast("BOOL"), Value::Bools({9}, {1, 1, 1, 1, 1, 1, 1, 1, 1}));
   ExpectValue(cast("FLOAT32"), x);
 }
@@ -76,6 +79,27 @@ TEST(CastTest, IntegersKeepTheirLowBits) {
               Value::Of<int8_t>(DataType::kInt8, {5}, {-1, 0, 127, 0, 44}));
   ExpectValue(cast("BOOL"), Value::Bools({5}, {1, 0, 1, 1, 1}));
   ExpectValue(cast("FLOAT32"), Value::Floats({5}, {-1, 0, 127, 256, 300}));
+}
+
+TEST(CastTest, IntegersOfSixteenBits) {
+  const Value x = Value::Of<int16_t>(DataType::kInt16, {5},
+                                     {INT16_MIN, -1, 0, 300, INT16_MAX});
+  const auto cast = [&](const char *to) {
+    return OpCase("Cast").Input(x).String("to", to);
+  };
+  const Value ints = Value::Ints({5}, {INT16_MIN, -1, 0, 300, INT16_MAX});
+  ExpectValue(cast("INT16"), x);
+  ExpectValue(cast("INT32"), ints);
+  ExpectValue(cast("FLOAT32"),
+              Value::Floats({5}, {INT16_MIN, -1, 0, 300, INT16_MAX}));
+  ExpectValue(cast("UINT8"),
+              Value::Of<uint8_t>(DataType::kUint8, {5}, {0, 255, 0, 44, 255}));
+  ExpectValue(cast("BOOL"), Value::Bools({5}, {1, 1, 0, 1, 1}));
+  ExpectValue(OpCase("Cast").Input(ints).String("to", "INT16"), x);
+  ExpectValue(OpCase("Cast")
+                  .Known(Value::Ints({2}, {65537, 40000}))
+                  .String("to", "INT16"),
+              Value::Of<int16_t>(DataType::kInt16, {2}, {1, -25536}));
 }
 
 TEST(CastTest, BoolsAreZeroAndOne) {

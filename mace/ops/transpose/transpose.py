@@ -10,13 +10,13 @@ from typing import Any
 from mace.python.tools.ir.constant import Integers
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType
-from mace.python.tools.ir.op_rules.movement import moved_integers
+from mace.python.tools.ir.op_rules import OutputType
+from mace.python.tools.ir.op_rules.movement import MovementRules, moved_integers
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import permute
 
 
-class Transpose(OpRules):
+class Transpose(MovementRules):
     keeps_elements = True
 
     def infer(self, op: Op) -> list[OutputType]:

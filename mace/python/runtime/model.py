@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, Optional
+from typing import Any, NoReturn, Optional
 
 import numpy as np
 
@@ -225,6 +225,22 @@ class Model:
         arrays = [info.accept(item) for info, item in zip(self.inputs, given)]
         return self._runner.run(arrays)
 
+    def __reduce__(self) -> NoReturn:
+        refuse_copy(self)
+
+
+def refuse_copy(what: object) -> NoReturn:
+    """What `pickle` and `copy` are answered.
+
+    Raises:
+        UsageError: always.
+    """
+    raise UsageError(
+        f"a {type(what).__name__} cannot be pickled or copied: it holds memory of this "
+        "process; pass the path of its file, and load it there with mace.load, which "
+        "converts a model once"
+    )
+
 
 class Runner:
     """Runs a model with the application's order of dimensions, or with another one.
@@ -346,6 +362,9 @@ class BoundModel:
         if self._single:
             return results[0]
         return dict(zip(self.outputs, results))
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copy(self)
 
 
 class BoundInputs(Mapping[str, Array]):

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import re
 import threading
 import tracemalloc
@@ -133,6 +135,61 @@ def test_arrays_need_not_be_dense_or_of_the_models_type(digits: mace.Model) -> N
         np.testing.assert_array_equal(digits(given), expected)
     half = digits(image.astype(np.float16))
     np.testing.assert_allclose(half, expected, atol=1e-3)
+
+
+class _Tensor:
+    """As other libraries have them: its numbers are had without gradients only."""
+
+    dtype = "torch.bfloat16"
+
+    def __init__(self, array: Any, requires_grad: bool) -> None:
+        self._array, self.requires_grad = array, requires_grad
+
+    def detach(self) -> _Tensor:
+        return _Tensor(self._array, False)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad")
+        if self._array is None:
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return self._array
+
+
+def test_tensors_of_other_libraries(digits: mace.Model) -> None:
+    image = _random(1, 1, 8, 8)
+    np.testing.assert_array_equal(digits(_Tensor(image, True)), digits(image))
+    with pytest.raises(mace.MaceError, match=r"of torch.bfloat16 .* tensor.float\(\)"):
+        digits(_Tensor(None, False))
+    for nothing in (None, "cat.png", object()):
+        with pytest.raises(mace.MaceError, match="holds no real numbers"):
+            digits(nothing)
+
+
+@pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_models_are_not_copied(copied: Any, digits: mace.Model) -> None:
+    for what in (digits, digits.bind(), mace.Pipeline()):
+        name = type(what).__name__
+        with pytest.raises(mace.MaceError, match=f"a {name} cannot be pickled or"):
+            copied(what)
+
+
+def test_integers_of_16_bits(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Cast", ["pcm"], ["x"], to=_FLOAT),
+        helper.make_node("Neg", ["x"], ["y"]),
+        helper.make_node("Cast", ["y"], ["out"], to=TensorProto.INT16),
+    ]
+    sides = [[(name, TensorProto.INT16, 1, 4)] for name in ("pcm", "out")]
+    model = mace.load(_save(tmp_path / "pcm.onnx", nodes, *sides), cache=False)
+    assert {info.dtype.name for info in (*model.inputs, *model.outputs)} == {"int16"}
+    pcm = np.array([[-32767, -1, 0, 32767]], np.int16)
+    found = model(pcm)
+    assert found.dtype == np.int16
+    np.testing.assert_array_equal(found, -pcm)
+    np.testing.assert_array_equal(model(pcm.tolist()), -pcm)
+    with pytest.raises(mace.MaceError, match="input 'pcm' is int16: the array has"):
+        model(np.array([[0, 0, 0, 40000]]))
 
 
 def test_integers_that_do_not_fit_are_refused(open_several: mace.Model) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Optional
+from typing import Any, NoReturn, Optional
 
-from mace.python.runtime.model import Model, Runner
+from mace.python.runtime.model import Model, Runner, refuse_copy
 from mace.python.runtime.tensors import Array, TensorInfo
 from mace.python.tools.errors import UsageError
 from mace.python.tools.wording import nearest
@@ -65,6 +65,9 @@ class Pipeline:
         self._runners: Optional[list[Runner]] = None
         self._copies: tuple[Copy, ...] = ()
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copy(self)
 
     def add(self, stage: str, model: Model) -> None:
         """Adds the next stage; stages run in the order in which they are added.

@@ -56,12 +56,28 @@ class TensorInfo:
         Raises:
             UsageError: a number of it cannot be one of this tensor's.
         """
-        array = given if isinstance(given, np.ndarray) else np.asarray(given)
+        array = given if isinstance(given, np.ndarray) else self._as_array(given)
         if array.dtype != self.dtype:
             array = self._converted(array)
         if not array.flags.c_contiguous:
             array = np.ascontiguousarray(array)
         return array
+
+    def _as_array(self, given: Any) -> Array:
+        """An array of another library's tensor, or of a list of numbers."""
+        if getattr(given, "requires_grad", False):
+            given = given.detach()  # a run has no gradients
+        try:
+            return np.asarray(given)
+        # Whatever the other library raises.
+        except Exception as error:
+            kind = f"{type(given).__module__}.{type(given).__name__}"
+            own = getattr(given, "dtype", None)
+            raise UsageError(
+                f"input '{self.name}' is {self.dtype.name}, and NumPy makes no array "
+                f"of the given {kind}{f' of {own}' if own else ''} ({error}); convert it "
+                "first, as a tensor of PyTorch by tensor.float().cpu()"
+            ) from error
 
     def _converted(self, array: Array) -> Array:
         own, kind = self.dtype, array.dtype.kind
@@ -78,6 +94,11 @@ class TensorInfo:
             raise UsageError(
                 f"input '{self.name}' is {own.name}: the array has {array.min()} to "
                 f"{array.max()}, accepted: {limits.min} to {limits.max}"
+            )
+        if kind not in "biuf":
+            raise UsageError(
+                f"input '{self.name}' is {own.name}, but the array is "
+                f"{array.dtype.name}, which holds no real numbers"
             )
         raise UsageError(
             f"input '{self.name}' is {own.name}, but the array is {array.dtype.name}; "

@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -36,6 +36,8 @@ from mace.python.tools.importers.recognise import check_platform
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.shapes import is_static, to_ints
+
+_LOG = logging.getLogger(__name__)
 
 _OF_MODEL = ("input_tensors", "input_shapes", "output_tensors", "output_shapes")
 _SIDES = ("input", "output")
@@ -144,10 +146,37 @@ class _Part:
             about = describe_model(
                 self.config.platform.value, self.source.model, self.source.weights
             )
+        if not about.inputs and self.part.get("input_tensors") is None:
+            raise UsageError(
+                f"{self.name} has no inputs: it computes the same in every run; "
+                "compute that once, without MACE"
+            )
         self._add_side("input", about, about.inputs)
         self.dimensions.check(self.name, about.inputs)
+        about = self._without_inputs(about)
         self._add_side("output", about, self._outputs(about))
         self._add_states(about)
+
+    def _without_inputs(self, about: ModelDescription) -> ModelDescription:
+        """The description without outputs that the application has already."""
+        if self.part.get("output_tensors") is not None:
+            return about
+        given = {str(name) for name in _items(self.part.get("input_tensors"))}
+        passed = [t.name for t in about.outputs if t.name in given]
+        kept = {t.name: t for t in about.outputs if t.name not in given}
+        if passed and not kept:
+            raise UsageError(
+                f"{self.name} computes nothing: it returns its inputs "
+                f"{', '.join(passed)}"
+            )
+        if passed:
+            _LOG.warning(
+                "%s returns its inputs %s, which the application has already: they "
+                "are left out of the outputs",
+                self.name,
+                ", ".join(passed),
+            )
+        return replace(about, outputs=tuple(kept.values()))
 
     def _add_states(self, about: ModelDescription) -> None:
         """Adds the states whose inputs and outputs are named."""
@@ -176,6 +205,13 @@ class _Part:
         add(self.part, f"{side}_tensors", *(tensor.name for tensor in tensors))
         if self.part.get(shapes) is not None:
             return
+        empty = [tensor.name for tensor in tensors if 0 in (tensor.shape or ())]
+        if empty:
+            raise UsageError(
+                f"{self.name}: the {side} {', '.join(empty)} has a dimension of length "
+                "0, so that it holds nothing; export the model with another length, or "
+                "one that each run decides"
+            )
         unknown = [tensor.name for tensor in tensors if tensor.shape is None]
         if unknown and side == "input":
             raise UsageError(

@@ -305,3 +305,88 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "7,3,5,6" in capsys.readouterr().out
     assert main(["init", str(model), "--dims=batch=7"]) == 2
     assert "--dims=batch=7,x[3]=1 " in capsys.readouterr().err
+
+
+def _model(folder: Path, outputs: list[Any], inputs: list[Any] | None = None) -> Path:
+    """Relu of x [2, 3], and the part of it that is empty."""
+    nodes = [
+        helper.make_node("Relu", ["x"], ["y"]),
+        helper.make_node("Slice", ["y", "zero", "zero"], ["nothing"]),
+    ]
+    info = helper.make_tensor_value_info
+    given = [("x", (2, 3))] if inputs is None else inputs
+    zero = [numpy_helper.from_array(np.array([0]), "zero")]
+    if not given:
+        zero.append(numpy_helper.from_array(np.ones((2, 3), np.float32), "x"))
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [info(name, TensorProto.FLOAT, shape) for name, shape in given],
+        [info(name, TensorProto.FLOAT, shape) for name, shape in outputs],
+        zero,
+    )
+    path = folder / "net.onnx"
+    opsets = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    return path
+
+
+def test_an_old_shape_of_an_output_in_the_models_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _model(tmp_path, [("y", (5, 3))])
+    build = f"--build_dir={tmp_path / 'build'}"
+    assert main(["convert", str(path), build]) == 0
+    told = capsys.readouterr()
+    assert "its file declares [5, 3] for the output y, which is [2, 3]" in (
+        " ".join((told.out + told.err).split())
+    )
+    config = tmp_path / "net.yml"
+    for said, status in (("", 0), ("output_shapes: 5,3", 2)):
+        config.write_text(f"""
+library_name: l
+target_abis: host
+models:
+  m:
+    model_file_path: {path}
+    runtime: cpu
+    subgraphs:
+      - output_tensors: y
+        {said}
+""")
+        assert main(["convert", f"--config={config}", build]) == status
+    told = capsys.readouterr()
+    assert "output_shapes says [5, 3]" in " ".join((told.out + told.err).split())
+
+
+@pytest.mark.parametrize(
+    ("outputs", "kept"),
+    [
+        ([("y", (2, 3)), ("x", (2, 3))], ["y"]),
+        ([("y", (2, 3)), ("y", (2, 3))], ["y"]),
+    ],
+    ids=["an input", "twice"],
+)
+def test_outputs_that_the_application_has(
+    outputs: list[Any], kept: list[str], tmp_path: Path
+) -> None:
+    deployment = _of_files(_model(tmp_path, outputs))
+    assert list(deployment.models["net"].whole.output_tensors) == kept
+
+
+@pytest.mark.parametrize(
+    ("outputs", "inputs", "message"),
+    [
+        ([("x", (2, 3))], None, "net.onnx computes nothing: it returns its inputs x"),
+        ([("y", (2, 3))], [], "net.onnx has no inputs: it computes the same"),
+        ([("y", (0, 3))], [("x", (0, 3))], "the input x has a dimension of length 0"),
+        ([("nothing", None)], None, "the output nothing has a dimension of length 0"),
+    ],
+)
+def test_models_without_anything_to_compute(
+    outputs: list[Any], inputs: list[Any] | None, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=message) as caught:
+        _of_files(_model(tmp_path, outputs, inputs))
+    for key in ("_tensors", "_shapes", "deployment"):
+        assert key not in str(caught.value)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from mace.python.tools.config.yaml_source import Items, Table, Text
@@ -20,4 +21,4 @@ def put(table: Table, key: str, value: Any) -> None:
     """Adds what a tree is made of where the key has no value."""
     if table.get(key) is None:
         table.places.pop(key, None)
-        table.add(key, value, table.place.key(key))
+        table.add(key, value, replace(table.place.key(key), of_model=True))

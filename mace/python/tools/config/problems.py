@@ -21,11 +21,13 @@ class Place:
         line: 1-based; 0 when it is about no line.
         path: of the key as the user wrote it, ``models.m.subgraphs[0].order``;
             empty for the file as a whole and for flags.
+        of_model: the model's own file says so, and the deployment leaves it out.
     """
 
     origin: str
     line: int = 0
     path: str = ""
+    of_model: bool = False
 
     def __str__(self) -> str:
         return f"{self.origin}: {self.path}" if self.path else self.origin

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Deployment files as the model zoo of the original MACE has them.
 
-Each is accepted, or refused with a sentence that says what to write. The keys and
-values are those that its 55 public files use (DM-08 to DM-19 and DS-01 to DS-14).
+Each key and value is accepted, or refused with a sentence that says what to write.
+They are those that its 55 public files use (DM-08 to DM-19 and DS-01 to DS-14).
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ from mace.python.tools.ir.shapes import (
     to_ints,
 )
 
+_LOG = logging.getLogger(__name__)
+
 
 def import_request(
     model: ModelConfig, model_path: Path, weight_path: Path | None
@@ -50,7 +53,7 @@ def import_request(
             for info in subgraph.inputs
         ),
         outputs=tuple(
-            OutputSpec(info.name, DataFormat(info.data_format.value))
+            OutputSpec(info.name, DataFormat(info.data_format.value), info.data_type)
             for info in subgraph.outputs
         ),
         cpu_floats=not (model.quantize or model.quantize_dynamic)
@@ -147,11 +150,17 @@ def check_input_shapes(model: ModelConfig, graph: Graph) -> None:
 
 
 def check_output_shapes(model: ModelConfig, graph: Graph) -> None:
-    """Compares the deployment's output shapes with the inferred ones.
+    """Compares the deployment's output shapes with the inferred ones. Those that only
+    the model's file declares may be old ones, of which no framework takes notice.
 
     Raises:
         ImportModelError: lists the outputs that differ.
     """
+    of_model = any(
+        key.name == "output_shapes" and place.of_model
+        for part in model.subgraphs
+        for key, _, place in part.given
+    )
     problems = []
     for info, value in zip(model.whole.outputs, graph.outputs):
         shape = value.shape
@@ -161,7 +170,17 @@ def check_output_shapes(model: ModelConfig, graph: Graph) -> None:
         if graph.formats[value.name] is DataFormat.NHWC and user is DataFormat.NCHW:
             shape = permute(shape, NHWC_TO_NCHW)
         declared = from_ints(info.shape)
-        if not _agree(shape, declared):
+        if _agree(shape, declared):
+            continue
+        if of_model:
+            _LOG.warning(
+                "%s: its file declares %s for the output %s, which is %s",
+                model.name,
+                format_shape(declared),
+                info.name,
+                format_shape(shape),
+            )
+        else:
             problems.append(
                 f"models.{model.name}: output_shapes says "
                 f"{format_shape(declared)} for {info.name!r}, the model makes "

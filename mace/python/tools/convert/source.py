@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.origins import cited
+from mace.python.tools.convert.hints import in_words_for
 from mace.python.tools.convert.requests import (
     check_border_types,
     check_input_shapes,
@@ -25,6 +26,7 @@ from mace.python.tools.fetch import fetch_files, file_sha256
 from mace.python.tools.importers.base import (
     ImportModelError,
     UnknownTensorError,
+    UnsupportedNodesError,
     load_importer,
 )
 from mace.python.tools.importers.description import TensorDescription, describe_model
@@ -139,6 +141,8 @@ def _import(
     check_platform(request.model_path, model.platform)
     try:
         graph = load_importer(model.platform.value)(request)
+    except UnsupportedNodesError as error:
+        raise in_words_for(model, error) from error
     except UnknownTensorError as error:
         raise ImportModelError(f"{error}{_borders(model, source)}") from error
     graph.cpu_floats = request.cpu_floats

@@ -75,10 +75,15 @@ class InputSpec:
 
 @dataclass(frozen=True)
 class OutputSpec:
-    """A model output as the deployment file describes it."""
+    """A model output as the deployment file describes it.
+
+    Attributes:
+        dtype: element type the application gets.
+    """
 
     name: str
     data_format: DataFormat = DataFormat.NHWC
+    dtype: DataType = DataType.FLOAT32
 
 
 @dataclass(frozen=True)
@@ -156,6 +161,14 @@ def framework_format(user: DataFormat, framework: DataFormat) -> DataFormat:
     return DataFormat.NONE if user is DataFormat.NONE else framework
 
 
+def border_type(own: DataType, spec: InputSpec | OutputSpec) -> DataType:
+    """The element type of an input or output for `GraphBuilder.input` and `.output`,
+    from that of the framework: who asks for int32 does not get int16.
+    """
+    wide = own is DataType.INT16 and spec.dtype is DataType.INT32
+    return DataType.INT32 if wide else own
+
+
 @dataclass(frozen=True)
 class UnsupportedNode:
     """Why one node cannot be converted.
@@ -177,6 +190,7 @@ class UnsupportedNodesError(UnsupportedError):
     """All nodes of a model that cannot be converted, as one table."""
 
     def __init__(self, model: str, nodes: Iterable[UnsupportedNode]) -> None:
+        self.model = model
         self.nodes = tuple(nodes)
         count = len(self.nodes)
         what = "node" if count == 1 else "nodes"

@@ -14,7 +14,7 @@ from typing import Any
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import Shape, static
+from mace.python.tools.ir.shapes import END, Shape, static
 
 # Adds an operator with these inputs and attributes.
 Make = Callable[[str, "Sequence[Value | None]", "Mapping[str, Any]"], Value]
@@ -44,8 +44,13 @@ def einsum(make: Make, equation: str, values: Sequence[Value]) -> Value:
     """
     equation = equation.replace(" ", "")
     terms, result = _terms(equation, values)
-    if any(value.dtype is not DataType.FLOAT32 for value in values):
-        raise UnsupportedNodeError("its operands are not floats")
+    kinds = {value.dtype for value in values}
+    if kinds not in ({DataType.FLOAT32}, {DataType.INT32}):
+        shown = ", ".join(sorted(kind.value for kind in kinds))
+        raise UnsupportedNodeError(
+            f"its operands are {shown}; floats and integers of 32 bits are computed",
+            "cast the operands to one of these types",
+        )
     terms = [_without_repeats(make, term) for term in terms]
     while len(terms) > 1:
         later = result + "".join(term.letters for term in terms[2:])
@@ -132,9 +137,20 @@ def _reduced(make: Make, term: _Term, wanted: str) -> _Term:
     axes = [i for i, letter in enumerate(term.letters) if letter not in wanted]
     if not axes:
         return term
-    attrs = {"mode": "SUM", "axes": axes, "keep_dims": False}
     kept = "".join(letter for letter in term.letters if letter in wanted)
+    if term.value.dtype is DataType.INT32:
+        return _Term(_sums_of_integers(make, term.value, axes), kept)
+    attrs = {"mode": "SUM", "axes": axes, "keep_dims": False}
     return _Term(make("Reduce", [term.value], attrs), kept)
+
+
+def _sums_of_integers(make: Make, value: Value, axes: Sequence[int]) -> Value:
+    """Exact ones, which Reduce lacks."""
+    last = {"begins": [-1], "ends": [END], "strides": [1]}
+    for axis in axes:
+        value = make("CumSum", [value], {"axis": axis})
+        value = make("StridedSlice", [value], {"axes": [axis], **last})
+    return make("Squeeze", [value], {"axes": axes})
 
 
 def _ordered(make: Make, term: _Term, letters: str) -> _Term:
@@ -155,6 +171,9 @@ def _product(make: Make, a: _Term, b: _Term, later: str) -> _Term:
     batch = "".join(letter for letter in shared if letter in later)
     rows = "".join(letter for letter in a.letters if letter not in shared)
     columns = "".join(letter for letter in b.letters if letter not in shared)
+    if summed and a.value.dtype is DataType.INT32:
+        # MatMul has no integers of 32 bits.
+        return _reduced(make, _product(make, a, b, later + summed), later)
     if _comes_first(columns, rows, later):
         a, b, rows, columns = b, a, columns, rows
     a = _ordered(make, a, batch + rows + summed)

@@ -20,12 +20,14 @@ class Inspection:
         size: of its files, in bytes.
         description: what its files say.
         check: what would become of its nodes.
+        is_open: whether each run decides some of the lengths that it was checked with.
     """
 
     name: str
     size: int
     description: ModelDescription
     check: ModelCheck
+    is_open: bool
 
     @property
     def outputs(self) -> Sequence[TensorDescription]:

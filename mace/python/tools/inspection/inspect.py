@@ -38,6 +38,7 @@ def inspect_deployment(
                 source.size(()),
                 about,
                 check_model(model, source),
+                any(dim < 0 for info in model.whole.inputs for dim in info.shape),
             )
         )
     out = stream or sys.stdout

@@ -54,6 +54,22 @@ def test_what_cannot_be_converted_is_said(
     assert "1 node cannot be converted; converter.py check says why" in text
 
 
+def test_what_open_dimensions_prevent_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It may convert once they have numbers."""
+    info = onnx.helper.make_tensor_value_info
+    node = onnx.helper.make_node("Squeeze", ["x"], ["y"])
+    graph = onnx.helper.make_graph(
+        [node], "g", [info("x", 1, ["N", "M"])], [info("y", 1, None)]
+    )
+    path = tmp_path / "open.onnx"
+    onnx.save(onnx.helper.make_model(graph, ir_version=8), path)
+    assert main(["inspect", str(path)]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "cannot be converted with all of its dimensions open;" in text
+
+
 def test_the_conversion_finds_shapes_of_outputs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

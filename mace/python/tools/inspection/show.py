@@ -53,6 +53,8 @@ def _model(inspection: Inspection) -> Iterator[str]:
         what = check.problem
         if refused:
             what = f"{counted(refused, 'node')} cannot be converted"
+            if inspection.is_open:
+                what += " with all of its dimensions open"
         yield f"  MACE   {what}; {command('check')} says why"
     else:
         yield f"  MACE   converts it to {counted(check.operators, 'operator')}"

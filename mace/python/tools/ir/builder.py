@@ -110,24 +110,31 @@ class GraphBuilder:
         dtype: DataType,
         shape: Shape,
         data_format: DataFormat = DataFormat.NONE,
+        widen: bool = True,
     ) -> Value:
-        """Adds an input of the model.
+        """Adds an input of the model, and returns the value that operators read.
 
         Args:
             name: as the deployment file calls it.
-            dtype: element type of the framework; narrowed.
+            dtype: element type of the framework; narrowed. Integers of 16 bits are
+                what the application passes, and int32 for operators.
             shape: in the framework's order. An unknown dimension becomes a
                 symbol, so that it is known to be equal wherever it goes.
             data_format: the framework's order if the dimensions are those of
                 an image and the user did not say NONE; see README.md.
+            widen: integers of 16 bits; otherwise they are returned as they are.
         """
         symbolic = tuple(
             f"{name}:{axis}" if dim is None else dim for axis, dim in enumerate(shape)
         )
-        value = self.graph.add_value(name, dtype.narrowed, symbolic)
+        at_border = dtype if dtype is DataType.INT16 else dtype.narrowed
+        value = self.graph.add_value(name, at_border, symbolic)
         value.source = name
         self.graph.inputs.append(value)
         self.graph.formats[name] = _image_format(shape, data_format)
+        if at_border is DataType.INT16 and widen:
+            wide = self.graph.unique_name(f"{name}/int32")
+            return self.one("Cast", [value], None, {"to": "INT32"}, wide)
         return value
 
     def output(
@@ -135,12 +142,17 @@ class GraphBuilder:
         value: Value,
         name: str,
         data_format: DataFormat = DataFormat.NONE,
+        dtype: DataType | None = None,
     ) -> Value:
         """Makes a value an output of the model under `name`.
 
         The value is renamed, or copied by an Identity where it cannot be (it
         is an input, a constant or another output). What does not count of it
         (ir/counted.py) is removed, and such a value has the framework's order.
+
+        Args:
+            dtype: element type that the application gets, if that is int16; such
+                values are int32 for operators.
         """
         graph = self.graph
         counted = self.counted.get(value)
@@ -156,6 +168,10 @@ class GraphBuilder:
             value.source = name
             # Results of a list are no image.
             data_format = DataFormat.NONE
+        if dtype is DataType.INT16 and value.dtype is DataType.INT32:
+            short = graph.unique_name(f"{name}/int16")
+            value = self.one("Cast", [value], None, {"to": "INT16"}, short)
+            value.source = name
         if value.name != name:
             taken = graph.values.get(name)
             if taken is not None:

@@ -12,6 +12,7 @@ import contextlib
 import logging
 from collections.abc import Iterator
 
+from mace.python.installation import command
 from mace.python.tools.codegen import ModelPlaces, model_places
 from mace.python.tools.command_line.options import CommandOptions
 from mace.python.tools.config.deployment import Deployment, ModelConfig
@@ -37,6 +38,15 @@ def bring_up_to_date(deployment: Deployment, options: CommandOptions) -> None:
     before = _read(places)
     why = _reason(places, before, model)
     if not why:
+        if before is not None and before.is_quantized:
+            _LOG.info(
+                "%s: this is the model that `quantize` made of %s, which computes in "
+                "integers; `%s %s` makes the one in floats again",
+                model.name,
+                model.model_file_path.location,
+                command("convert"),
+                model.model_file_path.location,
+            )
         return
     _LOG.info(
         "%s: converting %s to %s first (%s)",

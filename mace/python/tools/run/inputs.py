@@ -75,20 +75,27 @@ def load_tensor(ref: FileRef, shape: tuple[int, ...], data_type: DataType) -> Ar
         FetchError: the file cannot be had.
     """
     path = fetch_file(ref)
-    array = _read(path, ref, data_type)
-    shaped = _fit(array, shape)
-    if shaped is None:
-        raise InputDataError(
-            f"{ref.place}: {ref.location} holds an array of shape {list(array.shape)}, "
-            f"and the tensor has shape {list(shape)}"
-        )
-    converted = _as_type(shaped, element_type(data_type.value))
+    fitted = fit(_read(path, ref, data_type), shape, data_type.value)
+    if isinstance(fitted, str):
+        raise InputDataError(f"{ref.place}: {ref.location} {fitted}")
+    return fitted
+
+
+def fit(array: Array, shape: tuple[int, ...], data_type: str) -> Array | str:
+    """The array as a tensor of that shape and type, or why it cannot be one."""
+    shaped = fit_shape(array, shape)
+    if isinstance(shaped, str):
+        return shaped
+    converted = _as_type(shaped, element_type(data_type))
     if isinstance(converted, str):
-        raise InputDataError(
-            f"{ref.place}: {ref.location} holds {array.dtype}, and the tensor is "
-            f"{data_type.value}: {converted}"
-        )
+        return f"holds {array.dtype}, and the tensor is {data_type}: {converted}"
     return converted
+
+
+def is_numpy_file(path: Path) -> bool:
+    """Whether a file begins like one of `numpy.save`."""
+    with open(path, "rb") as stream:
+        return stream.read(6) == b"\x93NUMPY"
 
 
 def _from_file(info: BorderTensor, ref: FileRef) -> Array:
@@ -106,8 +113,7 @@ def _state(info: BorderTensor) -> Array:
 
 
 def _read(path: Path, ref: FileRef, data_type: DataType) -> Array:
-    with open(path, "rb") as stream:
-        is_npy = stream.read(6) == b"\x93NUMPY"
+    is_npy = is_numpy_file(path)
     if not is_npy and path.suffix == ".npy":
         what = other_format(path).partition(":")[0]
         raise InputDataError(
@@ -148,8 +154,8 @@ def _as_type(array: Array, dtype: np.dtype[Any]) -> Array | str:
     )
 
 
-def _fit(array: Array, shape: tuple[int, ...]) -> Array | None:
-    """The array in that shape; -1 matches any dimension. None if it does not fit.
+def fit_shape(array: Array, shape: tuple[int, ...]) -> Array | str:
+    """The array in that shape, or why it does not fit; -1 matches any dimension.
     Dimensions of 1 may be missing (an image saved without its batch), and a raw file
     has no shape.
     """
@@ -163,7 +169,10 @@ def _fit(array: Array, shape: tuple[int, ...]) -> Array | None:
     same_size = static and array.size == int(np.prod(shape))
     if same_size and (squeezed == wanted or array.ndim == 1):
         return array.reshape(shape)
-    return None
+    return (
+        f"holds an array of shape {list(array.shape)}, and the tensor has shape "
+        f"{list(shape)}"
+    )
 
 
 def _random(info: BorderTensor, seed: int) -> Array:

@@ -34,6 +34,7 @@ from mace.python.tools.export.model_file import ModelFile
 from mace.python.tools.run.inputs import element_type
 from mace.python.tools.run.opencl_files import OpenclStore
 from mace.python.tools.run.options import RunOptions
+from mace.python.tools.run.tensor_files import tensor_file_name
 
 Array = npt.NDArray[Any]
 
@@ -63,7 +64,7 @@ class Port:
 
     @property
     def file_suffix(self) -> str:
-        return "_" + re.sub("[^0-9A-Za-z]", "_", self.name)
+        return "_" + tensor_file_name(self.name)
 
 
 @dataclass(frozen=True)

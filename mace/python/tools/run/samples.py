@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -22,16 +21,24 @@ from mace.python.tools.devices import Device
 from mace.python.tools.errors import CheckFailedError, UsageError
 from mace.python.tools.export.model_file import ModelFile, TensorInfo
 from mace.python.tools.fetch import fetch_file
-from mace.python.tools.run.inputs import InputDataError, element_type
+from mace.python.tools.run.inputs import (
+    InputDataError,
+    element_type,
+    fit,
+    fit_shape,
+    is_numpy_file,
+)
 from mace.python.tools.run.invocation import Answer, Port, Request, run_on_device
 from mace.python.tools.run.opencl_files import OpenclStore
 from mace.python.tools.run.options import RunOptions
+from mace.python.tools.run.tensor_files import tensor_file_name
 from mace.python.tools.validate.accuracy import run_accuracy_script
 
 _LOG = logging.getLogger(__name__)
 
 Array = npt.NDArray[Any]
 
+_NUMPY = ".npy"
 # The most bad samples of a folder that are listed one by one.
 _MOST_PROBLEMS = 10
 
@@ -121,7 +128,7 @@ def _with_batch(shape: tuple[int, ...], declared: int, batch: int) -> tuple[int,
 def find_samples(folder: Path, model: ModelFile) -> tuple[str, ...]:
     """The samples of a folder, by the suffix of their files.
 
-    A sample is one raw file per input, `<name><suffix>` with names as in
+    A sample is one file per input, of NumPy or raw, `<name><suffix>` with names as in
     mace_run's files.
 
     Raises:
@@ -152,7 +159,8 @@ def run_folder(
     input_dir: Path,
     output_dir: Path,
 ) -> None:
-    """Runs samples of a folder, writes `<output><suffix>` to another.
+    """Runs samples of a folder, writes `<output><suffix>` to another: NumPy files if
+    the suffix is theirs, otherwise raw ones.
 
     Args:
         suffixes: of the samples, from `find_samples`.
@@ -177,10 +185,13 @@ def read_sample(folder: Path, suffix: str, model: ModelFile) -> dict[str, Array]
 
 
 def write_outputs(folder: Path, outputs: Mapping[str, Array], suffix: str = "") -> None:
-    """Writes outputs as raw files, `<name><suffix>` each."""
+    """Writes outputs to `<name><suffix>` each, see `run_folder`."""
     for name, array in outputs.items():
-        with atomic_write(folder / (_file_name(name) + suffix)) as stream:
-            stream.write(array.tobytes())
+        with atomic_write(folder / (tensor_file_name(name) + suffix)) as stream:
+            if suffix.endswith(_NUMPY):
+                np.save(stream, array)
+            else:
+                stream.write(array.tobytes())
 
 
 def run_scripts(subgraph: SubgraphConfig, runner: SampleRunner) -> dict[str, str]:
@@ -196,7 +207,7 @@ def run_scripts(subgraph: SubgraphConfig, runner: SampleRunner) -> dict[str, str
 
 
 def _suffixes(folder: Path, model: ModelFile) -> list[str]:
-    names = [_file_name(tensor.name) for tensor in model.inputs]
+    names = [tensor_file_name(tensor.name) for tensor in model.inputs]
     prefix = names[0]
     # If a file name starts with several inputs' names, the longest one counts.
     longer = tuple(name for name in names if name.startswith(prefix) and name != prefix)
@@ -212,19 +223,23 @@ def _suffixes(folder: Path, model: ModelFile) -> list[str]:
     return found
 
 
-def _file_name(tensor: str) -> str:
-    return re.sub("[^0-9A-Za-z]", "_", tensor)
-
-
 def _sample_path(folder: Path, tensor: TensorInfo, suffix: str) -> Path:
-    return folder / (_file_name(tensor.name) + suffix)
+    return folder / (tensor_file_name(tensor.name) + suffix)
 
 
 def _problem(path: Path, tensor: TensorInfo) -> str:
-    """Why a tensor cannot be read from a raw file; None if it can."""
+    """Why a tensor cannot be read from a file; empty if it can."""
     wanted = f"{tensor.data_type} values of shape {list(tensor.shape)}"
     if not path.is_file():
         return f"{path}: no such file; it should hold {wanted}"
+    try:
+        if is_numpy_file(path):
+            shaped = fit_shape(_load(path), tensor.shape)
+            return f"{path} {shaped}" if isinstance(shaped, str) else ""
+    except (OSError, ValueError, EOFError) as error:
+        return f"{path} cannot be read: {error}"
+    if path.suffix == _NUMPY:
+        return f"{path} is no NumPy file: write it with numpy.save"
     # One unknown dimension can be computed from the size of the file.
     known = math.prod(dim for dim in tensor.shape if dim >= 0)
     open_dims = sum(dim < 0 for dim in tensor.shape)
@@ -238,12 +253,26 @@ def _problem(path: Path, tensor: TensorInfo) -> str:
     if fits:
         return ""
     of = "a multiple of " if open_dims else ""
-    return f"{path}: {size} bytes; {wanted} are {of}{unit}"
+    return (
+        f"{path}: {size} bytes; {wanted} are {of}{unit}, without header (NumPy files "
+        "of numpy.save are read, too)"
+    )
+
+
+def _load(path: Path) -> Array:
+    """The array of a NumPy file, which is read where it is used."""
+    array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+    return array
 
 
 def _read(path: Path, tensor: TensorInfo) -> Array:
     try:
-        array = np.fromfile(path, element_type(tensor.data_type))
-        return array.reshape(tensor.shape)
-    except (OSError, ValueError) as error:
+        if not is_numpy_file(path):
+            array = np.fromfile(path, element_type(tensor.data_type))
+            return array.reshape(tensor.shape)
+        fitted = fit(_load(path), tensor.shape, tensor.data_type)
+    except (OSError, ValueError, EOFError) as error:
         raise InputDataError(f"{path} cannot be read: {error}") from error
+    if isinstance(fitted, str):
+        raise InputDataError(f"{path} {fitted}")
+    return np.array(fitted)

@@ -19,6 +19,7 @@ from mace.python.tools.importers.base import (
     InputSpec,
     UnsupportedNodeError,
     UnsupportedNodes,
+    border_type,
     framework_format,
     nearest_names,
     refusal_of,
@@ -46,9 +47,9 @@ from mace.python.tools.ir.graph import Graph, Value
 from mace.python.tools.ir.shapes import from_ints
 
 _LOG = logging.getLogger(__name__)
-_EXPORT_HINT = (
-    "write it with layers of Keras, or call model.export(FOLDER) and say "
-    "platform: tensorflow"
+EXPORT_HINT = (
+    "write it with supported layers of Keras, or call model.export(FOLDER) and convert "
+    "that folder"
 )
 _INPUT_TYPES = {
     "float16": DataType.FLOAT32,
@@ -170,11 +171,11 @@ class _Import:
         check_declared_shape(spec, shape, own)
         value = self.builder.input(
             spec.name,
-            dtype,
+            border_type(dtype, spec),
             from_ints(shape),
             framework_format(spec.data_format, self.order),
         )
-        value.source = name
+        self.builder.graph.inputs[-1].source = name
         self.values[name] = value
 
 
@@ -278,6 +279,7 @@ class _Scope:
                 name,
                 call.layer.kind,
                 f"a model with {len(inner.inputs)} inputs is called with {len(given)}",
+                EXPORT_HINT,
             )
             return
         known = {
@@ -328,7 +330,8 @@ class _Scope:
 
         refusal = refusal_of(convert)
         if refusal is not None:
-            run.unsupported.add(name, layer.kind, refusal.reason, refusal.hint)
+            hint = refusal.hint or EXPORT_HINT
+            run.unsupported.add(name, layer.kind, refusal.reason, hint)
             return True
         before = context.before_activation
         if before is not None:
@@ -372,9 +375,12 @@ def _check_type(layer: Layer) -> None:
 
 def _why(layer: Layer) -> tuple[str, str]:
     if layer.custom:
-        return f"a class that is not of Keras ({layer.custom})", _EXPORT_HINT
+        return f"a class that is not of Keras ({layer.custom})", EXPORT_HINT
     if layer.kind in REFUSED:
         return REFUSED[layer.kind]
+    if layer.kind.startswith("ops."):
+        # One that is spelled alike does something else.
+        return "function not supported", EXPORT_HINT
     near = nearest_names(layer.kind, HANDLERS.types(), 2)
-    hint = "supported and similar: " + ", ".join(near) if near else _EXPORT_HINT
-    return "layer not supported", hint
+    similar = f"supported and similar: {', '.join(near)}; or " if near else ""
+    return "layer not supported", similar + EXPORT_HINT

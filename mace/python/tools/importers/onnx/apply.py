@@ -75,32 +75,32 @@ class _Applied:
     def convert(
         self, proto: onnx.NodeProto, inputs: Sequence[Value | None], opset: int
     ) -> list[Value]:
-        """The results of a node in the order of its outputs."""
+        """The results of a node in the order of the outputs that have names."""
         handler = HANDLERS.find(proto.op_type)
+        outputs = list(filter(None, proto.output))
         reason = UnsupportedNodeError(f"MACE has no operator {proto.op_type}")
         if handler is not None:
-            wanted = frozenset(proto.output)
             node = Node(
                 proto,
                 opset,
                 inputs,
                 self._builder,
                 self._reader,
-                wanted,
+                frozenset(outputs),
                 self._types,
             )
             try:
                 if convert_counted(node):
-                    return [node.results[name] for name in proto.output]
+                    return [node.results[name] for name in outputs]
                 with self._builder.counted.require_reads(inputs):
                     handler(node)
-                return [node.results[name] for name in proto.output]
+                return [node.results[name] for name in outputs]
             except UnsupportedNodeError as error:
                 reason = error
             self._discard(proto)
         folded = fold_node(proto, opset, inputs, self._builder)
         if folded is not None:
-            return [folded[name] for name in proto.output]
+            return [folded[name] for name in outputs]
         body = standard_body(proto, opset, inputs, proto.name)
         if body is None:
             raise reason
@@ -112,13 +112,13 @@ class _Applied:
         for inner in body.nodes:
             given = [known[name] if name else None for name in inner.input]
             results = self.convert(inner, given, body.opset)
-            known.update(zip(inner.output, results))
-        return [known[name] for name in proto.output]
+            known.update(zip(filter(None, inner.output), results))
+        return [known[name] for name in outputs]
 
     def _discard(self, proto: onnx.NodeProto) -> None:
         """Renames outputs that a handler created before it failed."""
         graph = self._builder.graph
-        for name in proto.output:
+        for name in filter(None, proto.output):
             value = graph.values.get(name)
             if value is not None:
                 graph.rename_value(value, graph.unique_name(f"{name}/discarded"))

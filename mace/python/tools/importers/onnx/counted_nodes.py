@@ -22,6 +22,7 @@ from mace.python.tools.importers.onnx.counts import (
 )
 from mace.python.tools.importers.onnx.node import Node
 from mace.python.tools.ir.counted import Counted
+from mace.python.tools.ir.dims import Dim, add
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.infer import ShapeError
@@ -91,7 +92,7 @@ def empty_or(node: Node, condition: Value, one: Value, other: Value) -> Value | 
 def _lengthened(node: Node, value: Value, axis: int, length: int) -> Value:
     shape = list(node.static_shape(value))
     shape[axis] = length - shape[axis]
-    if shape[axis] == 0 or shape[axis] == length:
+    if shape[axis] <= 0 or shape[axis] == length:
         return value
     rest = node.literal(np.zeros(shape), value.dtype)
     return node.make("Concat", [value, rest], {"axis": axis})
@@ -436,6 +437,53 @@ def _range(view: CountedNode) -> bool:
     return True
 
 
+@_for("Pad")
+def _pad(view: CountedNode) -> bool:
+    """To a length that does not depend on how many elements there are."""
+    node, x, counted = view.node, view.node.input(0), view.counted[0]
+    if counted is None or node.opset < 11 or node.input(1).is_constant:
+        return False
+    shape, pads = node.static_shape(x), node.input(1)
+    rank, axis = len(shape), counted.axis
+    axes = list(range(rank))
+    if node.has_input(3):
+        axes = [node.axis(a, rank) for a in node.constant_ints(3, "axes")]
+    found = view.symbols(pads)
+    sides = [] if found is None else list(found.reshape(-1))
+    if len(sides) != 2 * len(axes):
+        raise UnsupportedNodeError(f"pads ({pads.name}) depends on more than lengths")
+    amounts: list[Dim] = [0] * (2 * rank)
+    for place, each in enumerate(axes):
+        amounts[each], amounts[each + rank] = sides[place], sides[place + len(axes)]
+    before = amounts[axis]
+    total = add(amounts[axis + rank], view.name_of(counted.count))
+    amounts[axis + rank] = 0
+    is_fixed = isinstance(total, int) and all(isinstance(n, int) for n in amounts)
+    if not is_fixed or not isinstance(before, int) or before < 0:
+        raise UnsupportedNodeError(
+            f"pads ({pads.name}) does not bring axis {axis}, of which the run "
+            "determines how many elements count, to a fixed length",
+            "pad it behind its elements, by a fixed length minus their number",
+        )
+    assert isinstance(total, int)
+    if node.text("mode", "constant") != "constant" or total < 0:
+        raise UnsupportedNodeError(
+            f"mode {node.text('mode', 'constant')!r} of pads that the run determines"
+        )
+    value = 0.0
+    if node.has_input(2):
+        value = float(node.constant(2, "constant_value").reshape(-1)[0])
+    amounts[axis + rank] = max(total - shape[axis], 0)
+    fixed = node.literal(amounts, DataType.INT32)
+    masked = view.masked(x, counted, value)
+    (result,) = view.own_results([masked, fixed, *node.inputs[2:3]], 1)
+    if shape[axis] > total:
+        cut = {"axes": [axis], "begins": [0], "ends": [before + total], "strides": [1]}
+        result = node.make("StridedSlice", [result], cut)
+    view.result(0, result, None)
+    return True
+
+
 _NEUTRAL = {
     "ReduceL1": 0.0,
     "ReduceL2": 0.0,
@@ -550,7 +598,12 @@ def _scatter(view: CountedNode) -> bool:
         inside = node.make("Reshape", [inside], {"shape": lined})
         last = node.literal(behind, DataType.INT32)
         index = node.make("Where", [inside, index, last])
-    (result,) = view.own_results([longer, index, node.input(2)], 1)
+    written = node.input(2)
+    if updates is not None:
+        # Fewer updates than places for them: where all of the places cannot count.
+        at, wanted = updates.axis, node.static_shape(index)[places.axis]
+        written = _lengthened(node, written, at, wanted)
+    (result,) = view.own_results([longer, index, written], 1)
     cut = {"axes": [axis], "begins": [0], "ends": [length], "strides": [1]}
     view.result(0, node.make("StridedSlice", [result], cut), data)
     return True

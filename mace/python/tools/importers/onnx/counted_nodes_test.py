@@ -451,3 +451,61 @@ def test_sequence_of_bags(x: Array, tmp_path: Path) -> None:
     constants = {"steps": np.array(3), "yes": np.array(True), "step": [1]}
     offsets = np.array([0, 2, 3, 6])
     _check(tmp_path, nodes, x, constants, ["y"], offsets=offsets)
+
+
+@pytest.mark.parametrize("limit", [9, 6, 4])
+@pytest.mark.parametrize("case", _CASES)
+def test_pad_to_a_fixed_number(case: str, limit: int, tmp_path: Path) -> None:
+    """As detectors end: rows of nothing behind those that were found, in pads that
+    exporters bring into ONNX's order. Of more rows than wanted, the last are cut off.
+    """
+    nodes = [
+        *_ROWS,
+        _make("Shape", ["rows"], ["shape"]),
+        _make("Gather", ["shape", "first"], ["n"]),
+        _make("Sub", ["limit", "n"], ["missing"]),
+        _make("Unsqueeze", ["missing", "front"], ["last"]),
+        _make("Concat", ["front", "front", "front", "last"], ["pairs"], axis=0),
+        _make("Reshape", ["pairs", "by_two"], ["table2"]),
+        _make("Slice", ["table2", "flat", "far", "front", "flat"], ["turned"]),
+        _make("Transpose", ["turned"], ["sides"], perm=[1, 0]),
+        _make("Reshape", ["sides", "flat"], ["pads"]),
+        _make("Pad", ["rows", "pads", "value"], ["y"]),
+    ]
+    constants = {
+        "limit": np.array(limit),
+        "by_two": np.array([-1, 2]),
+        "far": np.array([-(2**63) + 1]),
+        "value": np.float32(-1),
+    }
+    (found,) = _check(tmp_path, nodes, _CASES[case], constants)
+    assert found.shape == (limit, 4)
+
+
+def test_pads_that_lead_to_no_fixed_number_are_refused(tmp_path: Path) -> None:
+    nodes = [
+        *_FOUND,
+        _make("Shape", ["found"], ["n"]),
+        _make("Concat", ["front", "n"], ["pads"], axis=0),
+        _make("Pad", ["found", "pads"], ["y"]),
+    ]
+    with pytest.raises(MaceError, match="does not bring axis 0"):
+        _check(tmp_path, nodes, _SOME)
+
+
+@pytest.mark.parametrize("case", _CASES)
+def test_elements_of_a_shorter_list_for_places_that_count(
+    case: str, tmp_path: Path
+) -> None:
+    """masked_scatter of PyTorch: the first elements of a list go where a mask is, of
+    which there are never more.
+    """
+    nodes = [
+        *_FOUND,
+        _make("Shape", ["found"], ["n"]),
+        _make("Slice", ["list", "front", "n"], ["taken"]),
+        _make("ScatterND", ["x", "columns", "taken"], ["y"]),
+    ]
+    # A list of 4 for at most 6 places.
+    x = np.where(np.arange(6) < 4, _CASES[case], -1).astype(np.float32)
+    _check(tmp_path, nodes, x, {"list": np.arange(10, 14, dtype=np.float32)})

@@ -18,8 +18,9 @@ import numpy as np
 
 from mace.python.tools.importers.onnx.node import Node
 from mace.python.tools.ir.counted import Counted
-from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.shapes import END, static
 
 # Of what is made of shapes.
@@ -69,6 +70,7 @@ class CountedNode:
         self.node = node
         self._known = node.builder.counted
         self.counted = [self._known.get(value) for value in node.inputs]
+        self._names: dict[Value, int] = {}
 
     @property
     def concerns(self) -> bool:
@@ -204,6 +206,34 @@ class CountedNode:
         if mode in ("MUL", "PROD"):
             return self.times(sizes[0].count, math.prod(others))
         return self.least(sizes[0].count, min(others)) if mode == "MIN" else None
+
+    def symbols(self, value: Value) -> Array | None:
+        """The elements of a value that was computed from shapes, with a name for each
+        count (`name_of`), whatever was done with the numbers; None if it was not.
+        """
+        shape = static(value.shape)
+        if shape is None or math.prod(shape) > _LONGEST:
+            return None
+        if value.is_constant:
+            return value.numpy().astype(object)
+        numbers = self.numbers(value) if len(shape) <= 1 else None
+        if numbers is not None:
+            names = [
+                self.name_of(n.count) if isinstance(n, Size) else n for n in numbers
+            ]
+            return np.asarray(names, object).reshape(shape)
+        op = value.producer
+        if op is None or len(op.outputs) != 1:
+            return None
+        inputs = [None if v is None else self.symbols(v) for v in op.inputs]
+        if any(found is None for found in inputs):
+            return None
+        found = rules_of(op.type).symbolic(op, inputs)
+        return None if found is None else np.asarray(found, object).reshape(shape)
+
+    def name_of(self, count: Value) -> str:
+        """What `symbols` calls a count."""
+        return f"count_{self._names.setdefault(count, len(self._names))}"
 
     def number_list(self, index: int) -> list[Number] | None:
         """The elements of an input; None if it is not made of shapes."""

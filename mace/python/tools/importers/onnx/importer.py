@@ -18,6 +18,7 @@ from mace.python.tools.importers.base import (
     ImportRequest,
     UnsupportedNodeError,
     UnsupportedNodes,
+    border_type,
     framework_format,
     malformed_node,
 )
@@ -110,7 +111,8 @@ class _GraphImporter:
         for spec in self._request.outputs:
             value = self._output(spec.name)
             order = framework_format(spec.data_format, DataFormat.NCHW)
-            self._builder.output(value, spec.name, order)
+            own = self._types.declared_output(spec.name) or value.dtype
+            self._builder.output(value, spec.name, order, border_type(own, spec))
         graph.prune()
         self._unsupported.add_unfit(graph)
         self._unsupported.raise_if_any()
@@ -123,7 +125,7 @@ class _GraphImporter:
         skipped = any(name in self._unknown for name in reads(proto))
         if skipped and known:
             # It cannot be checked until the nodes that it reads are supported.
-            self._unknown.update(proto.output)
+            self._unknown.update(_named(proto))
             entry.outcome = Outcome.NOT_REACHED
             return
         try:
@@ -133,7 +135,7 @@ class _GraphImporter:
             for name, value in self._convert(proto).items():
                 self._values[name] = value
         except (UnsupportedNodeError, ShapeError) as error:
-            self._unknown.update(proto.output)
+            self._unknown.update(_named(proto))
             reason = error.reason if isinstance(error, UnsupportedNodeError) else error
             hint = error.hint if isinstance(error, UnsupportedNodeError) else ""
             self._unsupported.add(_label(proto), _type(proto), str(reason), hint)
@@ -164,7 +166,9 @@ class _GraphImporter:
         if any(entry.g.node or entry.graphs for entry in proto.attribute):
             # The checker needs to know every tensor outside a subgraph.
             return
-        if _is_onnx(proto.domain) and proto.op_type in _OF_ONNXRUNTIME:
+        if _is_onnx(proto.domain) and (
+            proto.op_type in _OF_ONNXRUNTIME or self._is_deprecated(proto.op_type)
+        ):
             return
         try:
             onnx.checker.check_node(_without_data(proto), self._scope.checker)
@@ -173,6 +177,15 @@ class _GraphImporter:
             raise UnsupportedNodeError(
                 MALFORMED + reason, "export the model again"
             ) from error
+
+    def _is_deprecated(self, op_type: str) -> bool:
+        """Whether its version was withdrawn, so that the checker refuses each node of
+        it; runtimes compute it all the same.
+        """
+        try:
+            return bool(onnx.defs.get_schema(op_type, self._opset).deprecated)
+        except onnx.defs.SchemaError:
+            return False
 
     def _convert(self, proto: onnx.NodeProto) -> dict[str, Known]:
         given = [self.known(name) if name else None for name in proto.input]
@@ -253,7 +266,7 @@ class _GraphImporter:
             self._run(body.nodes, proto.output, frozenset(proto.output))
         finally:
             self._opset = before
-        return {name: self.known(name) for name in proto.output if name}
+        return {name: self.known(name) for name in _named(proto)}
 
     def run(self, nodes: Sequence[onnx.NodeProto], results: Sequence[str]) -> None:
         """Imports nodes in place of another one (subgraphs.py)."""
@@ -266,10 +279,10 @@ class _GraphImporter:
         sources: frozenset[str],
     ) -> None:
         self._wanted.update(name for node in nodes for name in reads(node))
-        self._wanted.update(results)
+        self._wanted.update(filter(None, results))
         for node in nodes:
             self._inline(node)
-            for name in node.output:
+            for name in _named(node):
                 value = self._values.get(name)
                 if name in sources or not isinstance(value, Value):
                     continue
@@ -304,7 +317,7 @@ class _GraphImporter:
     def _free_names(self, proto: onnx.NodeProto) -> None:
         """Renames helper values that have one of the node's own names."""
         graph = self._builder.graph
-        for name in filter(None, proto.output):
+        for name in _named(proto):
             if name in self._values or list(proto.output).count(name) > 1:
                 raise ImportModelError(
                     f"{self._request.model_path}: two nodes make the tensor {name!r}"
@@ -317,7 +330,7 @@ class _GraphImporter:
     def _discard(self, proto: onnx.NodeProto) -> None:
         """Removes outputs that a handler created before it failed."""
         graph = self._builder.graph
-        for name in proto.output:
+        for name in _named(proto):
             value = graph.values.get(name)
             if value is not None and name not in self._values:
                 graph.rename_value(value, graph.unique_name(f"{name}/discarded"))
@@ -399,6 +412,11 @@ def _no_handler(proto: onnx.NodeProto) -> UnsupportedNodeError:
     if _KALDI in proto.domain:
         return UnsupportedNodeError(
             "MACE has no such component of Kaldi", "end the model before it"
+        )
+    if proto.domain == "ai.onnx.ml":
+        return UnsupportedNodeError(
+            "an operator of classical machine learning",
+            "end the model before it with output_tensors, and do this step in the app",
         )
     if not _is_onnx(proto.domain):
         return UnsupportedNodeError(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -30,6 +31,7 @@ from mace.python.tools.importers.onnx.testing import (
     run_mace,
     run_onnxruntime,
 )
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
@@ -79,6 +81,33 @@ def test_values_know_their_framework_names(tmp_path: Path) -> None:
     graph = import_model(_request(_write(_network(), tmp_path)))
     sources = {value.source for op in graph.ops for value in op.outputs}
     assert sources == {"conv_1", "relu_1", "prob"}
+
+
+@pytest.mark.parametrize("asked", [DataType.FLOAT32, DataType.INT16, DataType.INT32])
+def test_integers_of_16_bits_at_the_border(asked: DataType, tmp_path: Path) -> None:
+    """Sound, as it is recorded and played; float32 stands for the model's own type."""
+    nodes = [
+        onnx.helper.make_node("Cast", ["pcm"], ["x"], to=onnx.TensorProto.FLOAT),
+        onnx.helper.make_node("Mul", ["x", "k"], ["louder"]),
+        onnx.helper.make_node("Cast", ["louder"], ["out"], to=onnx.TensorProto.INT16),
+        onnx.helper.make_node("Add", ["pcm", "pcm"], ["twice"]),
+    ]
+    pcm = np.array([[-32768, -300, 0, 1, 32767]], np.int16)
+    model = make_model(nodes, {"pcm": pcm}, ["out", "twice"], {"k": np.float32(0.5)})
+    for value in model.graph.output:
+        value.type.tensor_type.elem_type = onnx.TensorProto.INT16
+    request = _request(
+        _write(model, tmp_path),
+        (InputSpec("pcm", (1, 5), asked, DataFormat.NONE),),
+        tuple(OutputSpec(n, DataFormat.NONE, asked) for n in ("out", "twice")),
+    )
+    graph = import_model(request)
+    passed = DataType.INT32 if asked is DataType.INT32 else DataType.INT16
+    assert {v.dtype for v in (*graph.inputs, *graph.outputs)} == {passed}
+    results = run_graph(graph, {"pcm": pcm.astype(passed.numpy)})
+    np.testing.assert_array_equal(results["out"], [[-16384, -150, 0, 0, 16383]])
+    if passed is DataType.INT16:
+        np.testing.assert_array_equal(results["twice"], pcm + pcm)
 
 
 def test_a_part_of_the_model(tmp_path: Path) -> None:
@@ -430,3 +459,33 @@ def test_an_output_that_is_an_input_or_a_constant(tmp_path: Path) -> None:
     assert_same([results[n] for n in names], [np.maximum(_X, 0), _X, normal(3)])
     message = _message(request_for(path, inputs, ["y", "x"]))
     assert message.startswith("output_tensors: 'x' is an input too")
+
+
+def _in_domain(domain: str) -> onnx.ModelProto:
+    def node(kind: str, *names: str, **attributes: Any) -> onnx.NodeProto:
+        return onnx.helper.make_node(
+            kind, names[:-1], names[-1:], domain=domain, **attributes
+        )
+
+    branches = {
+        name: onnx.helper.make_graph(
+            [node(kind, "x", "z")], name, [], [onnx.ValueInfoProto(name="z")]
+        )
+        for name, kind in (("then_branch", "Relu"), ("else_branch", "Neg"))
+    }
+    nodes = [
+        node("GroupNormalization", "image", "s", "b", "n", num_groups=1),
+        node("Relu", "n", "x"),
+        node("ReduceMax", "x", "largest", keepdims=0),
+        node("Cast", "largest", "c", to=onnx.TensorProto.BOOL),
+        node("If", "c", "y", **branches),
+    ]
+    constants = {"s": normal(1), "b": normal(1, seed=3)}
+    model = make_model(nodes, {"image": _X}, ["y"], constants, opset=18)
+    model.opset_import[0].domain = domain
+    return model
+
+
+def test_the_long_name_of_the_domain(tmp_path: Path) -> None:
+    found = run_mace(_in_domain("ai.onnx"), {"image": _X}, tmp_path)
+    assert_same(found, run_onnxruntime(_in_domain(""), {"image": _X}))

@@ -147,6 +147,37 @@ class Lengths:
             places = self._computed("MIN", counted, last)
         return node.make("Gather", [x, places], {"axis": axis})
 
+    def padded(
+        self, x: Value, axis: int, before: Value, after: Value, mode: str, value: float
+    ) -> Value:
+        """An axis with so many elements more at its ends, or fewer if the numbers are
+        negative.
+
+        Args:
+            mode: of ONNX's Pad.
+            value: of new elements in mode "constant".
+        """
+        node, make = self._node, self._computed
+        own = self.of_axis(x, axis)
+        total = make("ADD", make("ADD", own, before), after)
+        places = make("SUB", self.positions(total), before)
+        last = make("SUB", own, self.number(1))
+        if mode == "reflect":
+            places = node.make("Eltwise", [places], {"mode": "ABS"})
+            behind = node.make("Eltwise", [make("SUB", last, places)], {"mode": "ABS"})
+            taken = make("SUB", last, behind)
+        elif mode == "wrap":
+            taken = make("FLOOR_MOD", places, own)
+        else:
+            taken = make("MAX", make("MIN", places, last), self.number(0))
+        result = node.make("Gather", [x, taken], {"axis": axis})
+        if mode != "constant":
+            return result
+        kept = node.make("Eltwise", [places, taken], {"mode": "EQUAL"})
+        lined = [-1, *[1] * (len(node.shape(x)) - 1 - axis)]
+        kept = node.make("Reshape", [kept], {"shape": lined})
+        return node.make("Where", [kept, result, node.scalar(value, x)])
+
     def filled(self, number: Value, shape: Value) -> Value:
         """A tensor of a shape with the same number everywhere.
 

@@ -340,3 +340,23 @@ def test_images_as_large_as_others(tmp_path: Path) -> None:
         _node("Resize", ["images", "", "", "sizes"], ["y"], mode="linear"),
     ]
     _check(nodes, tmp_path, {"seven": _int(7)}, inputs=inputs)
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "wrap"])
+def test_pads_by_lengths(mode: str, tmp_path: Path) -> None:
+    """Of axis 2, to a multiple of 3 with one element before them; less in front of
+    axis 1 if it is long.
+    """
+    nodes = [
+        _node("Mod", ["length", "three"], ["rest"]),
+        _node("Min", ["batch", "one"], ["before"]),
+        _node("Neg", ["rest"], ["less"]) if mode == "constant"
+        else _node("Identity", ["rest"], ["less"]),
+        _node("Concat", ["zero", "less", "before", "zero", "one", "zero"], ["pads"],
+              axis=0),
+        _node("Concat", ["x", "x"], ["xx"], axis=1),
+        _node("Concat", ["xx", "xx"], ["long"], axis=1),
+        _node("Pad", ["long", "pads", "value"] if mode == "constant"
+              else ["long", "pads"], ["y"], mode=mode),
+    ]  # fmt: skip
+    _check(nodes, tmp_path, {"three": _int(3), "value": np.float32(2.5)})

@@ -11,10 +11,10 @@ until their elements are needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Union
+from typing import Any, Union
 
 import onnx
 from google.protobuf.descriptor import FieldDescriptor
@@ -86,7 +86,24 @@ def read_model(path: Path) -> MappedModel:
         raise ImportModelError(f"{path} is damaged: a name in it is no text")
     if not proto.graph.node and not proto.graph.output:
         raise ImportModelError(f"{path} holds no ONNX graph; is it an ONNX model?")
+    _use_one_name(proto.opset_import)
+    for function in proto.functions:
+        _use_one_name(function.opset_import)
+    for nodes in (proto.graph.node, *(function.node for function in proto.functions)):
+        _use_one_name(nodes)
     return MappedModel(path, proto, buffer)
+
+
+def _use_one_name(entries: Iterable[Any]) -> None:
+    """Gives ONNX's own domain the shorter of its names; not everything that reads
+    models knows the other one.
+    """
+    for entry in entries:
+        if entry.domain == "ai.onnx":
+            entry.domain = ""
+        for attribute in getattr(entry, "attribute", ()):
+            for graph in (attribute.g, *attribute.graphs):
+                _use_one_name(graph.node)
 
 
 def _map(path: Path) -> Buffer:

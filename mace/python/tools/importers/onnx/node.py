@@ -77,7 +77,7 @@ def stand_in(
         return None
     name, wanted = _CHOOSE[op_type]
     if name and attrs.get(name) not in wanted:
-        return None
+        return _truncated(inputs) if op_type == "Resize" else None
     schema = default_catalogue()[op_type]
     lacking = {
         index: value.dtype
@@ -91,6 +91,14 @@ def stand_in(
         if all(wide in schema.input_port(index).types for index in lacking):
             return StandIn(tuple(lacking), kept.pop(), wide)
     return None
+
+
+def _truncated(inputs: Sequence[Value | None]) -> StandIn | None:
+    """Integers between which floats are computed, of which the whole part is taken."""
+    x = inputs[0]
+    if x is None or x.dtype not in (*_NARROW, DataType.INT32):
+        return None
+    return StandIn((0,), x.dtype, DataType.FLOAT32)
 
 
 class Node:
@@ -122,7 +130,7 @@ class Node:
         self.opset = opset
         self.inputs = tuple(inputs)
         self.builder = builder
-        self.label: str = proto.name or next(iter(proto.output), proto.op_type)
+        self.label: str = proto.name or next(filter(None, proto.output), proto.op_type)
         self.results: dict[str, Value] = {}
         self._outputs: list[str] = list(proto.output)
         self._attributes = {a.name: a for a in proto.attribute}
@@ -203,6 +211,12 @@ class Node:
                 f"the number of bits of {value.name} is not known"
             )
         return dtype
+
+    def has_four_bits(self, index: int) -> bool:
+        """Whether the model's file has an input in 4 bits; its value has 8."""
+        return index < len(self._input_names) and self._types.has_four_bits(
+            self._input_names[index]
+        )
 
     def constant(self, index: int, what: str) -> Array:
         """The elements of an input that must be known now."""
@@ -300,7 +314,8 @@ class Node:
 
     def is_used(self, index: int) -> bool:
         """Whether somebody reads an output."""
-        return index < len(self._outputs) and self._outputs[index] in self._wanted
+        name = self._outputs[index] if index < len(self._outputs) else ""
+        return bool(name) and name in self._wanted
 
     def refuse_output(self, index: int, what: str) -> None:
         """Refuses the node if an output that MACE lacks is read."""

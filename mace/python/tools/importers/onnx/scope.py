@@ -13,6 +13,7 @@ from mace.python.tools.importers.base import (
     ImportModelError,
     ImportRequest,
     InputSpec,
+    border_type,
     framework_format,
     unknown_tensor,
     user_to_framework,
@@ -206,8 +207,10 @@ def _needed_nodes(
 
 
 def reads(node: onnx.NodeProto) -> list[str]:
-    """Every tensor a node reads, those of its subgraphs included."""
-    names = list(node.input)
+    """Every tensor a node reads, those of its subgraphs included; an input that is left
+    out has the name '', which is no tensor's.
+    """
+    names = [name for name in node.input if name]
     for attribute in node.attribute:
         for graph in (attribute.g, *attribute.graphs):
             own = {name for inner in graph.node for name in inner.output}
@@ -307,7 +310,7 @@ def _graph_input(
         )
     shape = _wanted_shape(model, spec, own)
     order = framework_format(spec.data_format, DataFormat.NCHW)
-    return GraphInput(spec.name, dtype, shape, order)
+    return GraphInput(spec.name, border_type(dtype, spec), shape, order)
 
 
 def _element_type(

@@ -23,7 +23,7 @@ from mace.python.tools.ir.node import Value
 _T = onnx.TensorProto
 
 # Element types the importer reads; the others (strings, complex, 8-bit
-# floats, sub-byte integers) have no counterpart.
+# floats) have no counterpart.
 ELEMENT_TYPES = {
     _T.FLOAT: DataType.FLOAT32,
     _T.DOUBLE: DataType.FLOAT64,
@@ -39,6 +39,9 @@ ELEMENT_TYPES = {
     _T.UINT64: DataType.UINT64,
     _T.BOOL: DataType.BOOL,
 }
+
+# Two in each byte, the first one in its lower half. Only weights may have them.
+FOUR_BITS = {_T.INT4: DataType.INT8, _T.UINT4: DataType.UINT8}
 
 # Smaller tensors are read immediately: they are axes, shapes and scalars.
 _EAGER_ELEMENTS = 1 << 12
@@ -72,7 +75,7 @@ class TensorReader:
             ImportModelError: it has an element type MACE cannot read, its
                 sizes contradict each other or its file cannot be read.
         """
-        dtype = ELEMENT_TYPES.get(tensor.data_type)
+        dtype = {**ELEMENT_TYPES, **FOUR_BITS}.get(tensor.data_type)
         if dtype is None:
             raise ImportModelError(
                 f"{self._model.path}: {what} has elements of type "
@@ -102,7 +105,6 @@ class TensorReader:
         shape: tuple[int, ...],
         what: str,
     ) -> Callable[[], Array]:
-        count = math.prod(shape)
         if tensor.data_location == _T.EXTERNAL:
             return self._external(tensor, dtype, shape, what)
         if not tensor.raw_data:
@@ -113,10 +115,12 @@ class TensorReader:
             if array.shape != shape:
                 raise self._contradiction(what, shape)
             plain = _widen(array) if dtype is DataType.BFLOAT16 else array
+            if tensor.data_type in FOUR_BITS:
+                plain = array.astype(dtype.numpy)
             return lambda: plain
-        if len(tensor.raw_data) != count * _item_size(dtype):
+        if len(tensor.raw_data) != _bytes(tensor, dtype, shape):
             raise self._contradiction(what, shape)
-        return lambda: _view(tensor.raw_data, 0, dtype, shape)
+        return _viewer(tensor.raw_data, 0, tensor, dtype, shape)
 
     def _external(
         self,
@@ -128,7 +132,7 @@ class TensorReader:
         entries = {entry.key: entry.value for entry in tensor.external_data}
         location = entries.get("location", "")
         buffer = self._open(location, what)
-        size = math.prod(shape) * _item_size(dtype)
+        size = _bytes(tensor, dtype, shape)
         try:
             offset = int(entries.get("offset") or 0)
             length = int(entries.get("length") or size)
@@ -144,7 +148,7 @@ class TensorReader:
                 f"{self._external_path(location)} ends before {what}, which is at "
                 f"byte {offset} to {offset + length}; is the file complete?"
             )
-        return lambda: _view(buffer, offset, dtype, shape)
+        return _viewer(buffer, offset, tensor, dtype, shape)
 
     def _open(self, location: str, what: str) -> Buffer:
         if location not in self._files:
@@ -196,8 +200,37 @@ def element_type_name(number: int) -> str:
     return str(known.get(number, f"number {number}"))
 
 
-def _item_size(dtype: DataType) -> int:
-    return 2 if dtype is DataType.BFLOAT16 else dtype.numpy.itemsize
+def _bytes(tensor: onnx.TensorProto, dtype: DataType, shape: tuple[int, ...]) -> int:
+    count = math.prod(shape)
+    if tensor.data_type in FOUR_BITS:
+        return -(-count // 2)
+    return count * (2 if dtype is DataType.BFLOAT16 else dtype.numpy.itemsize)
+
+
+def _viewer(
+    buffer: Buffer,
+    offset: int,
+    tensor: onnx.TensorProto,
+    dtype: DataType,
+    shape: tuple[int, ...],
+) -> Callable[[], Array]:
+    if tensor.data_type in FOUR_BITS:
+        return lambda: _unpacked(buffer, offset, dtype, shape)
+    return lambda: _view(buffer, offset, dtype, shape)
+
+
+def _unpacked(
+    buffer: Buffer, offset: int, dtype: DataType, shape: tuple[int, ...]
+) -> Array:
+    """Integers of 4 bits."""
+    count = math.prod(shape)
+    if count == 0:
+        return np.empty(shape, dtype.numpy)
+    pairs = np.frombuffer(buffer, np.uint8, -(-count // 2), offset)
+    numbers = np.stack([pairs & 15, pairs >> 4], 1).reshape(-1)[:count].reshape(shape)
+    if dtype is DataType.UINT8:
+        return numbers
+    return (numbers.astype(np.int8) ^ 8) - np.int8(8)
 
 
 def _view(

@@ -124,7 +124,8 @@ def run_mace(
     """The outputs of the imported model, in the reference executor."""
     outputs = [value.name for value in model.graph.output]
     graph = import_proto(model, inputs, outputs, folder)
-    results = run_graph(graph, {name: narrow(a) for name, a in inputs.items()})
+    types = {value.name: value.dtype.numpy for value in graph.inputs}
+    results = run_graph(graph, {n: np.asarray(a, types[n]) for n, a in inputs.items()})
     return [results[name] for name in outputs]
 
 

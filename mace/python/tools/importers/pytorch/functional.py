@@ -27,6 +27,8 @@ _WRAPPERS = frozenset(
 )
 # Operators that take a part of a tensor; with "_scatter", they write it.
 _PARTS = frozenset({"aten.select", "aten.slice"})
+# Operators that give a tensor another name.
+_NAMES = frozenset({"alias", "detach"})
 # Operators whose results share memory with their first argument, or may.
 _VIEWS = frozenset(
     {
@@ -208,7 +210,9 @@ class _Changes:
         for output in filter(None, node.outputs):
             self._storage[output] = root
             group.append(output)
-            if not changes:
+            if operator in _NAMES:
+                self._same[output] = self._one(first)
+            elif not changes:
                 self._views[output] = node
         return result
 

@@ -14,6 +14,7 @@ from mace.python.tools.importers.base import (
     InputSpec,
     UnsupportedNodeError,
     UnsupportedNodes,
+    border_type,
     framework_format,
     nearest_names,
     refusal_of,
@@ -115,7 +116,10 @@ class _Import:
                     f"output_tensors: {output.name!r} is {value!r:.40}, not a tensor"
                 )
             order = framework_format(output.data_format, DataFormat.NCHW)
-            self._builder.output(value, output.name, order)
+            meta = self._flat.tensors.get(name)
+            own = ELEMENT_TYPES.get(meta.number) if meta else None
+            dtype = border_type(own or value.dtype, output)
+            self._builder.output(value, output.name, order, dtype)
         graph.prune()
         self._unsupported.add_unfit(graph)
         self._unsupported.raise_if_any()
@@ -195,7 +199,9 @@ class _Import:
             )
         shape = self._input_shape(spec, meta)
         order = framework_format(spec.data_format, DataFormat.NCHW)
-        self._known[name] = self._builder.input(spec.name, dtype, shape, order)
+        self._known[name] = self._builder.input(
+            spec.name, border_type(dtype, spec), shape, order
+        )
 
     def _input_shape(self, spec: InputSpec, meta: TensorMeta) -> Shape:
         own: Shape = meta.sizes
@@ -453,6 +459,11 @@ def _no_handler(operator: str) -> UnsupportedNodeError:
     if operator.startswith("higher_order."):
         return UnsupportedNodeError(
             "control flow", "export the model with the branch that is taken"
+        )
+    if "grouped_mm" in operator:
+        return UnsupportedNodeError(
+            "experts of transformers, each with a number of words that a run decides",
+            'call model.set_experts_implementation("batched_mm") before the export',
         )
     if not operator.startswith("aten."):
         return UnsupportedNodeError(

@@ -163,6 +163,20 @@ def test_a_change_of_a_part_changes_the_whole(tmp_path: Path) -> None:
     np.testing.assert_allclose(e, wanted[0], rtol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["alias", "detach"])
+def test_a_change_under_another_name(kind: str, tmp_path: Path) -> None:
+    """A part that is the whole is exported as an alias of it."""
+    nodes = [
+        _add("a", "x"),
+        node(f"aten.{kind}.default", ["other"], self=tensor("a")),
+        _add("b", "other", 2.0, "mul_"),
+        _add("c", "a"),
+        _add("d", "other"),
+    ]
+    for found in run_spec(_spec(*nodes, outputs=["c", "d"]), tmp_path):
+        np.testing.assert_allclose(found, (_X + 1) * 2 + 1, rtol=1e-6)
+
+
 @pytest.mark.parametrize("reader", ["a", "other"])
 def test_a_change_that_cannot_be_followed_is_refused(
     reader: str, tmp_path: Path

@@ -113,6 +113,30 @@ class Bundle:
             return (array.astype(np.uint32) << 16).view(np.float32)
         return array
 
+    def read_text(self, key: str) -> bytes:
+        """A string without dimensions.
+
+        Raises:
+            ImportModelError: there is none.
+        """
+        entry = self._entries[key]
+        data = self._shard(entry.shard_id)
+        end = entry.offset + entry.size
+        try:
+            if not 0 <= entry.offset <= end <= len(data):
+                raise _DamagedError("its place is not in the file")
+            text = bytes(data[entry.offset : end])
+            # A checksum of the lengths is between them and the strings.
+            length, place = _varint(text, 0)
+            if place + 4 + length != len(text):
+                raise _DamagedError("it is no single string")
+        except (_DamagedError, IndexError) as error:
+            raise ImportModelError(
+                f"model_file_path: the checkpoint {self._prefix} is damaged: {key}: "
+                f"{error}"
+            ) from error
+        return text[place + 4 :]
+
     def _shard(self, number: int) -> Buffer:
         if number not in self._shards:
             name = f".data-{number:05d}-of-{self._header.num_shards:05d}"

@@ -14,6 +14,7 @@ from mace.python.tools.importers.base import (
     ImportRequest,
     InputSpec,
     UnsupportedNodes,
+    border_type,
     framework_format,
     unknown_tensor,
     user_to_framework,
@@ -121,11 +122,11 @@ class _Import:
             dtype = ELEMENT_TYPES[node.integer("dtype")]
         value = self.builder.input(
             spec.name,
-            dtype,
+            border_type(dtype, spec),
             from_ints(shape),
             framework_format(spec.data_format, DataFormat.NHWC),
         )
-        value.source = tensor_name(*tensor)
+        self.builder.graph.inputs[-1].source = tensor_name(*tensor)
         self.scope.values[tensor] = value
 
     def _check_placeholders(self, order: list[Node]) -> None:

@@ -71,7 +71,9 @@ def read_graph(path: Path) -> GraphFile:
     meta = served_graph(path, saved)
     _check_nodes(meta.graph_def, file, "model_file_path")
     graph = frozen_graph(meta.graph_def)
-    variables = read_variables(path, graph.nodes, graph.functions)
+    variables = read_variables(
+        path, graph.nodes, graph.functions, meta.object_graph_def
+    )
     return GraphFile(graph.nodes, graph.functions, signature(meta), variables)
 
 

@@ -3,7 +3,8 @@
 """Reads the folder of a SavedModel: graph, signature, and the values of variables.
 
 Which tensor of the checkpoint a variable gets is written in the graph itself: nodes
-that TensorFlow runs when it loads the model restore tensors and assign them.
+that TensorFlow runs when it loads the model restore tensors and assign them. TensorFlow
+2 also writes down the objects that have these variables (object_graph.py).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from mace.python.tools.importers.base import ImportModelError
 from mace.python.tools.importers.tensorflow.bundle import Bundle
 from mace.python.tools.importers.tensorflow.functions import Function, Tensor
 from mace.python.tools.importers.tensorflow.node import Node, split_tensor_name
+from mace.python.tools.importers.tensorflow.object_graph import checkpoint_keys
 from mace.python.tools.ir.dtypes import Array
 
 _NAMES = ("saved_model.pb", "saved_model.pbtxt")
@@ -119,14 +121,23 @@ class Variables:
 
 
 def read_variables(
-    folder: Path, nodes: Mapping[str, Node], functions: Mapping[str, Function]
+    folder: Path,
+    nodes: Mapping[str, Node],
+    functions: Mapping[str, Function],
+    objects: Any,
 ) -> Variables:
-    """The variables of a SavedModel; none if it has no checkpoint."""
+    """The variables of a SavedModel; none if it has no checkpoint.
+
+    Args:
+        objects: see object_graph.py.
+    """
     prefix = folder / "variables" / "variables"
     if not prefix.with_name("variables.index").exists():
         return Variables({})
+    bundle = Bundle(prefix)
     top = {(name, 0): name for name in nodes}
-    return Variables(dict(_assigned(nodes, functions, top)), Bundle(prefix))
+    restored = dict(_assigned(nodes, functions, top))
+    return Variables({**checkpoint_keys(objects, bundle, nodes), **restored}, bundle)
 
 
 def _assigned(

@@ -111,7 +111,7 @@ def _changed_index(folder: Path) -> None:
     [
         (_no_index, "a variable"),
         (_no_data, f"{DATA} cannot be read: No such file"),
-        (_short_data, "it is damaged"),
+        (_short_data, "is damaged"),
         (_no_graph, "without saved_model.pb"),
         (_other_tag, "no graph with the tag 'serve' \\(it has: train\\)"),
         (_changed_index, "the checksum of a block is wrong"),
@@ -181,3 +181,57 @@ def test_of_several_signatures_it_has_all(tmp_path: Path) -> None:
     results = run_graph(graph, {"first_a": X, "second_b": X})
     np.testing.assert_allclose(results[outputs[0]], X @ rand(3, 4), 1e-5)
     np.testing.assert_allclose(results[outputs[1]], -X)
+
+
+def _keras_model() -> Any:
+    keras = importlib.import_module("keras")
+    keras.utils.set_random_seed(3)
+    layers = keras.layers
+    x = keras.Input((6, 5), batch_size=2, name="x")
+    y = layers.BatchNormalization()(layers.Conv1D(4, 3)(x))
+    # Two layers of one name inside, as in models made of models.
+    y = keras.Sequential([layers.LSTM(3, name="inner")])(y)
+    y = keras.Sequential([layers.Dense(2, name="inner")])(y)
+    model = keras.Model(x, y)
+    for weight in model.weights:
+        weight.assign(rand(*weight.shape) ** 2)
+    return model
+
+
+@pytest.mark.parametrize("wrapped", [False, True], ids=["model", "in a module"])
+def test_keras_3_models_saved_by_tensorflow(wrapped: bool, tmp_path: Path) -> None:
+    """The objects lead to the variables that the graph has under other names."""
+    tf = importlib.import_module("tensorflow")
+    model = _keras_model()
+    x = rand(2, 6, 5)
+    saved: Any = model
+    signature = None
+    if wrapped:
+        saved = tf.Module()
+        saved.net, saved.scale = model, tf.Variable(rand(2))
+        call = tf.function(lambda x: {"y": saved.net(x) * saved.scale})
+        signature = call.get_concrete_function(tf.TensorSpec(x.shape, name="x"))
+    folder = tmp_path / "model"
+    tf.saved_model.save(saved, str(folder), signatures=signature)
+    serve = tf.saved_model.load(str(folder)).signatures["serving_default"]
+    (name,) = serve.structured_input_signature[1]
+    ((output, wanted),) = serve(**{name: tf.constant(x)}).items()
+    graph = saved_graph(folder, {name: x}, [output])
+    found = run_graph(graph, {name: x})[output]
+    np.testing.assert_allclose(found, wanted.numpy(), 1e-4, 1e-5)
+
+
+def test_damaged_objects(folder: Path) -> None:
+    bundle = Bundle(folder / "variables" / "variables")
+    text = bundle.read_text("_CHECKPOINTABLE_OBJECT_GRAPH")
+    data = folder / DATA
+    content = data.read_bytes()
+    place = content.find(text)
+    data.write_bytes(
+        content[:place] + b"\xff" * len(text) + content[place + len(text) :]
+    )
+    with pytest.raises(ImportModelError, match="checkpoint of the model is damaged"):
+        _result(folder)
+    data.write_bytes(content[: place - 4])
+    with pytest.raises(ImportModelError, match="its place is not in the file"):
+        _result(folder)

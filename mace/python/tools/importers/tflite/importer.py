@@ -21,6 +21,7 @@ from mace.python.tools.importers.base import (
     OutputSpec,
     UnsupportedNodeError,
     UnsupportedNodes,
+    border_type,
     framework_format,
     nearest_names,
     refusal_of,
@@ -166,9 +167,11 @@ class _Import:
         check_declared_shape(spec, shape, own)
         value = self.builder.input(
             spec.name,
-            dtype,
+            border_type(dtype, spec),
             from_ints(shape),
             framework_format(spec.data_format, DataFormat.NHWC),
+            # Operators compute with integers of 16 bits that stand for floats.
+            widen=tensor.quantization is None,
         )
         self.values[index] = _Values(value)
 
@@ -181,11 +184,12 @@ class _Import:
             raise ImportModelError(
                 f"output_tensors: {output.name!r}: {error.reason}"
             ) from error
-        if value.dtype is DataType.INT16:
+        tensor = self.network.tensors[index]
+        dtype = border_type(tensor.dtype, output)
+        if value.dtype is DataType.INT16 and dtype is not DataType.INT16:
             value = self._as_int32(value)
-        self.builder.output(
-            value, output.name, framework_format(output.data_format, DataFormat.NHWC)
-        )
+        order = framework_format(output.data_format, DataFormat.NHWC)
+        self.builder.output(value, output.name, order, dtype)
 
     def _as_int32(self, value: Value) -> Value:
         """Integers of 16 bits as the application gets them."""

@@ -111,11 +111,18 @@ def test_integers_of_16_bits(tmp_path: Path) -> None:
     # Softmax comes from a table of 513 numbers in the interpreter.
     assert worst <= 16
     graph = import_file(tmp_path / "m.tflite")
-    # As all integers that MACE does not store.
-    assert graph.inputs[0].dtype is graph.outputs[0].dtype is DataType.INT32
+    assert graph.inputs[0].dtype is graph.outputs[0].dtype is DataType.INT16
     optimize(graph)
     kinds = {op.type for op in graph.ops if op.output.dtype is DataType.INT16}
     assert {"Conv2D", "DepthwiseConv2d", "Eltwise", "Pooling"} <= kinds
+    # An application may pass them as int32.
+    wide = _load(data, tmp_path, (InputSpec("x0", dtype=DataType.INT32),))
+    assert wide.inputs[0].dtype is DataType.INT32
+    x = np.random.default_rng(3).integers(-32768, 32768, _SHAPE)
+    short = import_file(tmp_path / "m.tflite")
+    (wanted,) = run_graph(short, {"x0": x.astype(np.int16)}).values()
+    (found,) = run_graph(wide, {"x0": x.astype(np.int32)}).values()
+    np.testing.assert_array_equal(found, wanted)
 
 
 def test_channels_first_for_the_application(image: bytes, tmp_path: Path) -> None:

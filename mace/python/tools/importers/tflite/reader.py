@@ -25,6 +25,7 @@ from mace.python.tools.importers.tflite.options import (
     NEWER,
     read_options,
 )
+from mace.python.tools.importers.tflite.sparse import Sparsity, read_sparsity
 from mace.python.tools.ir.dtypes import Array, DataType
 
 MARK = b"TFL3"
@@ -94,6 +95,7 @@ class Tensor:
         quantization: None if it is not quantized.
         buffer: its elements; empty if they are computed.
         problem: what of it cannot be read; '' if all can.
+        sparsity: where the elements are, if those that are 0 are left out.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Tensor:
     quantization: Scales | None
     buffer: Array
     problem: str
+    sparsity: Sparsity | None = None
 
     @property
     def dtype(self) -> DataType:
@@ -128,6 +131,8 @@ class Tensor:
         dtype, data = self.dtype, self.buffer
         bits = _BITS.get(self.number)
         stored = np.dtype("uint16") if dtype is DataType.BFLOAT16 else dtype.numpy
+        if self.sparsity is not None and min(self.shape, default=0) >= 0:
+            return self._dense(self.sparsity, stored)
         count = math.prod(self.shape)
         size = -(-count * bits // 8) if bits else count * stored.itemsize
         if min(self.shape, default=0) < 0 or len(data) != size:
@@ -141,6 +146,19 @@ class Tensor:
         if dtype is DataType.BFLOAT16:
             return np.asarray((array.astype(np.uint32) << 16).view(np.float32))
         return array
+
+    def _dense(self, sparsity: Sparsity, stored: np.dtype[Any]) -> Array:
+        if self.number in _BITS or self.dtype is DataType.BFLOAT16:
+            raise UnsupportedNodeError(
+                f"{self.name} is sparse {type_name(self.number)}"
+            )
+        if len(self.buffer) % stored.itemsize:
+            raise UnsupportedNodeError(f"{self.name} holds a part of an element")
+        values = self.buffer.view(stored.newbyteorder("<"))
+        try:
+            return sparsity.dense(values, self.shape)
+        except UnsupportedNodeError as error:
+            raise UnsupportedNodeError(f"{self.name} {error.reason}") from error
 
 
 @dataclass(frozen=True)
@@ -334,9 +352,8 @@ def _tensor(flat: Flat, table: Table, name: str, buffers: list[Table]) -> Tensor
     if index >= len(buffers):
         raise DamagedError(f"tensor {name} has buffer {index} of {len(buffers)}")
     scales, problem = _scales(table.table(4))
-    if table.has(6):
-        problem = "is sparse; only dense tensors are read"
-    elif table.number(5, "?"):
+    sparsity = table.table(6)
+    if table.number(5, "?"):
         problem = VARIABLE
     elif table.number(10, "I"):
         problem = "is in another file"
@@ -350,6 +367,7 @@ def _tensor(flat: Flat, table: Table, name: str, buffers: list[Table]) -> Tensor
         scales,
         _elements(flat, buffers[index]) if index else np.zeros(0, np.uint8),
         problem,
+        sparsity and read_sparsity(sparsity),
     )
 
 

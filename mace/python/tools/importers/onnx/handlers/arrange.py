@@ -221,6 +221,9 @@ def _pad(node: Node) -> None:
     modes = {"constant": "CONSTANT", "reflect": "REFLECT", "edge": "EDGE", "wrap": ""}
     if mode not in modes:
         raise UnsupportedNodeError(f"mode is {mode!r}; {', '.join(modes)} work")
+    if node.opset >= 11 and is_open(node.input(1)):
+        _pad_by_lengths(node, mode)
+        return
     pads, value = _pads(node, rank)
     if len(pads) != 2 * rank:
         raise UnsupportedNodeError(f"{len(pads)} pads for {rank} dimensions")
@@ -243,6 +246,23 @@ def _pad(node: Node) -> None:
     mask = node.literal(~np.pad(inside, around), DataType.BOOL)
     other = node.literal(value)
     node.emit("Where", [mask, other, node.make("Pad", [x], attrs)])
+
+
+def _pad_by_lengths(node: Node, mode: str) -> None:
+    """Pads that each run computes of the lengths of its inputs."""
+    x, lengths = node.input(0), Lengths(node)
+    rank = len(node.shape(x))
+    axes = _pad_axes(node, rank)
+    known = lengths.known(node.input(1))
+    if len(known) != 2 * len(axes):
+        raise UnsupportedNodeError(f"{len(known)} pads for the axes {axes}")
+    for place, axis in enumerate(axes):
+        sides = (place, place + len(axes))
+        if all(known[side] == 0 for side in sides):
+            continue
+        before, after = (lengths.element(node.input(1), side) for side in sides)
+        x = lengths.padded(x, axis, before, after, mode, _pad_value(node))
+    node.set_output(0, x)
 
 
 def _wrapped(node: Node, x: Value, grow: list[int]) -> Value:
@@ -269,13 +289,10 @@ def _pads(node: Node, rank: int) -> tuple[list[int], float]:
     if node.opset < 11:
         pads = node.integers("paddings" if node.opset < 2 else "pads")
         return pads, node.real("value", 0.0)
-    pads, value = node.constant_ints(1, "pads"), 0.0
-    if node.has_input(2):
-        numbers = node.constant(2, "constant_value").reshape(-1)
-        value = float(numbers[0]) if numbers.size else 0.0
+    pads, value = node.constant_ints(1, "pads"), _pad_value(node)
     if not node.has_input(3):
         return pads, value
-    axes = [node.axis(axis, rank) for axis in node.constant_ints(3, "axes")]
+    axes = _pad_axes(node, rank)
     if len(pads) != 2 * len(axes):
         raise UnsupportedNodeError(f"{len(pads)} pads for the axes {axes}")
     full = [0] * (2 * rank)
@@ -283,6 +300,19 @@ def _pads(node: Node, rank: int) -> tuple[list[int], float]:
         full[axis] = pads[index]
         full[axis + rank] = pads[index + len(axes)]
     return full, value
+
+
+def _pad_axes(node: Node, rank: int) -> list[int]:
+    if not node.has_input(3):
+        return list(range(rank))
+    return [node.axis(axis, rank) for axis in node.constant_ints(3, "axes")]
+
+
+def _pad_value(node: Node) -> float:
+    if not node.has_input(2):
+        return 0.0
+    numbers = node.constant(2, "constant_value").reshape(-1)
+    return float(numbers[0]) if numbers.size else 0.0
 
 
 def _cut(node: Node, x: Value, pairs: list[tuple[int, int]]) -> Value:

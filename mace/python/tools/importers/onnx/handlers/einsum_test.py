@@ -63,6 +63,35 @@ def test_equations(equation: str, tmp_path: Path) -> None:
     assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize(
+    "equation",
+    [
+        "ab->",
+        "aa->",
+        "bi,bj->bij",
+        "ab,bc->ac",
+        "abc,acd->abd",
+        "ab,bc,cd->ad",
+        "a,a->",
+    ],
+)
+def test_integers(equation: str, dtype: type, tmp_path: Path) -> None:
+    """They are exact, beyond what floats can tell apart."""
+    sizes = {**_SIZES, "i": 3, "j": 4}
+    operands = equation.split("->")[0].split(",")
+    rng = np.random.default_rng(2)
+    inputs = {
+        f"x{i}": rng.integers(-30000, 30000, [sizes[letter] for letter in text], dtype)
+        >> (10 if len(operands) == 3 else 1)
+        for i, text in enumerate(operands)
+    }
+    node = onnx.helper.make_node("Einsum", [*inputs], ["y"], equation=equation)
+    wanted = np.einsum(equation, *inputs.values())
+    (found,) = run_mace(make_model([node], inputs, ["y"]), inputs, tmp_path)
+    np.testing.assert_array_equal(found, wanted)
+
+
 @pytest.mark.parametrize(
     ("equation", "shapes"),
     [

@@ -35,3 +35,14 @@ def test_instance_norm_needs_something_to_average(tmp_path: Path) -> None:
     model = make_model([node], feeds, ["y"])
     with pytest.raises(UnsupportedNodesError, match="at least 3 are supported"):
         run_mace(model, feeds, tmp_path)
+
+
+def test_a_withdrawn_version(tmp_path: Path) -> None:
+    """Of operator set 18, whose scale and bias are those of groups."""
+    node = onnx.helper.make_node(
+        "GroupNormalization", ["x", "s", "b"], ["y"], num_groups=2, epsilon=1e-3
+    )
+    x = normal(2, 4, 3, 3)
+    constants = {"s": normal(2), "b": normal(2, seed=4)}
+    model = make_model([node], {"x": x}, ["y"], constants, opset=18)
+    assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))

@@ -35,6 +35,8 @@ def _quantize(node: Node) -> None:
     if x.dtype is not DataType.FLOAT32:
         raise UnsupportedNodeError(f"quantizes {x.dtype.value}", "quantize floats")
     scale, zero, axis = _quantization(node, x)
+    if node.has_four_bits(2):
+        raise UnsupportedNodeError("quantizes to 4 bits", "quantize to 8 or 16 bits")
     to = DataType.UINT8 if zero is None else _stored_type(zero)
     number = node.integer("output_dtype", 0)
     if zero is None and number:

@@ -265,3 +265,45 @@ def test_refusals(
     with pytest.raises(UnsupportedNodesError) as error:
         run_mace(model, inputs, tmp_path)
     assert reason in str(error.value)
+
+
+@pytest.mark.parametrize("kind", [onnx.TensorProto.INT4, onnx.TensorProto.UINT4])
+@pytest.mark.parametrize("blocks", [False, True], ids=["channels", "blocks"])
+@pytest.mark.parametrize("raw", [False, True], ids=["numbers", "raw"])
+def test_weights_of_4_bits(kind: int, blocks: bool, raw: bool, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    low = -8 if kind == onnx.TensorProto.INT4 else 0
+    shape = (8, 5)
+
+    def packed(name: str, dims: tuple[int, ...]) -> onnx.TensorProto:
+        numbers = rng.integers(low, low + 16, dims).reshape(-1)
+        if not raw:
+            return onnx.helper.make_tensor(name, kind, dims, numbers.tolist())
+        halves = np.append(numbers, 0)[: numbers.size + numbers.size % 2] & 15
+        pairs = (halves[::2] | halves[1::2] << 4).astype(np.uint8)
+        return onnx.helper.make_tensor(name, kind, dims, pairs.tobytes(), raw=True)
+
+    scales = rng.random((2, 5) if blocks else 5, np.float32)
+    attributes = {"axis": 0, "block_size": 4} if blocks else {"axis": 1}
+    nodes = [
+        onnx.helper.make_node("DequantizeLinear", ["q", "s", "z"], ["w"], **attributes),
+        onnx.helper.make_node("MatMul", ["x", "w"], ["y"]),
+    ]
+    x = {"x": rng.random((3, 8), np.float32)}
+    model = make_model(nodes, x, ["y"], {"s": scales})
+    model.graph.initializer.extend([packed("q", shape), packed("z", scales.shape)])
+    # onnxruntime quantizes x as well for such a product.
+    wanted = ReferenceEvaluator(model).run(None, x)
+    assert_same(run_mace(model, x, tmp_path), wanted)
+
+
+def test_activations_of_4_bits_are_refused(tmp_path: Path) -> None:
+    nodes = [
+        onnx.helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        onnx.helper.make_node("DequantizeLinear", ["q", "s", "z"], ["y"]),
+    ]
+    model = make_model(nodes, {"x": _X}, ["y"], {"s": np.array(0.1, np.float32)})
+    zero = onnx.helper.make_tensor("z", onnx.TensorProto.INT4, [], [1])
+    model.graph.initializer.append(zero)
+    with pytest.raises(UnsupportedNodesError, match="quantizes to 4 bits"):
+        run_mace(model, {"x": _X}, tmp_path)

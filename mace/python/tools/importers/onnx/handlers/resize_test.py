@@ -266,3 +266,27 @@ def test_sizes_that_may_resize_channels(tmp_path: Path) -> None:
 def test_volumes(given: dict[str, Any], attrs: dict[str, Any], tmp_path: Path) -> None:
     x = normal(1, 2, 3, 6, 4)
     _check(_resize(x, **given, **attrs), x, tmp_path)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+def test_integers_between_integers(mode: str, dtype: Any, tmp_path: Path) -> None:
+    """Floats are computed, of which the whole part is taken."""
+    bounds = np.iinfo(dtype)
+    x = np.random.default_rng(4).integers(
+        bounds.min // 2, bounds.max // 2, (1, 2, 5, 6), dtype
+    )
+    node = onnx.helper.make_node("Resize", ["x", "", "scales"], ["y"], mode=mode)
+    scales = {"scales": np.array([1, 1, 2, 1.5], np.float32)}
+    model = make_model([node], {"x": x}, ["y"], scales, opset=13)
+    wide = make_model([node], {"x": x.astype(np.float32)}, ["y"], scales, opset=13)
+    (found,) = run_mace(model, {"x": x}, tmp_path)
+    (floats,) = run_onnxruntime(wide, {"x": x.astype(np.float32)})
+    assert found.dtype == dtype
+    # Rounding of the floats may put one on the other side of an integer.
+    near = np.abs(floats - np.round(floats)) < 1e-3
+    assert near.mean() < 0.5
+    np.testing.assert_array_equal(
+        found[~near], np.clip(np.trunc(floats), bounds.min, bounds.max)[~near]
+    )
+    assert np.abs(found - np.clip(floats, bounds.min, bounds.max)).max() <= 1.001

@@ -262,3 +262,21 @@ def test_what_the_optimizer_makes_of_an_encoder(tmp_path: Path) -> None:
     assert kinds & {"BiasGelu", "Gelu"}
     found = run_mace(optimized, inputs, tmp_path)
     assert_same(found, run_onnxruntime(model, inputs), 1e-4)
+
+
+def test_left_out_outputs_are_read_by_nobody(tmp_path: Path) -> None:
+    # An input that is left out has the same name as an output that is.
+    nodes = [
+        onnx.helper.make_node(
+            "SkipSimplifiedLayerNormalization",
+            ["x", "skip", "gamma"],
+            ["normed", "", "", "sum"],
+            domain="com.microsoft",
+        ),
+        onnx.helper.make_node("Clip", ["normed", "", "top"], ["y"]),
+    ]
+    inputs = {"x": normal(2, 5, 8), "skip": normal(2, 5, 8, seed=2)}
+    constants = {"gamma": normal(8), "top": np.array(0.5, np.float32)}
+    model = make_model(nodes, inputs, ["y", "sum"], constants, opset=17)
+    found = run_mace(model, inputs, tmp_path)
+    assert_same(found, run_onnxruntime(model, inputs), 1e-4)

@@ -163,7 +163,9 @@ def _expand(node: Node) -> None:
         node.set_output(0, x)
         return
     if math.prod(ones) > _LARGEST_ONES:
-        raise UnsupportedNodeError(f"expands {list(dims)} to {wanted}")
+        # Elements that the run repeats.
+        node.set_output(0, Lengths(node).expanded(x, node.input(1)))
+        return
     kept = x.dtype
     if kept not in (DataType.FLOAT32, DataType.INT32):
         x = node.make("Cast", [x], {"to": "INT32"})
