@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.model_file import check_part
 from mace.python.tools.importers.tensorflow.bundle import Bundle
 from mace.python.tools.importers.tensorflow.functions import Function, Tensor
 from mace.python.tools.importers.tensorflow.node import Node, split_tensor_name
@@ -40,6 +41,7 @@ def model_file(folder: Path) -> Path:
             f"model_file_path: {folder} is a folder without {_NAMES[0]}: it is no "
             "SavedModel"
         )
+    check_part(folder, found[0])
     return found[0]
 
 
@@ -126,7 +128,7 @@ def read_variables(
     if not prefix.with_name("variables.index").exists():
         return Variables({})
     top = {(name, 0): name for name in nodes}
-    return Variables(dict(_assigned(nodes, functions, top)), Bundle(prefix))
+    return Variables(dict(_assigned(nodes, functions, top)), Bundle(prefix, folder))
 
 
 def _assigned(

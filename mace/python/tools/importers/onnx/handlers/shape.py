@@ -9,17 +9,12 @@ import math
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.budget import check_made
 from mace.python.tools.importers.onnx.lengths import Lengths, is_open, scalar_of
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.window import NCHW
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.shapes import END, static
-
-# No network has a constant with more elements; a damaged shape may ask for them.
-_LARGEST_FILLED = 1 << 28
-
-# An expansion at run time stores this many ones in the model.
-_LARGEST_ONES = 1 << 22
 
 
 @HANDLERS.register("Reshape")
@@ -154,8 +149,7 @@ def _expand(node: Node) -> None:
     if all(one == 1 for one in ones) and rank == len(dims):
         node.set_output(0, x)
         return
-    if math.prod(ones) > _LARGEST_ONES:
-        raise UnsupportedNodeError(f"expands {list(dims)} to {wanted}")
+    check_made(*ones)  # the model stores them
     kept = x.dtype
     if kept not in (DataType.FLOAT32, DataType.INT32):
         x = node.make("Cast", [x], {"to": "INT32"})
@@ -178,8 +172,7 @@ def _constant_of_shape(node: Node) -> None:
     scalar = np.zeros((), np.float32) if fill is None else fill.reshape(-1)[0]
     if any(dim < 0 for dim in shape):
         raise UnsupportedNodeError(f"shape {shape} has a negative dimension")
-    if math.prod(shape) > _LARGEST_FILLED:
-        raise UnsupportedNodeError(f"a constant of the shape {shape} is too large")
+    check_made(*shape, repeated=True)
     # One element, repeated by a view.
     view = np.broadcast_to(np.asarray(scalar), shape)
     node.set_output(0, node.builder.constant(f"{node.label}/filled", view))
