@@ -79,7 +79,7 @@ def test_a_link_out_of_the_folder_is_not_followed(
     assert _result(tmp_path / "link").shape == (2, 4)
     (folder / part).unlink()
     (folder / part).symlink_to(folder / part)
-    with pytest.raises(ImportModelError):
+    with pytest.raises(MaceError):
         _result(folder)
 
 
