@@ -42,8 +42,9 @@ _ADVICE = {
     "connecting": "it is being connected; try again",
 }
 
-# Of a device, without what shells and terminals obey.
-_SERIAL = re.compile(r"[A-Za-z0-9][\w.:@\[\]%+() /-]{0,255}")
+# Of a device. It is no flag, and nothing that a terminal obeys; adb writes question
+# marks or "(no serial number)" for a device without one.
+_SERIAL = re.compile(r"(?!-)[\x20-\x7e\xa0-\uffff]{1,256}")
 _MOST_DEVICES = 256
 
 _ADDRESS = re.compile(r"^[^\s,]+:\d+$")

@@ -179,7 +179,8 @@ def test_free_space_that_is_no_number(
     [
         ("good\\tdevice\\n", ["good"]),
         ("\\033[2Jx\\tdevice\\ngood\\tdevice\\n", ["good"]),
-        ("-x\\tdevice\\n$(touch x)\\tdevice\\n;rm\\tdevice\\n", []),
+        ("-x\\tdevice\\n--help\\tdevice\\n", []),
+        ("????????????\\tno permissions\\n", ["????????????"]),
         ("adb-1 (2)._adb-tls-connect._tcp.\\tdevice\\n10.0.0.1:5555\\tdevice\\n", None),
         ("\\t\\t\\n\\n no\\n", []),
     ],
