@@ -9,7 +9,8 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-Usage: bash tools/setup.sh [--for TASK[,TASK...]] [--list | --dry-run]
+Usage: bash tools/setup.sh [--for TASK[,TASK...]] [--locked]
+                           [--list | --dry-run]
 
 Installs what is missing for a task: packages by apt (with sudo unless you are
 root) and Python packages into .venv of this checkout.
@@ -20,6 +21,8 @@ TEXT
 
 Without --for: run.
 
+  --locked      of Python packages, install the versions of setup/locked.txt with
+                their checksums compared, as images and releases have them
   --list        print every package of the task, installed or not, and its use
   --dry-run     say what would be installed, and install nothing
 
@@ -66,6 +69,7 @@ done <"$root/setup/tasks.txt"
 
 dry_run=false
 list_only=false
+locked=false
 tasks=
 
 while [[ $# -gt 0 ]]; do
@@ -82,6 +86,10 @@ while [[ $# -gt 0 ]]; do
       ;;
     --list)
       list_only=true
+      shift
+      ;;
+    --locked)
+      locked=true
       shift
       ;;
     --dry-run)
@@ -280,6 +288,13 @@ install_pip() {
   if $dry_run; then return 0; fi
   local arguments=()
   for list in "${todo[@]}"; do arguments+=(-r "$root/setup/$list"); done
+  if $locked; then
+    for list in "${todo[@]}"; do
+      grep -q "^# .*\<$list\>" "$root/setup/locked.txt" ||
+        fail "--locked: setup/locked.txt has no packages of $list"
+    done
+    arguments=(--require-hashes --no-deps -r "$root/setup/locked.txt")
+  fi
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
     --no-input "${arguments[@]}" </dev/null || {
     fail "pip could not install the packages of ${todo[*]}" \

@@ -242,6 +242,13 @@ command -v "$bazel_program" >/dev/null ||
 readonly strip=llvm-strip-19
 command -v $strip >/dev/null ||
   fail "no $strip here: run 'bash tools/setup.sh --for build'"
+if [[ " ${bazel_flags[*]-} " == *" --config=asan "* ]]; then
+  # Without it, only linking fails, after all has been compiled.
+  runtime=$(clang-19 -print-file-name="libclang_rt.asan-$(uname -m).a")
+  [[ -f $runtime ]] ||
+    fail "-asan needs clang's runtime of the sanitizers, $runtime:" \
+      "run 'bash tools/setup.sh --for test', or sudo apt install libclang-rt-19-dev"
+fi
 for abi in "${targets[@]}"; do
   case $abi in
     arm64) sysroot=/usr/aarch64-linux-gnu/include ;;

@@ -157,6 +157,10 @@ else
   grep -qE "^## ${version//./\\.} \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$" \
     docs/development/changelog.md || fail "docs/development/changelog.md has no" \
     "line '## $version (YYYY-MM-DD)': say what is new in this release"
+  if [[ ${#packages[@]} -gt 0 ]]; then
+    "${MACE_VENV:-.venv}/bin/python" setup/lock.py --check || fail "the Python package" \
+      "of a release is made with pinned packages (above): see setup/locked.txt"
+  fi
   [[ ${#impossible[@]} -eq 0 ]] || fail "a release has all of it: provide what is" \
     "missing, or say by -abi and -wheels what to make"
 fi

@@ -3,13 +3,14 @@
 """Fuzzes the readers of models of all frameworks, each for an equal share of a time.
 
     python -m test.fuzz.fuzz_importers [--seconds 20] [--seed 1] [--readers onnx ...]
+    python -m test.fuzz.fuzz_importers --record
 
 A file of the corpus is damaged in some places; of archives also the files in it,
 behind correct checksums. Then the model is described and imported. One clear error
 must come, or a graph: another exception, more than 20 seconds, or more than 4 GB of
 memory, is a fault. The file that causes one is kept in build/fuzz/importers/found.
-Seeds are files of tests; those of TensorFlow and TensorFlow Lite are made at the
-first time, and kept beside.
+Seeds are files of tests; those of TensorFlow and TensorFlow Lite are in
+tensorflow.zip, which `--record` makes: only that needs TensorFlow.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ from mace.python.tools.ir.graph import DataFormat
 
 _ROOT = Path(__file__).resolve().parents[2]
 _FOLDER = _ROOT / "build/fuzz/importers"
+_RECORDED = Path(__file__).with_name("tensorflow.zip")
+_VARIABLES = ("variables/variables.index", "variables/variables.data-00000-of-00001")
 _SLOWEST_S = 20.0
 _MOST_BYTES = 4 << 30
 _LARGEST_SEED = 100_000
@@ -140,9 +143,14 @@ def _caffe(damaged: str) -> Iterator[Seed]:
 
 def _tensorflow() -> Path:
     """A folder with a SavedModel, a frozen graph and a file of TensorFlow Lite."""
-    folder = _FOLDER / "seeds/tensorflow"
-    if (folder / "model.tflite").exists():
-        return folder
+    folder = _fresh(_FOLDER / "seeds/tensorflow")
+    with zipfile.ZipFile(_RECORDED) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def _record() -> None:
+    """Makes the archive of `_tensorflow`."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow as tf
 
@@ -160,14 +168,18 @@ def _tensorflow() -> Path:
             y = tf.reshape(tf.concat([y, y * 2.0], 3)[:, :, :, 2:6], (1, 16))
             return {"y": tf.nn.softmax(tf.matmul(y, self.matrix))}
 
-    _fresh(folder)
+    folder = _fresh(_FOLDER / "seeds/tensorflow")
     network = Network()
     tf.saved_model.save(network, str(folder / "saved"))
     graph = frozen(network.__call__.get_concrete_function()).graph.as_graph_def()
     (folder / "frozen.pb").write_bytes(graph.SerializeToString())
     converter = tf.lite.TFLiteConverter.from_saved_model(str(folder / "saved"))
     (folder / "model.tflite").write_bytes(converter.convert())
-    return folder
+    parts = ["frozen.pb", "model.tflite"]
+    parts += [f"saved/{name}" for name in ("saved_model.pb", *_VARIABLES)]
+    with zipfile.ZipFile(_RECORDED, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in parts:
+            archive.writestr(zipfile.ZipInfo(name), (folder / name).read_bytes())
 
 
 _KERAS = "mace/python/tools/importers/keras/testdata/keras2.zip"
@@ -309,8 +321,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--record", action="store_true", help="make tensorflow.zip")
     parser.add_argument("--readers", nargs="+", choices=READERS, default=[*READERS])
     args = parser.parse_args()
+    if args.record:
+        _record()
+        return 0
     logging.disable(logging.CRITICAL)
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (_MOST_BYTES, hard))

@@ -43,6 +43,16 @@ program() {
     --starlark:expr='target.files.to_list()[0].path' 2>/dev/null
 }
 
+# Without them, only linking fails, after all has been compiled.
+for runtime in asan fuzzer; do
+  library=$(clang-19 -print-file-name="libclang_rt.$runtime-$(uname -m).a")
+  if [ ! -f "$library" ]; then
+    echo "run_fuzzers.sh: $library is missing: run 'bash tools/setup.sh" \
+      "--for test', or sudo apt install libclang-rt-19-dev" >&2
+    exit 2
+  fi
+done
+
 readonly flags=(--config=sanitize)
 run_bazel build "${flags[@]}" //test/fuzz:model_reader_fuzz
 run_bazel build //test/fuzz:write_model_seeds

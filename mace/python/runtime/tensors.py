@@ -75,8 +75,8 @@ class TensorInfo:
             own = getattr(given, "dtype", None)
             raise UsageError(
                 f"input '{self.name}' is {self.dtype.name}, and NumPy makes no array "
-                f"of the given {kind}{f' of {own}' if own else ''} ({error}); convert it "
-                "first, as a tensor of PyTorch by tensor.float().cpu()"
+                f"of the given {kind}{f' of {own}' if own else ''} ({error}); convert "
+                "it first, as a tensor of PyTorch by tensor.float().cpu()"
             ) from error
 
     def _converted(self, array: Array) -> Array:

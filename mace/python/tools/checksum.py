@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from pathlib import Path
@@ -23,11 +24,13 @@ def sha256_of(path: Path) -> str:
     """
     if not path.is_dir():
         return _digest(path)
-    names = [
-        os.fsencode(file.relative_to(path).as_posix())
-        for file in path.rglob("*")
-        if file.is_file()
-    ]
+    files = [file for file in path.rglob("*") if file.is_file()]
+    for file in files:
+        # A folder from strangers must not make us read files elsewhere.
+        if path.resolve() not in file.resolve().parents:
+            what = f"{file} is a symbolic link to a file outside of the folder"
+            raise OSError(errno.ELOOP, what)
+    names = [os.fsencode(file.relative_to(path).as_posix()) for file in files]
     listed = b"".join(
         _digest(path / os.fsdecode(name)).encode() + b"  " + name + b"\n"
         for name in sorted(names)

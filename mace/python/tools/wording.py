@@ -5,11 +5,38 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 # Longer values are shortened in messages.
 _SHOWN_VALUE_LENGTH = 60
+
+
+# Characters that a terminal obeys instead of printing them: control characters, and
+# those that reverse the direction of the text behind them. Line breaks and tabs are
+# among them, but not in texts of several lines.
+_OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+)
+
+
+def printable(text: str) -> str:
+    """`text` as a terminal may get it, whoever wrote it: what it would obey is written
+    as an escape such as ``\\x1b``. Names in models, and what devices answer, may hide
+    or forge what is printed beside them.
+    """
+    return _OBEYED.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def on_one_line(text: str) -> str:
+    """The same for a cell of a table."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def _escape(match: re.Match[str]) -> str:
+    number = ord(match[0])
+    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
 
 
 def shown(value: object) -> str:

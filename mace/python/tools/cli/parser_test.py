@@ -226,6 +226,8 @@ def test_old_build_flags_are_accepted() -> None:
         (["run", "--config=d", "--input_dir=/nowhere"], ["no such folder"]),
         (["run", "--config=d", "--device_yml=/nowhere"], ["no such file"]),
         (["convert", "--cofnig=d"], ["are required: --config", "mean --config?"]),
+        (["convert", "a\nb/m.onnx"], ["'a\\nb/m.onnx'", "without line breaks"]),
+        (["convert", "--config=a\x1b.yml"], ["without line breaks and other control"]),
         (["convert", "m.onnx", "--dims=batch"], ["--dims", "'batch'", "batch=1"]),
         (["convert", "m.onnx", "--dims=batch=0"], ["'batch=0'"]),
         (

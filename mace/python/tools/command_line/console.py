@@ -15,6 +15,8 @@ import sys
 from collections.abc import Iterator
 from typing import TextIO
 
+from mace.python.tools.wording import printable
+
 _STYLES = {
     logging.DEBUG: "dim",
     logging.INFO: "",
@@ -40,7 +42,7 @@ class ConsoleHandler(logging.Handler):
 
 def show(message: str, level: int) -> None:
     """Prints a message of this log level."""
-    text = _LABELS.get(level, "") + message
+    text = _LABELS.get(level, "") + printable(message)
     stream = sys.stderr
     style = _STYLES.get(level, "")
     if not style or not _wants_colour(stream):

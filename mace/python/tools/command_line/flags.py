@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import enum
 import math
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -127,6 +128,11 @@ def path(text: str) -> Path:
     """A path; the empty text is an error, not the working directory."""
     if not text or "\0" in text:
         raise argparse.ArgumentTypeError("found an empty path")
+    if re.search(r"[\x00-\x1f\x7f]", text):
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}, accepted: a path without line breaks and other control "
+            "characters; rename it"
+        )
     return Path(text).expanduser()
 
 

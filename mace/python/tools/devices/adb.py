@@ -15,6 +15,7 @@ from mace.python.tools.devices.device import (
     DeviceError,
     DeviceProperties,
     DeviceUnsuitedError,
+    short_answer,
 )
 from mace.python.tools.devices.remote import BOOT_ID, PROBE_LIMIT_S, RemoteDevice
 
@@ -80,21 +81,21 @@ class AdbDevice(RemoteDevice):
         script = f"getprop; cat {BOOT_ID} 2>/dev/null"
         told = self.shell(script, limit_s=PROBE_LIMIT_S).output
         found = dict(_PROPERTY.findall(told))
-        self._name = found.get(_MODEL_KEY) or self._serial
+        self._name = short_answer(found.get(_MODEL_KEY, "")) or self._serial
         # Over USB a phone has another serial than in the network, and cheap phones may
         # share a serial.
         boot = _BOOT.search(told)
-        serial = found.get(_SERIAL_KEY) or self._serial
+        serial = short_answer(found.get(_SERIAL_KEY, "")) or self._serial
         self._identity = f"phone:{serial}:{boot[0] if boot else ''}"
-        socs = _distinct(found.get(key, "").lower() for key in _SOC_KEYS)
+        socs = _distinct(short_answer(found.get(key, "").lower()) for key in _SOC_KEYS)
         words = ",".join(found.get(key, "") for key in _ABI_KEYS).split(",")
         abis = _distinct(_ABIS[word] for word in words if word in _ABIS)
         if not abis:
+            said = short_answer(words[0]) or "an unknown ABI"
             raise DeviceUnsuitedError(
-                f"{self.label} runs programs for {words[0] or 'an unknown ABI'}; MACE "
-                f"has {', '.join(_ABIS)}"
+                f"{self.label} runs programs for {said}; MACE has {', '.join(_ABIS)}"
             )
-        maker = found.get(_MAKER_KEY, "")
+        maker = short_answer(found.get(_MAKER_KEY, ""))
         return DeviceProperties(
             name=self._name,
             serial=self._serial,

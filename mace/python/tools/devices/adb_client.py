@@ -9,7 +9,11 @@ import shutil
 import time
 from dataclasses import dataclass
 
-from mace.python.tools.devices.device import DeviceError
+from mace.python.tools.devices.device import (
+    LONGEST_MESSAGE,
+    DeviceError,
+    short_answer,
+)
 from mace.python.tools.devices.process import (
     ProcessRequest,
     ProcessResult,
@@ -37,6 +41,11 @@ _ADVICE = {
     "authorizing": "it is about to ask for permission on its screen",
     "connecting": "it is being connected; try again",
 }
+
+# Of a device. It is no flag, and nothing that a terminal obeys; adb writes question
+# marks or "(no serial number)" for a device without one.
+_SERIAL = re.compile(r"(?!-)[\x20-\x7e\xa0-\uffff]{1,256}")
+_MOST_DEVICES = 256
 
 _ADDRESS = re.compile(r"^[^\s,]+:\d+$")
 # Phones with wireless debugging, which adb finds automatically.
@@ -125,11 +134,14 @@ class AdbClient:
     def call(self, *arguments: str) -> ProcessResult:
         """Runs adb with these arguments, output and errors together."""
         try:
-            return run_process(
+            result = run_process(
                 ProcessRequest([self.path, *arguments], time_limit_s=_LIMIT_S)
             )
         except OSError as error:
             raise DeviceError(f"cannot start {self.path}: {error.strerror}") from error
+        if result.excessive:
+            raise DeviceError(f"{self.path} {arguments[0]} prints without end")
+        return result
 
     def _list(self) -> list[ListedDevice]:
         result = self.call("devices")
@@ -139,8 +151,13 @@ class AdbClient:
         listed = []
         for line in lines.splitlines():
             serial, _, state = line.strip().partition("\t")
-            if serial and state:
-                listed.append(ListedDevice(serial, state.strip()))
+            if _SERIAL.fullmatch(serial) and state:
+                listed.append(ListedDevice(serial, short_answer(state)))
+        if len(listed) > _MOST_DEVICES:
+            raise DeviceError(
+                f"adb lists {len(listed)} devices; at most {_MOST_DEVICES} are used at "
+                "the same time"
+            )
         return listed
 
     def _reconnect(self, serial: str) -> None:
@@ -161,7 +178,7 @@ def find_adb() -> AdbClient:
         raise MissingToolError("adb", "reaching Android devices", _INSTALL)
     client = AdbClient(path)
     version = client.call("version")
-    found = re.search(r"version (\d+)\.(\d+)\.(\d+)", version.output)
+    found = re.search(r"version (\d{1,6})\.(\d{1,6})\.(\d{1,6})", version.output)
     if version.status != 0 or found is None:
         raise DeviceError(
             f"{path} does not print its version: {first_line(version.output)}; "
@@ -206,5 +223,6 @@ def first_line(text: str) -> str:
     """The first line that is not empty."""
     for line in text.splitlines():
         if line.strip() and not line.startswith("* daemon"):
-            return line.strip().removeprefix("adb: ").removeprefix("error: ")
+            said = line.strip().removeprefix("adb: ").removeprefix("error: ")
+            return short_answer(said, LONGEST_MESSAGE)
     return "there was no message"

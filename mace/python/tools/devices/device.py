@@ -13,9 +13,14 @@ from pathlib import Path, PurePosixPath
 
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.errors import MaceError
+from mace.python.tools.wording import on_one_line
 
 # The folder in `Device.work_dir` for files that only one run needs.
 SCRATCH = PurePosixPath(".scratch")
+
+# Characters of a name or model.
+_LONGEST_ANSWER = 80
+LONGEST_MESSAGE = 300
 
 # Messages of programs and systems if a file does not fit.
 NO_SPACE = re.compile(r"no space left|disk quota exceeded", re.IGNORECASE)
@@ -47,6 +52,13 @@ class DeviceUnsuitedError(DeviceError):
 
 class DeviceStoppedError(DeviceError):
     """`Device.stop` ended the current operation."""
+
+
+def short_answer(text: str, length: int = _LONGEST_ANSWER) -> str:
+    """What a device says of itself or of an error, as it is shown and used in names:
+    devices may be broken, or a stranger's.
+    """
+    return on_one_line(text[: 4 * length].strip())[:length]
 
 
 @dataclass(frozen=True)

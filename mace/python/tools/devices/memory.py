@@ -35,8 +35,9 @@ wait $p; s=$?
 kill $w 2>/dev/null
 exit $s"""
 
-_LINE = re.compile(r"^(VmRSS|VmHWM|VmSwap|Threads|Pss):\s+(\d+)")
-_TOTAL = re.compile(r"^\s*TOTAL(?: PSS)?:?\s+(\d+)")
+_LINE = re.compile(r"^(VmRSS|VmHWM|VmSwap|Threads|Pss):\s+(\d{1,15})\b", re.ASCII)
+_TOTAL = re.compile(r"^\s*TOTAL(?: PSS)?:?\s+(\d{1,15})\b", re.ASCII)
+_SECONDS = re.compile(r"\d{1,12}(\.\d{1,6})?", re.ASCII)
 _KIB = 1024
 
 
@@ -83,6 +84,8 @@ def parse_samples(text: str) -> list[MemorySample]:
             elif total is None and (match := _TOTAL.match(line)):
                 total = int(match[1]) * _KIB
         if not {"VmRSS", "VmHWM", "Threads"} <= found.keys():
+            continue
+        if not _SECONDS.fullmatch(first):
             continue
         start = float(first) if start is None else start
         samples.append(

@@ -19,6 +19,9 @@ from typing import IO
 _GRACE_S = 2.0
 # The interval of checks of a running program, and so the delay of an interruption.
 _POLL_S = 0.1
+# A device may answer without end. Of what programs print, the longest are traces of
+# some megabytes.
+_MOST_OUTPUT = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class ProcessResult:
         errors: standard error, where it was kept apart.
         timed_out: the time limit ended it.
         interrupted: the stop event ended it.
+        excessive: what it printed or wrote was too much, and ended it.
     """
 
     status: int
@@ -38,6 +42,7 @@ class ProcessResult:
     errors: str = ""
     timed_out: bool = False
     interrupted: bool = False
+    excessive: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,7 @@ class ProcessRequest:
         env: variables besides those we have.
         time_limit_s: end it after so long.
         grows: a file; the time counts anew whenever it has grown.
+        largest: end it when that file is larger.
         stop: end it when this is set.
         hold_stdin: give it an input that stays open and empty, and ask it to
             end by closing that; otherwise its input is empty.
@@ -62,6 +68,7 @@ class ProcessRequest:
     env: Mapping[str, str] = field(default_factory=dict)
     time_limit_s: float | None = None
     grows: Path | None = None
+    largest: int | None = None
     stop: threading.Event | None = None
     hold_stdin: bool = False
     split_errors: bool = False
@@ -89,7 +96,7 @@ def run_process(request: ProcessRequest) -> ProcessResult:
     stdin, process.stdin = process.stdin, None  # communicate() would close it
     begin = time.monotonic()
     size = 0
-    timed_out = interrupted = False
+    timed_out = interrupted = excessive = False
     output: str
     errors: str | None
     try:
@@ -99,11 +106,19 @@ def run_process(request: ProcessRequest) -> ProcessResult:
                 break
             except subprocess.TimeoutExpired as so_far:
                 now = time.monotonic()
+                parts = (so_far.output, so_far.stderr)
+                excessive = sum(len(part or b"") for part in parts) > _MOST_OUTPUT
                 if request.heard is not None and so_far.output:
                     # Bytes, whatever the process' streams are.
                     request.heard(bytes(so_far.output).decode(errors="replace"))
             if request.grows is not None and _size(request.grows) > size:
                 size, begin = _size(request.grows), now
+                excessive |= request.largest is not None and size > request.largest
+            if excessive:
+                # It is not asked to end, and would go on.
+                _kill(process)
+                output, errors = "", ""
+                break
             elapsed = now - begin
             limit = request.time_limit_s
             timed_out = limit is not None and elapsed > limit
@@ -125,6 +140,7 @@ def run_process(request: ProcessRequest) -> ProcessResult:
         errors or "",
         timed_out,
         interrupted,
+        excessive,
     )
 
 
@@ -133,6 +149,16 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """Ends a program and its children at once, and forgets its output."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
 
 
 def _end(

@@ -12,8 +12,10 @@ from __future__ import annotations
 import abc
 import contextlib
 import os
+import re
 import secrets
 import shlex
+import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -41,6 +43,10 @@ from mace.python.tools.devices.process import (
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 # A device is not given up after a short break of the connection.
 SETTLE_S = 3.0
+# What is behind our mark in the last line; anything else is a device that is broken,
+# or does not mean well.
+_STATUS = re.compile(r"[0-9]{1,3}(?=\s|$)", re.ASCII)
+_NUMBER = re.compile(r"[0-9]{1,15}", re.ASCII)
 # A shell command of ours takes milliseconds; a device that takes longer hangs. Listing
 # all devices waits for each of them.
 PROBE_LIMIT_S = 20.0
@@ -151,7 +157,14 @@ class RemoteDevice(Device):
                 self._receive_command(self.work_dir / remote, part),
                 limit_s=_COMMAND_LIMIT_S,
                 grows=part,
+                # Neither a broken nor an evil device fills this computer's disk.
+                largest=shutil.disk_usage(part.parent).free // 2,
             )
+            if result.excessive:
+                raise DeviceError(
+                    f"cannot copy {remote} from {self.label}: it is larger than half "
+                    f"of what is free in {part.parent}"
+                )
             if result.timed_out:
                 raise DeviceLostError(
                     f"cannot copy {remote} from {self.label}: it does not answer"
@@ -245,10 +258,12 @@ class RemoteDevice(Device):
             raise
         # Android before 7 sends shell output through a terminal: CR LF.
         output = result.output.replace("\r\n", "\n")
-        text, found, status = output.rpartition(f"\n{token}=")
-        if found:
-            return ShellResult(
-                int(status.split()[0]), text, result.errors, result.timed_out
+        text, _, status = output.rpartition(f"\n{token}=")
+        if match := _STATUS.match(status):
+            return ShellResult(int(match[0]), text, result.errors, result.timed_out)
+        if result.excessive:
+            raise DeviceLostError(
+                f"{self.label} prints more than any program of MACE; restart it"
             )
         if result.timed_out:
             if hold_stdin:
@@ -276,6 +291,7 @@ class RemoteDevice(Device):
         limit_s: float | None,
         hold_stdin: bool = False,
         grows: Path | None = None,
+        largest: int | None = None,
     ) -> ProcessResult:
         if self._stop.is_set():
             raise DeviceStoppedError(f"{self.label}: interrupted")
@@ -284,6 +300,7 @@ class RemoteDevice(Device):
                 command,
                 time_limit_s=limit_s,
                 grows=grows,
+                largest=largest,
                 stop=self._stop,
                 hold_stdin=hold_stdin,
                 split_errors=True,
@@ -339,7 +356,7 @@ class RemoteDevice(Device):
         except DeviceLostError:
             return None
         columns = told.output.split()
-        if len(columns) < 4 or not columns[-3].isdigit():
+        if len(columns) < 4 or not _NUMBER.fullmatch(columns[-3]):
             return None
         return 1024 * int(columns[-3])
 

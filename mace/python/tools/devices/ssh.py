@@ -17,13 +17,16 @@ from pathlib import Path, PurePosixPath
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices.boards import Board
 from mace.python.tools.devices.device import (
+    LONGEST_MESSAGE,
     DeviceError,
     DeviceLostError,
     DeviceProperties,
+    short_answer,
 )
 from mace.python.tools.devices.process import ProcessRequest, run_process
 from mace.python.tools.devices.remote import BOOT_ID, PROBE_LIMIT_S, RemoteDevice
 from mace.python.tools.errors import MissingToolError
+from mace.python.tools.wording import shown
 
 # The ABIs that a kernel (`uname -m`) can run.
 _MACHINES = {
@@ -102,6 +105,11 @@ class SshDevice(RemoteDevice):
             )
         # A login script may print before us.
         lines = known.output.strip().split("\n")
+        if len(lines) < 5 or not lines[-5].startswith("/"):
+            raise DeviceError(
+                f"{self.label} does not say what it is: it answered "
+                f"{shown(known.output.strip())}"
+            )
         *before, folder, machine, boot_id, host_name, rsync = lines
         if boot_id != "-":
             # Logins to one machine have this in common, but not the containers of a
@@ -115,7 +123,8 @@ class SshDevice(RemoteDevice):
             serial=f"{self._board.address}:{self._board.port}",
             abis=self._board.abis,
             soc=self._board.socs[0] if self._board.socs else "",
-            processor=self._board.model or (before[-1] if before else machine),
+            processor=self._board.model
+            or short_answer(before[-1] if before else machine),
             soc_names=self._board.socs,
         )
 
@@ -172,6 +181,7 @@ class SshDevice(RemoteDevice):
         if runs is None or wrong:
             can = ", ".join(abi.value for abi in runs or ()) or "no ABI of MACE"
             said = ", ".join(abi.value for abi in self._board.abis)
+            machine = short_answer(machine)
             raise DeviceError(
                 f"{self.label} is an {machine} machine, which runs {can}; its "
                 f"target_abis are {said}: correct devices.{self._board.name}"
@@ -261,4 +271,5 @@ class SshDevice(RemoteDevice):
 
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "there was no message"
+    last = lines[-1] if lines else "there was no message"
+    return short_answer(last, LONGEST_MESSAGE)

@@ -604,6 +604,10 @@ def test_page_draws_every_operator_and_loads_nothing() -> None:
     for op in model.operators[1:]:
         assert op.name in page
     assert "</script><b>" not in page
+    # Within a script, these begin what only another end tag would end.
+    model.operators[0].name = "<!--<script>"
+    script = graph_page(model).split("<script>")[1]
+    assert "<!--" not in script and "\\u003c!--\\u003cscript\\u003e" in script
     for part in ("in", "out", "whole", "svg", "png"):
         assert f'<button id="{part}"' in page
     assert "prefers-color-scheme: dark" in page
@@ -629,7 +633,7 @@ def test_page_shows_devices_and_copies() -> None:
     assert ">gpu 1.5 us</text>" in page
     assert page.count('class="edge copy"') == 1
     assert f"{tensor}: 48 bytes are copied, cpu to gpu" in page
-    assert "no <such> kernel" in page
+    assert "no \\u003csuch\\u003e kernel" in page
     # An operator that a device added may have the name of another.
     other = {(second.name, "Cast"): gpu}
     assert "data-device" not in graph_page(model, GraphPlaces(other))

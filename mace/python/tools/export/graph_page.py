@@ -7,7 +7,6 @@ from __future__ import annotations
 import colorsys
 import functools
 import itertools
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -131,8 +130,7 @@ def graph_page(model: Any, places: GraphPlaces | None = None) -> str:
         colour=_colour,
         short=_shorten,
         devices=[(device, count, borders[device]) for device, count in devices.items()],
-        # In a script element, only '</' could end it early.
-        details=json.dumps([node.details for node in nodes]).replace("</", "<\\/"),
+        details=[node.details for node in nodes],
     )
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
-import math
 import pkgutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +31,7 @@ from mace.python.tools.ir.graph import DataFormat, Graph, GraphError, Op
 from mace.python.tools.ir.infer import ShapeError
 from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.ir.verify import op_problems
+from mace.python.tools.wording import on_one_line
 
 _PACKAGE = "mace.python.tools.importers"
 
@@ -305,26 +305,6 @@ def refusal_of(convert: Callable[[], None]) -> UnsupportedNodeError | None:
     return None
 
 
-# Of a constant that a converter makes, and does not find in the file.
-_MOST_MADE = 1 << 26
-
-
-def check_made(*lengths: float) -> None:
-    """Refuses a constant that is larger than those of any network, before it is made:
-    a damaged file may ask for one that fills the memory.
-
-    Args:
-        lengths: of its dimensions.
-
-    Raises:
-        UnsupportedNodeError: it has too many elements.
-    """
-    count = math.prod(lengths)
-    # Not a number is none of those, either.
-    if not count <= _MOST_MADE:
-        raise UnsupportedNodeError(f"a constant of {count:g} elements is too large")
-
-
 H = TypeVar("H", bound=Callable[..., None])
 
 
@@ -444,6 +424,7 @@ def nearest_names(name: str, known: Iterable[str], count: int = 5) -> list[str]:
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    rows = [tuple(map(on_one_line, row)) for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from mace.python.tools.errors import UnsupportedError
+from mace.python.tools.importers.budget import one_budget
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.shapes import Shape
@@ -86,4 +87,5 @@ def describe_model(
     if package is None or importlib.util.find_spec(name) is None:
         raise UnsupportedError(f"models of platform {framework!r} cannot be read")
     describe: Describer = importlib.import_module(name).describe_model
-    return describe(model, weights)
+    with one_budget():
+        return describe(model, weights)

@@ -11,6 +11,9 @@ import stat
 from pathlib import Path
 from typing import Union
 
+from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.budget import budget
+
 Buffer = Union[bytes, mmap.mmap]
 
 # Offsets of magic bytes, the bytes, and advice for the user.
@@ -43,12 +46,45 @@ def map_file(path: Path) -> Buffer:
     # Without O_NONBLOCK, opening a pipe would wait for its writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file")
+        budget().hold(path, found.st_size, (found.st_dev, found.st_ino))
         try:
             return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
         except (ValueError, OSError):
             return stream.read()  # it is empty, or on a file system without mapping
+
+
+def leads_outside(folder: Path, path: Path) -> bool:
+    """Whether a part of a model is not in the model's folder, directly or through a
+    symbolic link. Models may come from strangers: converting one must not read other
+    files of the user.
+
+    Raises:
+        OSError, RuntimeError: its links lead in a circle.
+    """
+    return folder.resolve() not in path.resolve().parents
+
+
+def check_part(folder: Path, path: Path) -> None:
+    """Refuses a part of a model in several files that is not in the model's folder.
+
+    Raises:
+        ImportModelError: it is a symbolic link to a file elsewhere.
+    """
+    try:
+        outside = leads_outside(folder, path)
+    except (OSError, RuntimeError) as error:
+        raise ImportModelError(
+            f"model_file_path: {path} is a symbolic link that leads nowhere"
+        ) from error
+    if outside:
+        raise ImportModelError(
+            f"model_file_path: {path} is a symbolic link to a file outside of the "
+            f"model's folder, which is not read; copy the model with its files: cp -rL "
+            f"{folder} COPY"
+        )
 
 
 def other_format(path: Path) -> str:

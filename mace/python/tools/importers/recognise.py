@@ -10,13 +10,13 @@ of all else the importer says what is wrong with it.
 from __future__ import annotations
 
 import re
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from mace.python.tools.config.vocabulary import Platform
 from mace.python.tools.importers.base import ImportModelError
 from mace.python.tools.importers.model_file import Buffer, map_file, other_format
+from mace.python.tools.importers.zip_file import DamagedZipError, ZipFile
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 # A model has few fields of its own, except for the nodes of a GraphDef and the layers
@@ -81,7 +81,7 @@ def recognise(path: Path) -> Recognised | None:
         return Recognised("empty", advice="is the download complete?")
     head = bytes(buffer[:_TEXT])
     if head.startswith(b"PK\x03\x04"):
-        return _zip(path)
+        return _zip(buffer)
     if head[4:8] == b"TFL3":
         return _of(Platform.TFLITE)
     if head.startswith(b"\x89HDF\r\n"):
@@ -101,11 +101,10 @@ def _of(platform: Platform) -> Recognised:
     return Recognised(_FRAMEWORKS[platform], platform)
 
 
-def _zip(path: Path) -> Recognised | None:
+def _zip(buffer: Buffer) -> Recognised | None:
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError):
+        names = ZipFile(memoryview(buffer)).names
+    except DamagedZipError:
         return Recognised("a damaged zip archive", advice="download it again")
     if {"config.json", "model.weights.h5"} <= set(names):
         return _of(Platform.KERAS)

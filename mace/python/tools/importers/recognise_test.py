@@ -15,7 +15,11 @@ import pytest
 
 from mace.python.tools.config.vocabulary import Platform
 from mace.python.tools.importers.base import ImportModelError
-from mace.python.tools.importers.recognise import check_platform, recognise
+from mace.python.tools.importers.recognise import (
+    Recognised,
+    check_platform,
+    recognise,
+)
 from mace.python.tools.proto import load_proto
 
 _HEADER = json.dumps({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}})
@@ -151,3 +155,14 @@ def test_folders_and_missing_files_are_left_to_the_importer(tmp_path: Path) -> N
     check_platform(tmp_path, Platform.TENSORFLOW)
     check_platform(tmp_path / "absent", Platform.ONNX)
     assert recognise(tmp_path / "absent") is None
+
+
+def test_a_zip_archive_of_a_newer_version(tmp_path: Path) -> None:
+    data = bytearray(_zip("model.onnx"))
+    at = data.index(b"PK\x01\x02")
+    data[at + 6 : at + 8] = (234).to_bytes(2, "little")
+    path = tmp_path / "m.keras"
+    path.write_bytes(data)
+    assert recognise(path) == Recognised(
+        "a damaged zip archive", advice="download it again"
+    )

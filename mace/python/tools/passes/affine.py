@@ -31,6 +31,8 @@ def affine_of(op: Op) -> Affine | None:
     if not shape or not isinstance(shape[-1], int) or not op.output.dtype.is_float:
         return None
     channels = shape[-1]
+    if not channels:
+        return None  # nothing to multiply, or to find a common factor of
     if op.type == "BatchNorm":
         scale, offset = (per_channel(op.input(i), channels) for i in (1, 2))
         if scale is None or offset is None:

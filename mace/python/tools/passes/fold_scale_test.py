@@ -67,6 +67,15 @@ def _by_position(b: GraphBuilder, rng: np.random.Generator) -> None:
     b.output(b.one("Softmax", [y], None, None, "softmax"), "y")
 
 
+def test_a_product_without_elements() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b)
+        y = b.one("MatMul", [x, b.constant("w", random(rng, 8, 0))], None, None, "none")
+        b.output(b.one("Concat", [_scaled(b, y), x], None, {"axis": 2}, "y"), "y")
+
+    rewrite(build)
+
+
 @pytest.mark.parametrize("build", [_read_twice, _after_an_activation, _by_position])
 def test_other_factors_stay(
     build: Callable[[GraphBuilder, np.random.Generator], None],

@@ -22,6 +22,8 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from mace.python.tools.terminal.results import ResultConsole
+
 _LOG = logging.getLogger(__name__)
 
 # Between two lines of a device in a file or pipe.
@@ -96,7 +98,7 @@ def show_progress(jobs: Mapping[str, int], results: Console) -> Iterator[Meter]:
     """
     # A terminal must have one writer: a second one would not move the lines of the
     # display. Only if results go elsewhere, the display may write to standard error.
-    console = results if results.is_terminal else Console(stderr=True)
+    console = results if results.is_terminal else ResultConsole(stderr=True)
     if not console.is_terminal:
         yield _Lines()
         return

@@ -4,11 +4,18 @@
 from __future__ import annotations
 
 import io
+import re
 
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from mace.python.tools.terminal.fitting import fit_text, without_source
-from mace.python.tools.terminal.results import make_console, print_text
+from mace.python.tools.terminal.results import (
+    ResultConsole,
+    make_console,
+    print_text,
+)
 
 TEXT = (
     "I statistics.cc:89 ---------------------------------------------\n"
@@ -20,10 +27,28 @@ TEXT = (
 )
 
 
-def test_text_goes_to_a_file_as_it_is() -> None:
+def test_a_file_gets_all_text() -> None:
     stream = io.StringIO()
     print_text(make_console(stream), TEXT + "\b[bold] \x1b[1m:cat: ")
-    assert stream.getvalue() == TEXT + "\b[bold] \x1b[1m:cat: "
+    assert stream.getvalue() == TEXT + "\\x08[bold] \\x1b[1m:cat: "
+
+
+def test_tables_and_text_do_not_control_the_terminal() -> None:
+    stream = io.StringIO()
+    console = ResultConsole(file=stream, force_terminal=True, width=80)
+    print_text(console, "\x1b]0;title\x07\x1b[2J\x9b1A\n")
+    table = Table()
+    table.add_column("name")
+    table.add_row("a\x1b[2Jb")
+    table.add_row(Text("12345678\u202ec", style="bold"))
+    console.print(table)
+    text = stream.getvalue()
+    assert "\\x1b]0;title\\x07\\x1b[2J\\x9b1A" in text
+    assert "a\\x1b[2Jb" in text and "12345678\\" in text
+    # What is left are styles of the table itself.
+    assert re.findall(r"\x1b(?!\[[\d;]*m)|[\x07\x9b\u202e]", text) == []
+    plain = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()
+    assert len({len(line) for line in plain[1:]}) == 1
 
 
 def test_messages_are_shown_without_the_source_file() -> None:

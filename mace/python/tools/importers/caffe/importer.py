@@ -24,6 +24,7 @@ from mace.python.tools.importers.base import (
     unknown_tensor,
     user_to_framework,
 )
+from mace.python.tools.importers.budget import one_budget
 from mace.python.tools.importers.caffe.caffemodel import Blob, read_weights
 from mace.python.tools.importers.caffe.layer import HANDLERS, NO_WEIGHTS, Layer
 from mace.python.tools.importers.caffe.net import (
@@ -60,6 +61,7 @@ _LEARNED = frozenset(
 _LEARNED_OPERAND = frozenset(("Scale", "Bias"))
 
 
+@one_budget()
 def import_model(request: ImportRequest) -> Graph:
     """Imports a prototxt and a caffemodel; see `importers.base.Importer`."""
     net = read_net(request.model_path)

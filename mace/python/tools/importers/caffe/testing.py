@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.caffe import import_model
@@ -112,6 +111,8 @@ def run_opencv(
     paths: tuple[Path, Path], inputs: Mapping[str, Array], outputs: Sequence[str]
 ) -> list[Array]:
     """The blobs that OpenCV computes; skips the test if it is not installed."""
+    import pytest  # only tests need this function
+
     cv2 = pytest.importorskip("cv2")
     net = cv2.dnn.readNetFromCaffe(str(paths[0]), str(paths[1]))
     net.enableFusion(False)

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.importers.budget import budget
 from mace.python.tools.ir.dtypes import Array
 
 _WORKER = Path(__file__).with_name("hdf5_worker.py")
@@ -36,6 +37,10 @@ _BYTES_PER_S = 5e6
 
 class DamagedFileError(ValueError):
     """The file cannot be read."""
+
+
+class ForeignPartError(DamagedFileError):
+    """A part of the file is in another file, or in several places of this one."""
 
 
 class Hdf5File:
@@ -56,6 +61,10 @@ class Hdf5File:
             folder = Path(name)
             _ask(self._path, folder, data)
             index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+            if index["problem"]:
+                raise ForeignPartError(index["problem"])
+            if index["bytes"] > budget().unpackable or data:
+                budget().unpack(index["bytes"], "its datasets")
             if data and (folder / "data.bin").stat().st_size:
                 with (folder / "data.bin").open("rb") as stream:
                     # It remains readable when the file is removed.
@@ -169,6 +178,7 @@ def _ask(path: Path, folder: Path, data: bool) -> None:
         "folder": str(folder),
         "data": data,
         "limit": _SPARE_BYTES + 4 * size,
+        "bytes": budget().unpackable,
     }
     worker = _Kept.worker or _Worker()
     _Kept.worker = None

@@ -26,6 +26,7 @@ from mace.python.tools.importers.base import (
     unknown_tensor,
     user_to_framework,
 )
+from mace.python.tools.importers.budget import one_budget
 from mace.python.tools.importers.keras.context import HANDLERS, Context
 from mace.python.tools.importers.keras.formats import call_handler, image_order
 from mace.python.tools.importers.keras.layer import Layer
@@ -64,6 +65,7 @@ _INPUT_TYPES = {
 }
 
 
+@one_budget()
 def import_model(request: ImportRequest) -> Graph:
     """Imports a model of Keras; see `importers.base.Importer`."""
     return _Import(request, read_model(request.model_path)).run()

@@ -8,8 +8,6 @@ import importlib.util
 import json
 import re
 import tempfile
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,20 +17,21 @@ import numpy as np
 from mace.python.installation import install
 from mace.python.tools.errors import MissingToolError
 from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
-from mace.python.tools.importers.keras.hdf5 import Hdf5File
+from mace.python.tools.importers.budget import budget
+from mace.python.tools.importers.keras.hdf5 import ForeignPartError, Hdf5File
 from mace.python.tools.importers.keras.layer import NETWORKS
 from mace.python.tools.importers.keras.network import Network, read_network
 from mace.python.tools.importers.keras.variables import (
     attach_by_class,
     attach_by_order,
 )
-from mace.python.tools.importers.model_file import other_format
+from mace.python.tools.importers.model_file import map_file, other_format
+from mace.python.tools.importers.zip_file import DamagedZipError, ZipFile
 from mace.python.tools.ir.dtypes import Array, DataType
 
 _ZIP = b"PK\x03\x04"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _WEIGHTS = "model.weights.h5"
-_LARGEST_TEXT_BYTES = 1 << 28
 _HEADS = re.compile("/((query|key|value|output)_dense/)")
 SAVE_HINT = "save the whole model: model.save('model.keras')"
 # What comes from files that are damaged.
@@ -79,7 +78,9 @@ def read_model(path: Path) -> Network:
         )
     try:
         return _read_archive(path) if is_zip else _read_hdf5(path)
-    except (*_ERRORS, RecursionError, zipfile.BadZipFile, zlib.error) as error:
+    except ForeignPartError as error:
+        raise _unfit(path, f"refused, since {error}") from error
+    except (*_ERRORS, RecursionError, DamagedZipError) as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise _unfit(path, f"not a model of Keras, or it is damaged: {said}") from error
 
@@ -89,19 +90,19 @@ def _unfit(path: Path, what: str) -> ImportModelError:
 
 
 def _read_archive(path: Path) -> Network:
-    with zipfile.ZipFile(path) as archive:
-        names = set(archive.namelist())
-        missing = [name for name in ("config.json", _WEIGHTS) if name not in names]
-        if missing:
-            raise ValueError(f"the archive has no {' and no '.join(missing)}")
-        entry = _json(archive, "config.json")
-        keras = 3
-        if "metadata.json" in names:
-            keras = _major(_json(archive, "metadata.json").get("keras_version"))
-        with tempfile.TemporaryDirectory(prefix="mace_keras_") as folder:
-            # The library reads it from a file without a copy in memory.
-            unpacked = Path(archive.extract(_WEIGHTS, folder))
-            weights = Hdf5File(unpacked, True)
+    archive = ZipFile(memoryview(map_file(path)))
+    missing = [name for name in ("config.json", _WEIGHTS) if name not in archive.names]
+    if missing:
+        raise ValueError(f"the archive has no {' and no '.join(missing)}")
+    entry = _json(archive, "config.json")
+    keras = 3
+    if "metadata.json" in archive.names:
+        keras = _major(_json(archive, "metadata.json").get("keras_version"))
+    with tempfile.TemporaryDirectory(prefix="mace_keras_") as folder:
+        # The library reads it from a file without a copy in memory.
+        unpacked = Path(folder) / _WEIGHTS
+        archive.extract(_WEIGHTS, unpacked)
+        weights = Hdf5File(unpacked, True)
     network = _network(entry, keras)
 
     def read(place: str) -> Array:
@@ -116,11 +117,14 @@ def _read_archive(path: Path) -> Network:
 
 
 def _read_hdf5(path: Path) -> Network:
+    budget().hold(path, path.stat().st_size)
     file = Hdf5File(path)
     own = file.attributes()
     if "model_config" not in own:
         raise ValueError("it has only weights, no configuration of a model")
-    entry = json.loads(str(own["model_config"]))
+    text = str(own["model_config"])
+    budget().unpack_text(len(text), "model_config")
+    entry = json.loads(text)
     top = "model_weights" if file.has_group("model_weights") else ""
     attributes = file.attributes(top)
     version = own.get("keras_version", attributes.get("keras_version"))
@@ -137,10 +141,8 @@ def _read_hdf5(path: Path) -> Network:
     return network
 
 
-def _json(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
-    if archive.getinfo(name).file_size > _LARGEST_TEXT_BYTES:
-        raise ValueError(f"{name} is too large")
-    found = json.loads(archive.read(name))
+def _json(archive: ZipFile, name: str) -> dict[str, Any]:
+    found = json.loads(archive.read_text(name))
     if not isinstance(found, dict):
         raise ValueError(f"{name} is no mapping")
     return found

@@ -22,6 +22,7 @@ from mace.python.tools.importers.base import (
     framework_format,
     malformed_node,
 )
+from mace.python.tools.importers.budget import one_budget
 from mace.python.tools.importers.journal import NodeEntry, Outcome
 from mace.python.tools.importers.onnx.counted_nodes import convert_counted
 from mace.python.tools.importers.onnx.element_types import ElementTypes
@@ -54,6 +55,7 @@ _OF_ONNXRUNTIME = frozenset({"SimplifiedLayerNormalization"})
 STRUCTURES = tuple(sorted([*RUN, *sequence_types()]))
 
 
+@one_budget()
 def import_model(request: ImportRequest) -> Graph:
     """Reads an ONNX model; see `Importer` in importers/base.py."""
     model = read_model(request.model_path)

@@ -11,7 +11,8 @@ from typing import Any, Union
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError, check_made
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.budget import check_made
 from mace.python.tools.importers.onnx.apply import apply_operator
 from mace.python.tools.importers.onnx.node import STATIC_HINT
 from mace.python.tools.ir.builder import GraphBuilder, narrow_constant

@@ -15,7 +15,9 @@ import numpy as np
 import onnx
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.budget import budget
 from mace.python.tools.importers.onnx.counted_nodes import empty_or
+from mace.python.tools.importers.onnx.functions import all_nodes
 from mace.python.tools.importers.onnx.node import STATIC_HINT, Node
 from mace.python.tools.importers.onnx.scope import reads
 from mace.python.tools.importers.onnx.sequences import (
@@ -30,10 +32,6 @@ from mace.python.tools.importers.onnx.standard_functions import renamed
 from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import format_shape, static
-
-# Nodes that the steps of one loop may become: more take minutes and make a model that
-# no engine runs well.
-MOST_NODES = 1 << 15
 
 
 class Host(Protocol):
@@ -81,10 +79,26 @@ class Subgraph:
         made = [name for node in fixed for name in filter(None, node.output)]
         self._run(fixed, self._renaming(""), made)
 
+    def check_steps(self, count: int) -> None:
+        """Refuses so many runs before the first one if they are too many."""
+        cost = max(1, sum(1 for _ in all_nodes(self._nodes)))
+        budget().check_nodes(count * cost, f"its {count} steps of {cost} nodes")
+
     @property
-    def cost(self) -> int:
-        """The number of nodes of each run, at least 1."""
-        return max(1, sum(map(_count, self._nodes)))
+    def goes_on(self) -> bool:
+        """Whether output 0, the condition of a loop, is true after each step: it is
+        input 1, which was true, or does not depend on the step.
+        """
+        source = self.outputs[0].name if self.outputs else ""
+        makers = {name: node for node in self._nodes for name in node.output if name}
+        for _ in makers:  # copies of copies
+            if source in makers and makers[source].op_type == "Identity":
+                source = makers[source].input[0]
+        if self._own.get(source) is False:
+            known = self._host.known(f"{self._prefix}/{source}")
+            if isinstance(known, Value) and known.is_constant:
+                return bool(known.numpy().all())
+        return len(self._inputs) > 1 and source == self._inputs[1]
 
     def run(self, step: int | str, arguments: Sequence[Known]) -> list[Known]:
         """The outputs for these inputs."""
@@ -93,6 +107,8 @@ class Subgraph:
                 f"its graph has {len(self._inputs)} inputs, not {len(arguments)}"
             )
         rename = self._renaming(f"{step}/")
+        if not self._nodes:
+            budget().add_nodes(1, "with others, it")  # the constants of a step
         for name, value in zip(self._inputs, arguments):
             self._host.bind(rename(name), value)
         self._run(self._nodes, rename, [value.name for value in self.outputs])
@@ -113,36 +129,9 @@ class Subgraph:
         rename: Callable[[str], str],
         results: Sequence[str],
     ) -> None:
+        budget().add_nodes(len(nodes), "with others, it")
         copies = [renamed(node, rename, {}) for node in nodes]
         self._host.run(copies, [rename(name) for name in results])
-
-
-def _count(node: onnx.NodeProto) -> int:
-    return 1 + sum(
-        _count(inner)
-        for entry in node.attribute
-        for graph in (entry.g, *entry.graphs)
-        for inner in graph.node
-    )
-
-
-class _Steps:
-    """Counts the nodes of an unrolled loop."""
-
-    def __init__(self, body: Subgraph) -> None:
-        self._body = body
-        self._nodes = 0
-
-    def run(self, step: int, arguments: Sequence[Known]) -> list[Known]:
-        """The outputs of a step."""
-        self._nodes += self._body.cost
-        if self._nodes > MOST_NODES:
-            raise UnsupportedNodeError(
-                f"its steps would become more than {MOST_NODES} nodes (each has "
-                f"{self._body.cost})",
-                "cut the model before it with output_tensors",
-            )
-        return self._body.run(step, arguments)
 
 
 def run_if(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known]:
@@ -196,8 +185,9 @@ def run_loop(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Kno
     goes_on = True if given[1] is None else _flag(tensor(given, 1), "cond")
     states = [_required(value, index + 2) for index, value in enumerate(inputs[2:])]
     body = Subgraph(host, _graph(node, "body"), node.output_name)
-    steps = _Steps(body)
     scanned: list[list[Value]] = [[] for _ in body.outputs[1 + len(states) :]]
+    if goes_on and limit is not None and body.goes_on:
+        body.check_steps(limit)
     count = 0
     while goes_on and (limit is None or count < limit):
         number = node.builder.constant(
@@ -206,7 +196,7 @@ def run_loop(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Kno
         on = node.builder.constant(
             f"{node.output_name}/{count}/condition", np.array(True)
         )
-        goes_on_after, *results = steps.run(count, [number, on, *states])
+        goes_on_after, *results = body.run(count, [number, on, *states])
         states = results[: len(states)]
         _collect(scanned, results[len(states) :])
         if count + 1 != limit:
@@ -224,15 +214,14 @@ def run_loop(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Kno
 def run_scan(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known]:
     """The last states, and the scan outputs of all steps."""
     body = Subgraph(host, _graph(node, "body"), node.output_name)
-    steps = _Steps(body)
     if node.opset >= 9:
         values = [_required(value, index) for index, value in enumerate(inputs)]
-        return _Scan(node, body, steps, len(values)).run(values, 0)
-    return _scan_of_batch(node, body, steps, inputs)
+        return _Scan(node, body, len(values)).run(values, 0)
+    return _scan_of_batch(node, body, inputs)
 
 
 def _scan_of_batch(
-    node: Node, body: Subgraph, steps: _Steps, inputs: Sequence[Known | None]
+    node: Node, body: Subgraph, inputs: Sequence[Known | None]
 ) -> list[Known]:
     """Operator set 8: every tensor has a batch in front."""
     if inputs and inputs[0] is not None:
@@ -240,10 +229,11 @@ def _scan_of_batch(
     values = [tensor(inputs, index) for index in range(1, len(inputs))]
     if not values:
         raise UnsupportedNodeError("it has no inputs")
-    scan = _Scan(node, body, steps, len(values))
+    scan = _Scan(node, body, len(values))
     batch = node.static_shape(values[0])[0] if node.shape(values[0]) else 0
     if batch == 0:
         raise UnsupportedNodeError("the batch is empty")
+    body.check_steps(batch)
     rows = [slices(node, x, 0, [1] * batch, keep=False) for x in values]
     results: list[list[Value]] = [[] for _ in body.outputs]
     for row in range(batch):
@@ -255,10 +245,9 @@ def _scan_of_batch(
 class _Scan:
     """A loop over slices of the inputs."""
 
-    def __init__(self, node: Node, body: Subgraph, steps: _Steps, count: int) -> None:
+    def __init__(self, node: Node, body: Subgraph, count: int) -> None:
         self._node = node
         self._body = body
-        self._steps = steps
         self._scanned = node.integer("num_scan_inputs", 0)
         self._states = count - self._scanned
         if self._scanned < 1 or self._states < 0:
@@ -288,7 +277,7 @@ class _Scan:
         (length,) = lengths
         scanned: list[list[Value]] = [[] for _ in range(self._outputs)]
         for step in range(length):
-            results = self._steps.run(
+            results = self._body.run(
                 row * length + step, [*states, *(part[step] for part in parts)]
             )
             states = results[: self._states]
@@ -315,12 +304,7 @@ class _Scan:
                     "before the run",
                     STATIC_HINT,
                 )
-            if length * self._body.cost > MOST_NODES:
-                raise UnsupportedNodeError(
-                    f"its {length} steps of {self._body.cost} nodes would become more "
-                    f"than {MOST_NODES} nodes",
-                    "cut the model before it with output_tensors",
-                )
+            self._body.check_steps(length)
             parts = slices(node, x, axis, [1] * length, keep=False)
             yield parts[::-1] if self._directions[index] else parts
 
@@ -332,7 +316,7 @@ def run_map(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Know
         raise UnsupportedNodeError("input 0 is no sequence")
     count = len(first.values)
     body = Subgraph(host, _graph(node, "body"), node.output_name)
-    steps = _Steps(body)
+    body.check_steps(count)
     results: list[list[Value]] = [[] for _ in body.outputs]
     for step in range(count):
         arguments: list[Known] = []
@@ -345,7 +329,7 @@ def run_map(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Know
                     )
                 known = known.values[step]
             arguments.append(known)
-        _collect(results, steps.run(step, arguments))
+        _collect(results, body.run(step, arguments))
     return [Tensors(tuple(values)) for values in results]
 
 

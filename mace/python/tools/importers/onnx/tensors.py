@@ -13,12 +13,13 @@ import numpy as np
 import onnx
 
 from mace.python.tools.importers.base import ImportModelError
-from mace.python.tools.importers.model_file import Buffer, map_file
+from mace.python.tools.importers.model_file import Buffer, leads_outside, map_file
 from mace.python.tools.importers.onnx.mapped_file import THIS_FILE, MappedModel
 from mace.python.tools.ir.builder import narrow, narrow_constant
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.node import Value
+from mace.python.tools.wording import shown
 
 _T = onnx.TensorProto
 
@@ -85,6 +86,11 @@ class TensorReader:
         if any(dim < 0 for dim in shape):
             raise ImportModelError(
                 f"{self._model.path}: {what} has a negative dimension {list(shape)}"
+            )
+        if not _is_possible(shape, dtype):
+            raise ImportModelError(
+                f"{self._model.path}: {what} has the shape {shown(list(shape))}, which "
+                "no array can have; the file is damaged"
             )
         read = self._reader(tensor, dtype, shape, what)
         target = dtype.narrowed
@@ -156,7 +162,7 @@ class TensorReader:
         return self._files[location]
 
     def _map(self, location: str, what: str) -> Buffer:
-        folder = self._model.path.parent.resolve()
+        folder = self._model.path.parent
         path = self._external_path(location)
         # Models may come from untrusted sources: they may name files in their own
         # folder, but not other files of the user, neither directly nor through a link.
@@ -165,7 +171,7 @@ class TensorReader:
         if not location or "\0" in location or not inside:
             raise self._outside(what, location)
         try:
-            if folder not in path.resolve().parents:
+            if leads_outside(folder, path):
                 raise self._outside(what, location)
             return map_file(path)
         except (OSError, RuntimeError) as error:
@@ -233,12 +239,23 @@ def _unpacked(
     return (numbers.astype(np.int8) ^ 8) - np.int8(8)
 
 
+def _is_possible(shape: tuple[int, ...], dtype: DataType) -> bool:
+    """Whether NumPy has arrays of a shape: it has not of more than 64 dimensions, or of
+    lengths beyond 63 bits, even if there are no elements.
+    """
+    try:
+        np.broadcast_to(np.zeros((), dtype.numpy), shape)
+    except (OverflowError, ValueError):
+        return False
+    return True
+
+
 def _view(
     buffer: Buffer, offset: int, dtype: DataType, shape: tuple[int, ...]
 ) -> Array:
     count = math.prod(shape)
     if count == 0:
-        return np.empty(shape, dtype.numpy)
+        return np.zeros(shape, dtype.numpy)
     stored = np.dtype(np.uint16) if dtype is DataType.BFLOAT16 else dtype.numpy
     # ONNX stores little-endian on every machine.
     flat: Array = np.frombuffer(buffer, stored.newbyteorder("<"), count, offset)

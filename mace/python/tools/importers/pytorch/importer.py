@@ -21,6 +21,7 @@ from mace.python.tools.importers.base import (
     unknown_tensor,
     user_to_framework,
 )
+from mace.python.tools.importers.budget import one_budget
 from mace.python.tools.importers.journal import NodeEntry, Outcome
 from mace.python.tools.importers.pytorch.context import (
     COMPLEX_HANDLERS,
@@ -61,6 +62,7 @@ from mace.python.tools.ir.shapes import Shape, compatible, format_shape
 _LOG = logging.getLogger(__name__)
 
 
+@one_budget()
 def import_model(request: ImportRequest) -> Graph:
     """Imports a file of PyTorch; see `importers.base.Importer`."""
     try:

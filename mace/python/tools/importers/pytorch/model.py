@@ -23,7 +23,7 @@ from mace.python.tools.importers.pytorch.program import (
     parse_program,
 )
 from mace.python.tools.importers.pytorch.tensors import StoredTensor, contiguous
-from mace.python.tools.importers.pytorch.zip_file import DamagedZipError, ZipFile
+from mace.python.tools.importers.zip_file import DamagedZipError, ZipFile
 
 _EXPORT = (
     "export it: torch.export.save(torch.export.export(model.eval(), (x,)), 'model.pt2')"
@@ -104,14 +104,14 @@ def _read(path: Path, archive: ZipFile) -> Model:
         )
     root, _, name = graphs[0].rpartition("models/")
     model = name.removesuffix(".json")
-    program = parse_program(bytes(archive.read(graphs[0])))
+    program = parse_program(archive.read_text(graphs[0]))
     weights = _payload(archive, f"{root}data/weights/", model, "weights")
     constants = _payload(archive, f"{root}data/constants/", model, "constants")
     return _model(path, program, weights, constants)
 
 
 def _read_old(path: Path, archive: ZipFile) -> Model:
-    program = parse_program(bytes(archive.read(_OLD_PROGRAM)))
+    program = parse_program(archive.read_text(_OLD_PROGRAM))
     weights, constants = (
         next((_pickled(archive, name) for name in names if name in archive.names), {})
         for names in (_OLD_WEIGHTS, _OLD_CONSTANTS)
@@ -159,7 +159,7 @@ def _payload(
     if index not in archive.names:
         return {}
     try:
-        config = json.loads(bytes(archive.read(index)))["config"]
+        config = json.loads(archive.read_text(index))["config"]
         return {
             str(name): tensor
             for name, entry in config.items()
@@ -189,6 +189,7 @@ def _payload_tensor(archive: ZipFile, folder: str, entry: Any) -> StoredTensor |
 def _other_archive(path: Path, archive: ZipFile) -> ImportModelError:
     names = [f"/{name}" for name in archive.names]
     if any("/code/" in name for name in names):
+        archive.take_all()  # PyTorch itself reads it
         return ScriptFileError(str(path))
     if not any(name.endswith("/data.pkl") for name in names):
         return ImportModelError(

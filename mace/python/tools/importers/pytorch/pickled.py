@@ -2,21 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads tensors that torch.save wrote, without running what the file says.
 
-A pickle is a program that may call any function. Here, it may build dictionaries,
-lists and tensors; every other name is refused.
+A pickle is a program that may call any function. This interpreter knows only what
+builds dictionaries, lists and tensors; every other operation and name is refused.
 """
 
 from __future__ import annotations
 
-import collections
-import io
-import pickle
-from collections.abc import Callable, Mapping
+import pickletools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.pytorch.tensors import StoredTensor
-from mace.python.tools.importers.pytorch.zip_file import DamagedZipError, ZipFile
+from mace.python.tools.importers.zip_file import DamagedZipError, ZipFile
 
 # Element types by the storage classes of PyTorch, in the numbers of exported programs.
 _STORAGES: Mapping[str, int] = {
@@ -88,11 +87,11 @@ def load_tensors(archive: ZipFile) -> Any:
     try:
         if order in archive.names and bytes(archive.read(order)) != b"little":
             raise PickleError("its numbers are big-endian")
-        return _Unpickler(archive, prefix).load()
-    except (PickleError, DamagedZipError) as error:
-        raise (
-            error if isinstance(error, PickleError) else PickleError(str(error))
-        ) from error
+        return _Interpreter(archive, prefix).load()
+    except (PickleError, MaceError):
+        raise
+    except DamagedZipError as error:
+        raise PickleError(str(error)) from error
     except Exception as error:  # damaged pickles raise whatever they hit
         reason = str(error) or type(error).__name__
         raise PickleError(f"data.pkl cannot be read: {reason}") from error
@@ -138,8 +137,24 @@ def _nothing(*_: object) -> None:
     return None
 
 
+def _pairs(items: Iterable[Any]) -> dict[Any, Any]:
+    """A dictionary of pairs. Tuples in tuples that share their parts take exponential
+    time to hash; what torch.save writes has names and numbers as keys.
+    """
+    found = {}
+    for key, value in items:
+        if not (key is None or isinstance(key, (str, int, float, bytes))):
+            raise PickleError(f"data.pkl has a key of type {type(key).__name__}")
+        found[key] = value
+    return found
+
+
+def _dictionary(items: Iterable[Any] = (), *_: object) -> dict[Any, Any]:
+    return _pairs(items)
+
+
 _FUNCTIONS: Mapping[tuple[str, str], Callable[..., Any]] = {
-    ("collections", "OrderedDict"): collections.OrderedDict,
+    ("collections", "OrderedDict"): _dictionary,
     ("torch", "Size"): tuple,
     ("torch", "device"): _nothing,
     ("torch._utils", "_rebuild_parameter"): _first,
@@ -151,27 +166,193 @@ _FUNCTIONS: Mapping[tuple[str, str], Callable[..., Any]] = {
 }
 
 
-class _Unpickler(pickle.Unpickler):
+class _Mark:
+    """Where the items of a list, tuple or dictionary begin on the stack."""
+
+
+_MARK = _Mark()
+_CONSTANTS: Mapping[str, Any] = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
+_NUMBERS_AND_TEXTS = frozenset(
+    {
+        *("BINFLOAT", "BININT", "BININT1", "BININT2", "LONG1", "LONG4"),
+        *("BINUNICODE", "BINUNICODE8", "SHORT_BINUNICODE"),
+        *("BINBYTES", "SHORT_BINBYTES", "BINSTRING", "SHORT_BINSTRING"),
+    }
+)
+_TUPLES: Mapping[str, int] = {"EMPTY_TUPLE": 0, "TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
+# Parts of lists in lists; torch.save writes a handful.
+_DEEPEST = 100
+
+
+class _Interpreter:
+    """Runs the operations that torch.save writes for tensors, and no others.
+
+    `pickle.Unpickler` would do more than that: it makes a table as long as the largest
+    number that the file gives an object, hashes whatever the file says is a key, which
+    takes as long as the file likes, and sets attributes of functions.
+    """
+
     def __init__(self, archive: ZipFile, prefix: str) -> None:
-        super().__init__(io.BytesIO(archive.read(f"{prefix}data.pkl")))
         self._archive = archive
         self._prefix = prefix
+        self._stack: list[Any] = []
+        self._memo: dict[int, Any] = {}
+        self._marks = 0
 
-    def find_class(self, module: str, name: str) -> Any:
-        known = _FUNCTIONS.get((module, name))
-        if known is not None:
-            return known
-        if module in ("torch", "torch.storage") and name in _STORAGES:
-            return _ElementType(_STORAGES[name])
-        if module == "torch" and name in _DTYPES:
-            return _ElementType(_DTYPES[name])
-        raise ForeignObjectError(f"{module}.{name}")
+    def load(self) -> Any:
+        """The object of data.pkl."""
+        text = bytes(self._archive.read(f"{self._prefix}data.pkl"))
+        for opcode, argument, _ in pickletools.genops(text):
+            if opcode.name == "STOP":
+                return self._pop()
+            self._run(opcode.name, argument)
+        raise PickleError("data.pkl ends early")
 
-    def persistent_load(self, pid: Any) -> _Storage:
-        kind, element_type, key, *_ = pid
+    def _run(self, name: str, argument: Any) -> None:
+        if name in _NUMBERS_AND_TEXTS:
+            self._push(argument)
+        elif name in _CONSTANTS:
+            self._push(_CONSTANTS[name])
+        elif name in _TUPLES:
+            count = _TUPLES[name]
+            items = [self._pop() for _ in range(count)]
+            self._push(tuple(reversed(items)))
+        elif name in _OPERATIONS:
+            _OPERATIONS[name](self, argument)
+        else:
+            raise PickleError(
+                f"data.pkl has the operation {name}, which torch.save does not write "
+                "for tensors"
+            )
+
+    def _push(self, value: Any) -> None:
+        self._stack.append(value)
+
+    def _pop(self) -> Any:
+        value = self._stack.pop()
+        if value is _MARK:
+            raise PickleError("data.pkl has a list that begins nowhere")
+        return value
+
+    def _to_mark(self) -> list[Any]:
+        at = len(self._stack) - 1
+        while at >= 0 and self._stack[at] is not _MARK:
+            at -= 1
+        if at < 0:
+            raise PickleError("data.pkl has a list that begins nowhere")
+        items = self._stack[at + 1 :]
+        del self._stack[at:]
+        self._marks -= 1
+        return items
+
+    def _mark(self, _: Any) -> None:
+        self._marks += 1
+        if self._marks > _DEEPEST:
+            raise PickleError(f"data.pkl is nested more than {_DEEPEST} deep")
+        self._push(_MARK)
+
+    def _nothing(self, _: Any) -> None:
+        return
+
+    def _empty_dict(self, _: Any) -> None:
+        self._push({})
+
+    def _empty_list(self, _: Any) -> None:
+        self._push([])
+
+    def _tuple(self, _: Any) -> None:
+        self._push(tuple(self._to_mark()))
+
+    def _append(self, _: Any) -> None:
+        self._extend([self._pop()])
+
+    def _appends(self, _: Any) -> None:
+        self._extend(self._to_mark())
+
+    def _extend(self, items: list[Any]) -> None:
+        if not isinstance(self._stack[-1], list):
+            raise PickleError("data.pkl adds to what is no list")
+        self._stack[-1].extend(items)
+
+    def _set_item(self, _: Any) -> None:
+        value, key = self._pop(), self._pop()
+        self._update([key, value])
+
+    def _set_items(self, _: Any) -> None:
+        self._update(self._to_mark())
+
+    def _update(self, items: list[Any]) -> None:
+        if not isinstance(self._stack[-1], dict):
+            raise PickleError("data.pkl adds to what is no dictionary")
+        self._stack[-1].update(_pairs(zip(items[::2], items[1::2])))
+
+    def _put(self, index: Any) -> None:
+        self._memo[index] = self._stack[-1]
+
+    def _memoize(self, _: Any) -> None:
+        self._memo[len(self._memo)] = self._stack[-1]
+
+    def _get(self, index: Any) -> None:
+        self._push(self._memo[index])
+
+    def _global(self, argument: Any) -> None:
+        module, _, name = argument.partition(" ")
+        self._push(_find(module, name))
+
+    def _stack_global(self, _: Any) -> None:
+        name, module = self._pop(), self._pop()
+        self._push(_find(str(module), str(name)))
+
+    def _reduce(self, _: Any) -> None:
+        arguments, function = self._pop(), self._pop()
+        known = any(function is other for other in _FUNCTIONS.values())
+        if not known or not isinstance(arguments, tuple):
+            raise PickleError("data.pkl calls what is no function")
+        self._push(function(*arguments))
+
+    def _build(self, _: Any) -> None:
+        self._pop()  # attributes of a dictionary or parameter, which nothing needs
+
+    def _storage(self, _: Any) -> None:
+        kind, element_type, key, *_ = self._pop()
         if kind != "storage" or not isinstance(element_type, _ElementType):
             raise PickleError("a storage has no element type")
         name = f"{self._prefix}data/{key}"
         if name not in self._archive.names:
             raise PickleError(f"{name} is missing")
-        return _Storage(element_type.number, self._archive.read(name))
+        self._push(_Storage(element_type.number, self._archive.read(name)))
+
+
+_OPERATIONS: Mapping[str, Callable[[_Interpreter, Any], None]] = {
+    "APPEND": _Interpreter._append,
+    "APPENDS": _Interpreter._appends,
+    "BINGET": _Interpreter._get,
+    "BINPERSID": _Interpreter._storage,
+    "BINPUT": _Interpreter._put,
+    "BUILD": _Interpreter._build,
+    "EMPTY_DICT": _Interpreter._empty_dict,
+    "EMPTY_LIST": _Interpreter._empty_list,
+    "FRAME": _Interpreter._nothing,
+    "GLOBAL": _Interpreter._global,
+    "LONG_BINGET": _Interpreter._get,
+    "LONG_BINPUT": _Interpreter._put,
+    "MARK": _Interpreter._mark,
+    "MEMOIZE": _Interpreter._memoize,
+    "PROTO": _Interpreter._nothing,
+    "REDUCE": _Interpreter._reduce,
+    "SETITEM": _Interpreter._set_item,
+    "SETITEMS": _Interpreter._set_items,
+    "STACK_GLOBAL": _Interpreter._stack_global,
+    "TUPLE": _Interpreter._tuple,
+}
+
+
+def _find(module: str, name: str) -> Any:
+    known = _FUNCTIONS.get((module, name))
+    if known is not None:
+        return known
+    if module in ("torch", "torch.storage") and name in _STORAGES:
+        return _ElementType(_STORAGES[name])
+    if module == "torch" and name in _DTYPES:
+        return _ElementType(_DTYPES[name])
+    raise ForeignObjectError(f"{module}.{name}")

@@ -8,7 +8,16 @@ by its rounds, if the converter knows the condition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import itertools
+from collections import Counter
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +30,13 @@ from mace.python.tools.importers.base import (
     UnsupportedNodes,
     nearest_names,
     refusal_of,
+)
+from mace.python.tools.importers.budget import budget, expanded
+from mace.python.tools.importers.rounds import (
+    MOST_ELEMENTS,
+    Maker,
+    Part,
+    count_rounds,
 )
 from mace.python.tools.importers.tensorflow.context import (
     HANDLERS,
@@ -49,7 +65,6 @@ _KEPT = (
     "make its value an input and an output of the signature, and name both in states"
 )
 _DEEPEST = 64
-_MOST_ROUNDS = 10_000
 
 
 @dataclass
@@ -211,15 +226,64 @@ class Body:
             raise UnsupportedNodeError(f"{_DEEPEST} functions call each other")
         values = {(a, 0): value for a, value in zip(function.arguments, inputs)}
         scope = Scope(function.nodes, values, f"{prefix}/")
+        if self._depth == 0:
+            budget().check_nodes(self._least(name), f"what {name!r} calls")
+        needed = self.ordered(scope, [node for node, _ in function.results])
+        budget().add_nodes(max(1, len(needed)), "what it calls, with others,")
         self._depth += 1
         try:
-            for node in self.ordered(scope, [node for node, _ in function.results]):
+            for node in needed:
                 self.convert(scope, node)
         finally:
             self._depth -= 1
         results = [scope.values.get(tensor) for tensor in function.results]
         known = [result for result in results if result is not None]
         return known if len(known) == len(results) else None
+
+    def _least(self, name: str) -> int:
+        """How many nodes a call becomes at least, with the calls inside."""
+
+        def body(key: str) -> tuple[int, dict[tuple[str, ...], int]]:
+            function = self._functions.get(key)
+            if function is None:
+                return 0, {}
+            needed = {source for source, _ in function.results}
+            waiting = list(needed)
+            calls: Counter[tuple[str, ...]] = Counter()
+            while waiting:
+                node = function.nodes.get(waiting.pop())
+                if node is None:
+                    continue
+                if node.op in _FLOW:
+                    calls[tuple(map(node.function, _FIRST_CALLS[node.op]))] += 1
+                more = {source for source, _ in node.inputs} - needed
+                needed |= more
+                waiting += more
+            return len(needed), calls
+
+        return expanded([name], body)
+
+    def _check_rounds(self, node: Node, items: Sequence[Item]) -> None:
+        """Refuses a loop of too many rounds before the first one, if its condition
+        counts them.
+        """
+        names = [node.function("cond"), node.function("body")]
+        if not all(name in self._functions for name in names):
+            return  # the call says so
+        condition, body = (_part(self._functions[name]) for name in names)
+        each = max(1, sum(map(self._least, names)))
+        state = [
+            np.asarray(item.numpy())
+            if isinstance(item, Value)
+            and item.constant is not None
+            and item.constant.size <= MOST_ELEMENTS
+            else None
+            for item in items
+        ]
+        rounds = count_rounds(condition, body, state, budget().spare_nodes)
+        if rounds is not None:
+            what = f"{rounds} or more rounds of {each} nodes"
+            budget().check_nodes(rounds * each, what)
 
     def called(self, context: Context) -> bool:
         """A call of a function."""
@@ -237,7 +301,8 @@ class Body:
         """All rounds of a loop, one behind the other."""
         node = context.node
         items: Sequence[Item] | None = context.items
-        for number in range(_MOST_ROUNDS):
+        self._check_rounds(node, context.items)
+        for number in itertools.count():
             assert items is not None
             place = f"{node.name}/{number}"
             found = self._call(node.function("cond"), items, f"{place}/condition")
@@ -251,7 +316,23 @@ class Body:
             items = self._call(node.function("body"), items, place)
             if items is None:
                 return False
-        raise UnsupportedNodeError(f"the loop has more than {_MOST_ROUNDS} rounds")
+        raise AssertionError
+
+
+def _part(function: Function) -> Part:
+    """Of a loop."""
+    arguments = {(name, 0): i for i, name in enumerate(function.arguments)}
+
+    def look(tensor: Hashable) -> Maker | None:
+        assert isinstance(tensor, tuple)
+        if tensor in arguments:
+            return arguments[tensor]
+        node = function.nodes.get(tensor[0])
+        if node is None or tensor[1] != 0:
+            return None
+        return node.tensor() if node.op == "Const" else (node.op, node.inputs)
+
+    return Part(look, function.results)
 
 
 def _truth(value: Value, what: str) -> bool:
@@ -282,6 +363,19 @@ _FLOW: Mapping[str, _Flow] = MappingProxyType(
         "StatelessIf": Body.branch,
         "While": Body.loop,
         "StatelessWhile": Body.loop,
+    }
+)
+
+
+# Of each, the attributes of functions one of which it calls for sure.
+_FIRST_CALLS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "PartitionedCall": ("f",),
+        "StatefulPartitionedCall": ("f",),
+        "If": ("then_branch", "else_branch"),
+        "StatelessIf": ("then_branch", "else_branch"),
+        "While": ("cond",),
+        "StatelessWhile": ("cond",),
     }
 )
 

@@ -113,7 +113,9 @@ def test_a_loop_without_end(tmp_path: Path) -> None:
     def loop(x: Any) -> Any:
         return tf.while_loop(lambda i, _: i >= 0, lambda i, y: (i, y), (0, x))[1]
 
-    with pytest.raises(UnsupportedNodesError, match="more than 10000 rounds"):
+    with pytest.raises(
+        UnsupportedNodesError, match="or more rounds of .* would become"
+    ):
         _ANY.check(tmp_path, loop, np.ones(3, np.float32))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
-from mace.python.tools.importers.model_file import Buffer, map_file
+from mace.python.tools.importers.model_file import Buffer, check_part, map_file
 from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES, type_name
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.proto import load_proto
@@ -39,19 +39,21 @@ class Bundle:
 
     Args:
         prefix: the path of the files without their endings.
+        folder: of the model, in which all of them must be.
 
     Raises:
         ImportModelError: there is no such checkpoint, or its index is damaged.
     """
 
-    def __init__(self, prefix: Path) -> None:
+    def __init__(self, prefix: Path, folder: Path) -> None:
         self._prefix = prefix
+        self._folder = folder
         self._shards: dict[int, Buffer] = {}
         path = prefix.with_name(f"{prefix.name}.index")
         messages = load_proto(_PROTO)
         self._entries: dict[str, Any] = {}
         self._header = messages.BundleHeaderProto()
-        data = bytes(_mapped(path))
+        data = bytes(_mapped(path, folder))
         try:
             for key, value in _table(data):
                 if key:
@@ -141,11 +143,12 @@ class Bundle:
         if number not in self._shards:
             name = f".data-{number:05d}-of-{self._header.num_shards:05d}"
             path = self._prefix.with_name(self._prefix.name + name)
-            self._shards[number] = _mapped(path)
+            self._shards[number] = _mapped(path, self._folder)
         return self._shards[number]
 
 
-def _mapped(path: Path) -> Buffer:
+def _mapped(path: Path, folder: Path) -> Buffer:
+    check_part(folder, path)
     try:
         return map_file(path)
     except OSError as error:

@@ -19,6 +19,7 @@ from mace.python.tools.importers.base import (
     unknown_tensor,
     user_to_framework,
 )
+from mace.python.tools.importers.budget import one_budget
 from mace.python.tools.importers.shapes import check_declared_shape
 from mace.python.tools.importers.tensorflow.body import Body, Scope
 from mace.python.tools.importers.tensorflow.context import TensorList, Variable
@@ -37,6 +38,7 @@ from mace.python.tools.ir.shapes import from_ints
 PLACEHOLDERS = {"Placeholder", "PlaceholderV2"}
 
 
+@one_budget()
 def import_model(request: ImportRequest) -> Graph:
     """Imports a frozen GraphDef or a SavedModel; see `importers.base.Importer`."""
     return _Import(request, read_graph(request.model_path)).run()

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.budget import check_made
 from mace.python.tools.ir.dtypes import Array, DataType
 
 # The types that a model can have, by the number in TensorFlow's enumeration.
@@ -136,10 +137,6 @@ class Node:
         return decode_tensor(self.attrs["value"].tensor)
 
 
-# A few bytes can describe a large constant that one value fills. No protobuf message,
-# and so no frozen graph, is larger than this.
-_LARGEST_CONSTANT_BYTES = 2**31 - 1
-
 _VALUE_FIELDS = {
     DataType.FLOAT32: "float_val",
     DataType.FLOAT64: "double_val",
@@ -197,13 +194,12 @@ def _from_values(
         )
     if len(array) == count:
         return array
-    if count * stored.itemsize > _LARGEST_CONSTANT_BYTES:
-        raise UnsupportedNodeError(
-            f"constant of {count} elements holds {len(array)}, and all of them would "
-            "be larger than any frozen graph: the file is damaged"
-        )
     # The last value fills the rest; without values, all are zeros.
     fill = array[-1] if len(array) else stored.type(0)
+    if len(array) < 2:
+        check_made(count, repeated=True)
+        return np.broadcast_to(fill, count)
+    check_made(count)
     whole = np.full(count, fill, stored)
     whole[: len(array)] = array
     return whole

@@ -12,6 +12,7 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.budget import budget
 from mace.python.tools.importers.model_file import map_file, other_format
 from mace.python.tools.importers.tensorflow.functions import Function, read_function
 from mace.python.tools.importers.tensorflow.node import (
@@ -88,6 +89,7 @@ def frozen_graph(graph: Any) -> GraphFile:
             proto.name, proto.op, inputs, proto.attr, control_inputs(proto.input)
         )
     functions = [read_function(proto) for proto in graph.library.function]
+    budget().nodes += len(nodes) + sum(len(f.nodes) for f in functions)
     return GraphFile(nodes, {function.name: function for function in functions})
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.model_file import check_part
 from mace.python.tools.importers.tensorflow.bundle import Bundle
 from mace.python.tools.importers.tensorflow.functions import Function, Tensor
 from mace.python.tools.importers.tensorflow.node import Node, split_tensor_name
@@ -42,6 +43,7 @@ def model_file(folder: Path) -> Path:
             f"model_file_path: {folder} is a folder without {_NAMES[0]}: it is no "
             "SavedModel"
         )
+    check_part(folder, found[0])
     return found[0]
 
 
@@ -134,7 +136,7 @@ def read_variables(
     prefix = folder / "variables" / "variables"
     if not prefix.with_name("variables.index").exists():
         return Variables({})
-    bundle = Bundle(prefix)
+    bundle = Bundle(prefix, folder)
     top = {(name, 0): name for name in nodes}
     restored = dict(_assigned(nodes, functions, top))
     return Variables({**checkpoint_keys(objects, bundle, nodes), **restored}, bundle)

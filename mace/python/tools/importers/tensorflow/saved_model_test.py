@@ -62,8 +62,29 @@ def test_names_of_the_signature_and_of_the_graph(written: Path) -> None:
         _result(written, "z")
 
 
+@pytest.mark.parametrize("part", ["saved_model.pb", INDEX, DATA, "variables"])
+def test_a_link_out_of_the_folder_is_not_followed(
+    part: str, folder: Path, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    (folder / part).rename(secret)
+    (folder / part).symlink_to(secret)
+    with pytest.raises(ImportModelError, match="symbolic link to a file outside of"):
+        _result(folder)
+    # In the folder, links are fine, and the folder itself may be one.
+    secret.rename(folder / "moved")
+    (folder / part).unlink()
+    (folder / part).symlink_to(folder / "moved")
+    (tmp_path / "link").symlink_to(folder)
+    assert _result(tmp_path / "link").shape == (2, 4)
+    (folder / part).unlink()
+    (folder / part).symlink_to(folder / part)
+    with pytest.raises(MaceError):
+        _result(folder)
+
+
 def test_an_index_of_several_blocks(written: Path) -> None:
-    bundle = Bundle(written / "variables" / "variables")
+    bundle = Bundle(written / "variables" / "variables", written)
     for number in range(60):
         key = f"others/{number}/.ATTRIBUTES/VARIABLE_VALUE"
         np.testing.assert_array_equal(bundle.read(key), rand(1))

@@ -26,8 +26,8 @@ PROTO = "mace/python/tools/importers/tensorflow/graph_def.proto"
 def computed(function: Callable[..., Any], *arguments: Any) -> Any:
     """What a function of TensorFlow returns, on every processor.
 
-    Without oneDNN, which TensorFlow uses only on newer processors, it has no kernels for
-    channels first and for some dilated convolutions. XLA compiles these.
+    Without oneDNN, which TensorFlow uses only on newer processors, it has no kernels
+    for channels first and for some dilated convolutions. XLA compiles these.
     """
     tf = importlib.import_module("tensorflow")
     errors = tf.errors.UnimplementedError, tf.errors.InvalidArgumentError

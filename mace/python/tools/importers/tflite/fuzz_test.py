@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.tflite import importer
+from mace.python.tools.importers import budget
 from mace.python.tools.importers.tflite.context import HANDLERS
 from mace.python.tools.importers.tflite.options import BUILTINS
 from mace.python.tools.importers.tflite.testing import converted, import_file, rand
@@ -171,7 +171,7 @@ def test_wrong_numbers_never_crash(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Loops that became endless end soon.
-    monkeypatch.setattr(importer, "_MOST_OPERATORS", 200)
+    monkeypatch.setattr(budget, "FLOOR_NODES", 200)
     schema: Any = importlib.import_module("tensorflow.lite.python.schema_py_generated")
     flatbuffers: Any = importlib.import_module("flatbuffers")
     function, shape, integers = _MODELS[name]

@@ -9,7 +9,8 @@ converter make integer operators of what is between Dequantize and Quantize.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,7 +29,14 @@ from mace.python.tools.importers.base import (
     unknown_tensor,
     user_to_framework,
 )
+from mace.python.tools.importers.budget import budget, expanded, one_budget
 from mace.python.tools.importers.journal import NodeEntry, Outcome
+from mace.python.tools.importers.rounds import (
+    MOST_ELEMENTS,
+    Maker,
+    Part,
+    count_rounds,
+)
 from mace.python.tools.importers.shapes import check_declared_shape
 from mace.python.tools.importers.tensorflow.context import Item
 from mace.python.tools.importers.tflite.complex_parts import (
@@ -73,13 +81,19 @@ _SEQUENCES = frozenset(
         "UNIDIRECTIONAL_SEQUENCE_RNN",
     }
 )
-# Operators of all steps of all loops.
-_MOST_OPERATORS = 32768
 _DEEPEST = 16
+# Of operators that call subgraphs, the options of subgraphs one of which runs for sure.
+_FIRST_CALLS: Mapping[str, tuple[str, ...]] = {
+    "CALL": ("subgraph",),
+    "IF": ("then_subgraph_index", "else_subgraph_index"),
+    "STABLEHLO_COMPOSITE": ("subgraph",),
+    "WHILE": ("cond_subgraph_index",),
+}
 # Activations that an operator may have, by their number in the schema.
 _ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT")
 
 
+@one_budget()
 def import_model(request: ImportRequest) -> Graph:
     """Imports a `.tflite` file; see `importers.base.Importer`."""
     return _Import(request, read_network(request.model_path)).run()
@@ -442,6 +456,7 @@ class _Import:
         condition = self._subgraph(operator, "cond_subgraph_index")
         body = self._subgraph(operator, "body_subgraph_index")
         state = self._read_by(operator, 0, condition, body)
+        self._check_rounds(condition, body, state)
         while True:
             (found,) = self._inside(condition, state, 1)
             if not found.is_constant:
@@ -452,8 +467,44 @@ class _Import:
             if not np.asarray(found.numpy()).reshape(-1)[:1].any():
                 break
             state = self._inside(body, state, len(state))
-            self._count(1)
         self._become(operator, state)
+
+    def _check_rounds(
+        self, condition: Network, body: Network, state: Sequence[Value]
+    ) -> None:
+        """Refuses a loop of too many rounds before the first one, if its condition
+        counts them.
+        """
+        known = [
+            np.asarray(value.numpy())
+            if value.constant is not None and value.constant.size <= MOST_ELEMENTS
+            else None
+            for value in state
+        ]
+        each = max(1, self._least(condition) + self._least(body))
+        parts = (_part(condition), _part(body))
+        rounds = count_rounds(*parts, known, budget().spare_nodes)
+        if rounds is not None:
+            what = f"{rounds} or more rounds of {each} operators"
+            budget().check_nodes(rounds * each, what)
+
+    def _least(self, subgraph: Network) -> int:
+        """How many operators a call becomes at least, with the calls inside."""
+
+        def body(number: int) -> tuple[int, dict[tuple[int, ...], int]]:
+            operators = self.whole.subgraphs[number].operators
+            calls: Counter[tuple[int, ...]] = Counter()
+            for operator in operators:
+                called = [
+                    int(operator.options[option])
+                    for option in _FIRST_CALLS.get(operator.type, ())
+                ]
+                if called and all(0 < n < len(self.whole.subgraphs) for n in called):
+                    calls[tuple(called)] += 1
+            return len(operators), calls
+
+        index = next(i for i, n in enumerate(self.whole.subgraphs) if n is subgraph)
+        return expanded([index], body)
 
     def _branch(self, operator: Operator) -> None:
         """The nodes of the branch that is taken; of both, if each run decides."""
@@ -513,13 +564,17 @@ class _Import:
             )
         if self.depth >= _DEEPEST:
             raise UnsupportedNodeError(f"subgraphs are nested {_DEEPEST} deep")
+        if self.depth == 0:
+            budget().check_nodes(self._least(subgraph), "its subgraphs")
         outside = self.network, self.values
         constants = self.constants.setdefault(id(subgraph), {})
         self.network, self.values = subgraph, dict(constants)
         self.values.update(zip(subgraph.inputs, map(_Values, given)))
         self.depth += 1
         try:
-            for operator in self._needed(subgraph.outputs):
+            needed = self._needed(subgraph.outputs)
+            budget().add_nodes(max(1, len(needed)), "its subgraphs, with others,")
+            for operator in needed:
                 self._call_inside(operator)
             constants.update(
                 (index, values)
@@ -535,15 +590,8 @@ class _Import:
         # Each step has its own, since looking for a free name takes long.
         return f"step{self.unrolled}" if self.depth else "floats"
 
-    def _count(self, operators: int) -> None:
-        self.unrolled += operators
-        if self.unrolled > _MOST_OPERATORS:
-            raise UnsupportedNodeError(
-                f"the steps of loops have more than {_MOST_OPERATORS} operators"
-            )
-
     def _call_inside(self, operator: Operator) -> None:
-        self._count(1)
+        self.unrolled += 1
         refusal = refusal_of(lambda: self._call(operator))
         if refusal is None:
             return
@@ -692,6 +740,30 @@ class _Import:
     def _constant(self, array: np.generic | Array) -> Value:
         graph = self.builder.graph
         return graph.add_constant(graph.unique_name("parameter"), np.asarray(array))
+
+
+def _part(subgraph: Network) -> Part:
+    """Of a loop."""
+    arguments = {index: number for number, index in enumerate(subgraph.inputs)}
+    makers = {
+        index: operator
+        for operator in subgraph.operators
+        if len(operator.outputs) == 1
+        for index in operator.outputs
+    }
+
+    def look(tensor: Hashable) -> Maker | None:
+        assert isinstance(tensor, int)
+        if tensor in arguments:
+            return arguments[tensor]
+        operator = makers.get(tensor)
+        if operator is None:
+            known = tensor >= 0 and subgraph.tensors[tensor].buffer.size > 0
+            return subgraph.tensors[tensor].array() if known else None
+        plain = not operator.options.get("activation", 0)
+        return (operator.type, operator.inputs) if plain else None
+
+    return Part(look, subgraph.outputs)
 
 
 def _kind(operator: Operator) -> str:

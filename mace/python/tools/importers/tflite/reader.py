@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
+from mace.python.tools.importers.budget import budget
 from mace.python.tools.importers.model_file import Buffer, map_file, other_format
 from mace.python.tools.importers.tflite.flatbuffer import DamagedError, Flat, Table
 from mace.python.tools.importers.tflite.options import (
@@ -264,6 +265,7 @@ def _network(data: Buffer) -> Network:
     codes = [_code(table) for table in model.tables(1)]
     buffers = model.tables(4)
     networks = tuple(_subgraph(flat, table, codes, buffers) for table in subgraphs)
+    budget().nodes += sum(len(network.operators) for network in networks)
     return replace(_with_states(networks[0]), subgraphs=networks)
 
 

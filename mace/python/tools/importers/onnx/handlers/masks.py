@@ -10,7 +10,8 @@ import math
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError, check_made
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.budget import check_made
 from mace.python.tools.importers.onnx.lengths import Lengths
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES, element_type_name

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.budget import check_made
 from mace.python.tools.importers.onnx.lengths import Lengths, is_open, scalar_of
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.window import NCHW
@@ -16,10 +17,8 @@ from mace.python.tools.ir.dims import at_least
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.shapes import END, static
 
-# No network has a constant with more elements; a damaged shape may ask for them.
-_LARGEST_FILLED = 1 << 28
-
-# An expansion at run time stores this many ones in the model.
+# An expansion at run time stores this many ones in the model; a larger one repeats
+# elements.
 _LARGEST_ONES = 1 << 22
 
 
@@ -188,8 +187,7 @@ def _constant_of_shape(node: Node) -> None:
     scalar = np.zeros((), np.float32) if fill is None else fill.reshape(-1)[0]
     if any(dim < 0 for dim in shape):
         raise UnsupportedNodeError(f"shape {shape} has a negative dimension")
-    if math.prod(shape) > _LARGEST_FILLED:
-        raise UnsupportedNodeError(f"a constant of the shape {shape} is too large")
+    check_made(*shape, repeated=True)
     # One element, repeated by a view.
     view = np.broadcast_to(np.asarray(scalar), shape)
     node.set_output(0, node.builder.constant(f"{node.label}/filled", view))

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError, check_made
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.budget import check_made
 from mace.python.tools.importers.onnx.operators import Size
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.promotion import common_type

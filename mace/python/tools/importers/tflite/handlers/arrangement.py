@@ -4,11 +4,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.budget import check_made
 from mace.python.tools.importers.onnx.apply import apply_operator
 from mace.python.tools.importers.tflite.context import (
     HANDLERS,
@@ -19,8 +18,6 @@ from mace.python.tools.ir.dtypes import DataType
 
 # Each copy becomes an operator; no real model has more than this.
 _MOST_COPIES = 256
-# Of the ones by which a tensor is multiplied to broadcast it.
-_LARGEST_ONES = 1 << 24
 _MODES = ("REFLECT", "SYMMETRIC")
 
 # Operators that mean the same as TensorFlow's, and have its inputs.
@@ -173,12 +170,11 @@ def broadcast_to(context: Context) -> None:
         new if old == 1 or not isinstance(old, int) else 1
         for old, new in zip(padded, wanted)
     ]
-    if math.prod(ones) > _LARGEST_ONES:
-        raise UnsupportedNodeError(f"broadcasts {list(dims)} to {wanted}")
+    check_made(*ones)  # the model stores them
     kept = x.dtype
     if kept not in (DataType.FLOAT32, DataType.INT32):
         x = context.step("Cast", [x], "numbers", to="INT32")
-    filled = context.constant(np.ones(ones, x.dtype.numpy), "ones")
+    filled = context.constant(np.broadcast_to(x.dtype.numpy.type(1), ones), "ones")
     if x.dtype is kept:
         context.emit("Eltwise", [x, filled], mode="MUL")
         return

@@ -5,10 +5,14 @@
 from __future__ import annotations
 
 import io
+import shutil
 import struct
 import zipfile
 import zlib
+from pathlib import Path
 from typing import Union
+
+from mace.python.tools.importers.budget import budget
 
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _SIGNATURE = b"PK\x03\x04"
@@ -37,10 +41,14 @@ class DamagedZipError(Exception):
 
 
 class ZipFile:
-    """An archive, given as its bytes."""
+    """An archive, given as its bytes. What its entries unpack to is taken from the
+    budget of the model.
+    """
 
     def __init__(self, data: memoryview) -> None:
         self._data = data
+        # Several tensors may name one entry.
+        self._read: dict[str, memoryview] = {}
         try:
             self._zip = zipfile.ZipFile(io.BufferedReader(_Stream(data)))
             self._entries = {info.filename: info for info in self._zip.infolist()}
@@ -57,12 +65,56 @@ class ZipFile:
 
         Raises:
             DamagedZipError: they cannot be read.
+            ImportModelError: they are too many.
+            KeyError: there is no such entry.
+        """
+        if name not in self._read:
+            self._read[name] = self._unpacked(self._entries[name])
+        return self._read[name]
+
+    def read_text(self, name: str) -> bytes:
+        """The same of a text, which is parsed next."""
+        budget().unpack_text(self._entries[name].file_size, name)
+        return bytes(self._unpacked(self._entries[name], counted=True))
+
+    def extract(self, name: str, target: Path) -> None:
+        """Writes an entry to a file, not to memory.
+
+        Raises:
+            DamagedZipError: it cannot be read.
+            ImportModelError: it is too large.
             KeyError: there is no such entry.
         """
         info = self._entries[name]
         try:
+            with target.open("wb") as stream:
+                if info.compress_type == zipfile.ZIP_STORED:
+                    stream.write(self._stored(info))
+                    return
+                budget().unpack(info.file_size, name)
+                with self._zip.open(info) as source:
+                    shutil.copyfileobj(source, stream)
+        except DamagedZipError:
+            raise
+        except _ERRORS as error:
+            raise DamagedZipError(f"{name}: {error or type(error).__name__}") from error
+
+    def take_all(self) -> None:
+        """Takes what all entries unpack to from the budget, for another reader.
+
+        Raises:
+            ImportModelError: they are too large.
+        """
+        packed = [i for i in self._entries.values() if i.compress_type]
+        budget().unpack(sum(info.file_size for info in packed), "its entries")
+
+    def _unpacked(self, info: zipfile.ZipInfo, counted: bool = False) -> memoryview:
+        name = info.filename
+        try:
             if info.compress_type == zipfile.ZIP_STORED:
                 return self._stored(info)
+            if not counted:
+                budget().unpack(info.file_size, name)
             return memoryview(self._zip.read(info))
         except DamagedZipError:
             raise

@@ -1,0 +1,141 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How many rounds a loop has, before any of them is converted.
+
+Most conditions compare a counter with a number. What such a condition depends on is
+computed alone, which takes microseconds for each round; a loop that becomes too many
+nodes, or never ends, is thus refused at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+
+# What is known of a tensor: it is an argument with this number, a constant, or what an
+# operator computes of others.
+Maker = Union[int, Array, tuple[str, Sequence[Hashable]]]
+
+_OPERATORS: Mapping[str, Callable[..., Any]] = {
+    "add": np.add,
+    "addv2": np.add,
+    "equal": np.equal,
+    "greater": np.greater,
+    "greaterequal": np.greater_equal,
+    "identity": lambda x: x,
+    "less": np.less,
+    "lessequal": np.less_equal,
+    "logicaland": np.logical_and,
+    "logicalnot": np.logical_not,
+    "logicalor": np.logical_or,
+    "mul": np.multiply,
+    "notequal": np.not_equal,
+    "sub": np.subtract,
+}
+# A condition on more numbers is no counter.
+MOST_ELEMENTS = 16
+_MOST_OPERATORS = 64
+
+
+@dataclass(frozen=True)
+class Part:
+    """The condition or the body of a loop.
+
+    Attributes:
+        look: what is known of a tensor; None: nothing.
+        results: the tensors that it returns.
+    """
+
+    look: Callable[[Hashable], Maker | None]
+    results: Sequence[Hashable]
+
+
+class _UnknownError(Exception):
+    """The condition depends on something else."""
+
+
+def count_rounds(
+    condition: Part, body: Part, state: Sequence[Array | None], most: int
+) -> int | None:
+    """The number of rounds, or more than `most`; None if it cannot be told.
+
+    Args:
+        state: before the first round; None: each run decides.
+    """
+    try:
+        asks = _Program(condition, [0])
+        needed: set[int] = set()
+        waiting = asks.arguments
+        while waiting - needed:
+            needed |= waiting
+            waiting = _Program(body, sorted(needed)).arguments
+        order = sorted(needed)
+        steps = _Program(body, order)
+        values = {number: _small(state[number]) for number in order}
+        with np.errstate(all="ignore"):
+            for count in range(most + 1):
+                (goes_on,) = asks.run(values)
+                if not goes_on.all():
+                    return count
+                values = dict(zip(order, steps.run(values)))
+    except (_UnknownError, IndexError, TypeError, ValueError):
+        return None
+    return most + 1
+
+
+def _small(array: Array | None) -> Array:
+    if array is None or array.size > MOST_ELEMENTS:
+        raise _UnknownError
+    return array
+
+
+class _Program:
+    """The operators that some results of a part need, in order."""
+
+    def __init__(self, part: Part, numbers: Sequence[int]) -> None:
+        self._part = part
+        self._known: dict[Hashable, Array] = {}
+        self._given: dict[Hashable, int] = {}
+        self._steps: list[tuple[Hashable, Callable[..., Any], Sequence[Hashable]]] = []
+        self._results = [part.results[number] for number in numbers]
+        for result in self._results:
+            self._add(result, 0)
+
+    @property
+    def arguments(self) -> set[int]:
+        """The numbers of the arguments that are read."""
+        return set(self._given.values())
+
+    def _add(self, tensor: Hashable, depth: int) -> None:
+        if tensor in self._known or tensor in self._given:
+            return
+        if any(made == tensor for made, _, _ in self._steps):
+            return
+        maker = self._part.look(tensor)
+        if isinstance(maker, int):
+            self._given[tensor] = maker
+        elif isinstance(maker, np.ndarray):
+            self._known[tensor] = _small(maker)
+        elif isinstance(maker, tuple):
+            kind, sources = maker
+            operator = _OPERATORS.get(kind.replace("_", "").lower())
+            if operator is None or depth + len(self._steps) > _MOST_OPERATORS:
+                raise _UnknownError
+            for source in sources:
+                self._add(source, depth + 1)
+            self._steps.append((tensor, operator, sources))
+        else:
+            raise _UnknownError
+
+    def run(self, arguments: Mapping[int, Array]) -> list[Array]:
+        """The results."""
+        values = dict(self._known)
+        values.update((t, arguments[number]) for t, number in self._given.items())
+        for made, operator, sources in self._steps:
+            values[made] = np.asarray(operator(*(values[s] for s in sources)))
+        return [values[result] for result in self._results]
