@@ -38,7 +38,8 @@ int64_t ElementCount(const std::vector<int64_t> &shape);
 // short.
 MaceStatus MakeTensor(const TensorSpec &spec, MaceTensor *tensor);
 
-// Fills floats with uniform values in [-1, 1), and integers with 0 or 1, which are valid indices into tables of at least two entries.
+// Fills floats with uniform values in [-1, 1), and integers with 0 or 1, which
+// are valid indices into tables of at least two entries.
 void FillRandom(uint64_t seed, MaceTensor *tensor);
 
 // The file must hold exactly the tensor's bytes.

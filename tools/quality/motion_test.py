@@ -22,7 +22,7 @@ from tools.quality.test_steps import Step, count_one
 def clock_fixture(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
     """A clock that the test moves."""
     now = [1000.0]
-    monkeypatch.setattr(motion.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("tools.quality.motion.time.monotonic", lambda: now[0])
     yield now
 
 

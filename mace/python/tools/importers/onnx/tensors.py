@@ -233,10 +233,12 @@ def _unpacked(
     if count == 0:
         return np.empty(shape, dtype.numpy)
     pairs = np.frombuffer(buffer, np.uint8, -(-count // 2), offset)
-    numbers = np.stack([pairs & 15, pairs >> 4], 1).reshape(-1)[:count].reshape(shape)
+    both: Array = np.stack([pairs & 15, pairs >> 4], 1)
+    numbers = both.reshape(-1)[:count].reshape(shape)
     if dtype is DataType.UINT8:
         return numbers
-    return (numbers.astype(np.int8) ^ 8) - np.int8(8)
+    signed: Array = (numbers.astype(np.int8) ^ 8) - np.int8(8)
+    return signed
 
 
 def _is_possible(shape: tuple[int, ...], dtype: DataType) -> bool:

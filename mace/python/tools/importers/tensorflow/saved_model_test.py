@@ -243,7 +243,7 @@ def test_keras_3_models_saved_by_tensorflow(wrapped: bool, tmp_path: Path) -> No
 
 
 def test_damaged_objects(folder: Path) -> None:
-    bundle = Bundle(folder / "variables" / "variables")
+    bundle = Bundle(folder / "variables" / "variables", folder)
     text = bundle.read_text("_CHECKPOINTABLE_OBJECT_GRAPH")
     data = folder / DATA
     content = data.read_bytes()

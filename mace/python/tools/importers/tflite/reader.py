@@ -369,7 +369,7 @@ def _tensor(flat: Flat, table: Table, name: str, buffers: list[Table]) -> Tensor
         scales,
         _elements(flat, buffers[index]) if index else np.zeros(0, np.uint8),
         problem,
-        sparsity and read_sparsity(sparsity),
+        None if sparsity is None else read_sparsity(sparsity),
     )
 
 

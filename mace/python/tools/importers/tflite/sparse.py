@@ -19,7 +19,7 @@ from mace.python.tools.importers.tflite.flatbuffer import Table
 from mace.python.tools.ir.dtypes import Array
 
 # By the number that the format has for the type of a list.
-_INDEX_TYPES = {1: np.int32, 2: np.uint16, 3: np.uint8}
+_INDEX_TYPES: dict[int, type[np.generic]] = {1: np.int32, 2: np.uint16, 3: np.uint8}
 _SPARSE = 1
 # A file that states a few elements of a huge tensor is no network.
 _MOST_TIMES = 1024

@@ -47,7 +47,8 @@ def _file(dense: Array, blocked: bool) -> bytes:
     tensor, dense_tensor = graph.tensors[0], graph.tensors[1]
     rows, columns = dense.shape
     blocks = dense.reshape(rows, columns // 4, 4)
-    segments, indices = _compressed(blocks.any(-1) if blocked else dense)
+    kept: Array = blocks.any(-1) if blocked else dense
+    segments, indices = _compressed(kept)
     sparsity = schema.SparsityParametersT()
     sparsity.traversalOrder = [0, 1, 2] if blocked else [0, 1]
     sparsity.blockMap = [1] if blocked else []
@@ -111,7 +112,7 @@ def test_other_orders() -> None:
     dense[[0, 2, 1], [0, 0, 3]] = [1, 2, 3]
     segments, indices = _compressed(dense.T)
     levels = (_Level(4), _Level(0, np.array(segments), np.array(indices)))
-    found = Sparsity((1, 0), (), levels).dense(np.float32([1, 2, 3]), (3, 4))
+    found = Sparsity((1, 0), (), levels).dense(np.array([1, 2, 3], np.float32), (3, 4))
     np.testing.assert_array_equal(found, dense)
 
 
@@ -150,10 +151,12 @@ def test_other_orders() -> None:
 def test_damaged_tables(changes: dict[str, Any], message: str) -> None:
     good: dict[str, Any] = {"order": (0, 1), "blocks": (), "levels": ()}
     with pytest.raises(UnsupportedNodeError, match=message):
-        Sparsity(**{**good, **changes}).dense(np.float32([1, 2]), (3, 4))
+        Sparsity(**{**good, **changes}).dense(np.array([1, 2], np.float32), (3, 4))
 
 
 def test_few_elements_of_a_huge_tensor() -> None:
     levels = (_Level(1 << 15), _Level(1 << 15))
     with pytest.raises(UnsupportedNodeError, match="2 of 1073741824 elements"):
-        Sparsity((0, 1), (), levels).dense(np.float32([1, 2]), (1 << 15, 1 << 15))
+        Sparsity((0, 1), (), levels).dense(
+            np.array([1, 2], np.float32), (1 << 15, 1 << 15)
+        )

@@ -58,7 +58,7 @@ def run(request: ReferenceRequest) -> ReferenceResult:
             feeds = _feeds(model_inputs(model), request)
             values = run_in_parts(model, own, feeds, fetched)
         else:
-            session, is_plain = open_plain_session(model.SerializeToString())
+            session, is_plain = open_plain_session(model)
             version += ", without its optimizer" if is_plain else ""
             feeds = _feeds(session.get_inputs(), request)
             values = session.run(fetched, feeds) if fetched else []

@@ -10,23 +10,39 @@ from typing import Any, Dict, Tuple, Union
 # Runtime adds pairs of them in 16 bits, which saturate: sums of large weights are wrong
 # by any amount. With this option it computes with uint8 weights, which is exact.
 _EXACT_BYTES = "session.x64quantprecision"
+_OF_BYTES = ("QLinear", "QGemm", "QAttention", "QOrdered", "DynamicQuantize")
 _ERRORS = 3
 
 
-def open_plain_session(model: Union[str, bytes]) -> Tuple[Any, bool]:
+def open_plain_session(model: Any) -> Tuple[Any, bool]:
     """A session that computes what the file says, node by node, and true; or the usual
-    one, and false, for a model that runs only after optimizations.
+    one, and false, for a model that runs only after optimizations, or whose 8-bit
+    products are exact only after them.
 
     ONNX Runtime's optimizer changes the results of some models by any amount, as where
     it moves a DequantizeLinear of channels over a Transpose (1.32).
+
+    Args:
+        model: an onnx.ModelProto.
     """
     from onnxruntime import GraphOptimizationLevel
 
+    data = model.SerializeToString()
+    # The optimizer is what makes weights uint8.
+    if any(_multiplies_bytes(node.op_type) for node in model.graph.node):
+        return open_session(data), False
     try:
         plain = GraphOptimizationLevel.ORT_DISABLE_ALL
-        return _open(model, 0, {_EXACT_BYTES: "1"}, plain), True
+        return _open(data, 0, {_EXACT_BYTES: "1"}, plain), True
     except Exception:  # the package has no common base class
-        return open_session(model), False
+        return open_session(data), False
+
+
+def _multiplies_bytes(op_type: str) -> bool:
+    """Whether an operator multiplies integers of 8 bits. Between DequantizeLinear and
+    QuantizeLinear, floats are multiplied.
+    """
+    return op_type.startswith(_OF_BYTES) or "Integer" in op_type
 
 
 def open_session(model: Union[str, bytes], threads: int = 0) -> Any:

@@ -89,7 +89,7 @@ def test_a_transpose_behind_scales_of_channels() -> None:
     opsets = [helper.make_opsetid("", 13)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
     x = rng.standard_normal(shape).astype(np.float32)
-    session, is_plain = open_plain_session(model.SerializeToString())
+    session, is_plain = open_plain_session(model)
     (found,) = session.run(None, {"x": x})
 
     rounded = (np.clip(np.rint(x / 0.02) + 120, 0, 255) - 120) * 0.02
@@ -98,3 +98,32 @@ def test_a_transpose_behind_scales_of_channels() -> None:
     wanted = (np.clip(np.rint(wanted / 0.03) + 128, 0, 255) - 128) * 0.03
     assert is_plain
     assert np.abs(found - wanted).max() < 0.031
+
+
+def test_products_of_bytes_do_not_saturate() -> None:
+    """On processors without VNNI, the optimizer makes them exact."""
+    rng = np.random.default_rng(3)
+    weights = rng.integers(-128, 128, (5, 64)).astype(np.int8)
+    constants = {
+        "scale": np.float32(0.01),
+        "zero": np.uint8(3),
+        "w": weights.T.copy(),
+        "w_zero": np.int8(0),
+        "y_scale": np.float32(20),
+    }
+    names = ["x", "scale", "zero", "w", "scale", "w_zero", "y_scale", "zero"]
+    graph = helper.make_graph(
+        [helper.make_node("QLinearMatMul", names, ["y"])],
+        "product",
+        [helper.make_tensor_value_info("x", TensorProto.UINT8, [4, 64])],
+        [helper.make_tensor_value_info("y", TensorProto.UINT8, [4, 5])],
+        [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()],
+    )
+    opsets = [helper.make_opsetid("", 17)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    x = rng.integers(128, 256, (4, 64)).astype(np.uint8)
+    session, _ = open_plain_session(model)
+    (found,) = session.run(None, {"x": x})
+    sums = (x.astype(np.int64) - 3) @ weights.T.astype(np.int64)
+    wanted = np.clip(np.rint(sums * (0.01 * 0.01 / 20)) + 3, 0, 255)
+    np.testing.assert_array_equal(found, wanted)
