@@ -21,8 +21,10 @@ from typing import Any, NamedTuple
 BEFORE_ACTIVATION = "BiasAdd"
 # The nodes that add or multiply last in layers with and without biases.
 _SUM = "biasadd"
-_PRODUCTS = ("matmul", "tensordot", "conv1d", "conv2d", "conv3d", "convolution")
-_PRODUCTS += ("conv2dtranspose", "depthwise", "separableconv2d")
+_PRODUCTS = (
+    *("matmul", "tensordot", "conv1d", "conv2d", "conv3d", "convolution"),
+    *("conv2dtranspose", "depthwise", "separableconv2d"),
+)
 # The nodes of activations that are called otherwise.
 _NODES = {
     "swish": ("mul", "identityn"),
