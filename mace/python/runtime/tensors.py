@@ -73,10 +73,11 @@ class TensorInfo:
         except Exception as error:
             kind = f"{type(given).__module__}.{type(given).__name__}"
             own = getattr(given, "dtype", None)
+            of_type = f" of {own}" if own else ""
             raise UsageError(
                 f"input '{self.name}' is {self.dtype.name}, and NumPy makes no array "
-                f"of the given {kind}{f' of {own}' if own else ''} ({error}); convert "
-                "it first, as a tensor of PyTorch by tensor.float().cpu()"
+                f"of the given {kind}{of_type} ({error}); convert it first, a tensor "
+                "of PyTorch by tensor.float().cpu()"
             ) from error
 
     def _converted(self, array: Array) -> Array:

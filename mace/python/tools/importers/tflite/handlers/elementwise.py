@@ -178,14 +178,6 @@ def dequantize(context: Context) -> None:
     context.pass_on(context.input(0))
 
 
-@HANDLERS.register("DENSIFY")
-def densify(context: Context) -> None:
-    """All elements of a constant that is stored without those that are 0."""
-    if not context.input(0).is_constant:
-        raise UnsupportedNodeError("the input is no constant")
-    context.pass_on(context.input(0))
-
-
 @HANDLERS.register("FAKE_QUANT")
 def fake_quant(context: Context) -> None:
     """Numbers rounded as integers would be."""
