@@ -72,4 +72,6 @@ def test_damaged_tables(changes: dict[str, Any], message: str) -> None:
 def test_few_elements_of_a_huge_tensor() -> None:
     levels = (_Level(1 << 15), _Level(1 << 15))
     with pytest.raises(UnsupportedNodeError, match="2 of 1073741824 elements"):
-        Sparsity((0, 1), (), levels).dense(np.array([1, 2], np.float32), (1 << 15, 1 << 15))
+        Sparsity((0, 1), (), levels).dense(
+            np.array([1, 2], np.float32), (1 << 15, 1 << 15)
+        )
