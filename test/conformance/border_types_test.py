@@ -85,16 +85,18 @@ def test_image_of_type(kind: str, abi: str, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     _write_model(path, kind)
     x = _values(kind)
+    # Applications pass int16 as it is.
+    passed = x if kind == "int16" else narrow(x)
     wanted = run_onnxruntime(path, ["y", "same"], {"x": x})
     outputs = (OutputSpec("y"), OutputSpec("same", DataFormat.NONE))
     spec = InputSpec("x", _SHAPE, DataType(kind), DataFormat.NCHW)
     graph = import_model(ImportRequest("m", path, (spec,), outputs))
     optimize(graph)
     assert any(
-        op.type == "Transpose" and op.output.dtype is DataType.of(narrow(x).dtype)
+        op.type == "Transpose" and op.output.dtype is DataType.of(passed.dtype)
         for op in graph.ops
     )
-    found = native(abi)(graph, {"x": narrow(x)})
+    found = native(abi)(graph, {"x": passed})
     np.testing.assert_array_equal(found["same"], narrow(wanted["same"]))
     scale = np.abs(wanted["y"]).max()
     np.testing.assert_allclose(found["y"], wanted["y"], rtol=0, atol=1e-5 * scale)

@@ -49,7 +49,12 @@ class Cast(OpRules):
         return [_in_bfloat16(x) if to is DataType.BFLOAT16 else x.astype(to.numpy)]
 
     def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
-        return known(op.input(0)) if op.output.dtype.is_float else None
+        found = known(op.input(0))
+        if found is None or not op.output.dtype.is_float:
+            return None
+        # Rounding keeps the order of numbers.
+        (ends,) = self.evaluate(op, [np.array(found, np.float32)])
+        return float(ends[0]), float(ends[1])
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         return SunkTranspose(perm)

@@ -207,7 +207,7 @@ def _unsupported_platform(case: _Case) -> None:
         (_missing_file, ["model_file_path", "no such file"]),
         (
             _two_missing_files,
-            ["2 files", "models.digits.model_file_path", "models.other.model_file"],
+            ["2 problems", "models.digits.model_file_path", "models.other.model_file"],
         ),
         (_dead_address, ["model_file_path", "cannot reach"]),
         (_wrong_input_name, ["{input_tensors}: ", "imaeg", "image"]),

@@ -45,10 +45,10 @@ def _cite(model: ModelConfig, message: str) -> str:
     lines: dict[str, str] = {}
     for section in (model, *model.subgraphs):
         for key, _, place in section.given:
-            if place.of_model:
-                continue  # no line says it
-            if place.line or key.name in _FILES:
-                lines.setdefault(key.name, place.origin if place.line else "")
+            # No line says what the model's own file says.
+            is_said = place.line and not place.of_model
+            if is_said or key.name in _FILES:
+                lines.setdefault(key.name, place.origin if is_said else "")
     return "\n".join(_with_line(line, lines) for line in message.split("\n"))
 
 

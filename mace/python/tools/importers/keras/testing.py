@@ -63,6 +63,10 @@ class Family:
         fill(model)
         self.compare(folder, model, arrays, tolerance, endings)
 
+    def note(self, *kinds: str) -> None:
+        """Layers that the test itself compared with what their package computed."""
+        self._tried.update(kinds)
+
     def compare(
         self,
         folder: Path,

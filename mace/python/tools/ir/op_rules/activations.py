@@ -34,8 +34,9 @@ def activation_bounds(op: Op) -> tuple[float, float] | None:
     """
     if "activation" not in op.attrs:
         return None
+    limit = float(op.attr("activation_limit"))
     limits = {
-        "RELUX": (0.0, float(op.attr("activation_limit"))),
+        "RELUX": (min(0.0, limit), limit),
         "SIGMOID": (0.0, 1.0),
         "HARD_SIGMOID": (0.0, 1.0),
         "TANH": (-1.0, 1.0),

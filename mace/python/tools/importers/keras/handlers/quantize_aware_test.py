@@ -21,7 +21,7 @@ from mace.python.tools.importers.base import (
     UnsupportedNodesError,
 )
 from mace.python.tools.importers.keras import import_model
-from mace.python.tools.importers.keras.testing import handlers_by_family
+from mace.python.tools.importers.keras.testing import Family
 from mace.python.tools.ir import Graph
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
@@ -30,6 +30,7 @@ from mace.python.tools.passes.manager import optimize
 from mace.python.tools.quantize.insert import QuantizeOptions
 from mace.python.tools.quantize.quantizer import Quantizer
 
+FAMILY = Family("quantize_aware")
 _FILES = Path(__file__).parents[1] / "testdata" / "quantize_aware.zip"
 
 
@@ -48,10 +49,9 @@ def _imported(path: Path, x: Array, output: str = "quant_dense") -> Graph:
 def test_results_are_those_of_its_own_package(tmp_path: Path, name: str) -> None:
     x, expected = _extracted(tmp_path)
     graph = _imported(tmp_path / name, x, "quant_dense/Softmax:0")
-    tried = {"QuantizeLayer", "QuantizeWrapperV2"}
-    assert handlers_by_family()["quantize_aware"] == {*tried, "QuantizeWrapper"}
     (found,) = run_graph(graph, {"input_1": x}).values()
     np.testing.assert_allclose(found, expected, atol=1e-6)
+    FAMILY.note("QuantizeLayer", "QuantizeWrapperV2")
 
 
 def test_the_first_wrapper_is_read_like_the_second(tmp_path: Path) -> None:
@@ -63,6 +63,7 @@ def test_the_first_wrapper_is_read_like_the_second(tmp_path: Path) -> None:
     assert path.read_bytes() != data
     (found,) = run_graph(_imported(path, x), {"input_1": x}).values()
     np.testing.assert_allclose(found, expected, atol=1e-6)
+    FAMILY.note("QuantizeWrapper")
 
 
 def test_the_model_computes_in_integers(tmp_path: Path) -> None:
@@ -86,3 +87,7 @@ def test_a_range_of_nothing_is_refused(tmp_path: Path) -> None:
         low[...] = 9.0
     with pytest.raises(UnsupportedNodesError, match="the range of input is 9 to"):
         _imported(tmp_path / "model.h5", x)
+
+
+def test_every_layer_is_compared() -> None:
+    FAMILY.assert_all_tried()

@@ -13,7 +13,6 @@ from mace.python.tools.importers.budget import check_made
 from mace.python.tools.importers.onnx.lengths import Lengths, is_open, scalar_of
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.window import NCHW
-from mace.python.tools.ir.dims import at_least
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.shapes import END, static
 
@@ -76,12 +75,12 @@ def _squeeze(node: Node) -> None:
         # Its dimension is that of memory.
         node.static_shape(x)
     if not axes:
-        shape = node.shape(x)
-        if all(isinstance(dim, int) or at_least(dim, 2) for dim in shape):
-            axes = [axis for axis, dim in enumerate(shape) if dim == 1]
-            if not axes:
-                node.set_output(0, x)
-                return
+        # An open dimension stays, also in a run where it is 1: what comes behind counts
+        # on the same number of dimensions in every run.
+        axes = [axis for axis, dim in enumerate(node.shape(x)) if dim == 1]
+        if not axes:
+            node.set_output(0, x)
+            return
     node.emit("Squeeze", [x], {"axes": axes})
 
 
