@@ -111,7 +111,7 @@ def _verdict(
     moved = {name: moved_by_rounding(array) for name, array in feeds.items()}
     onnxruntime.set_default_logger_severity(_SILENT)
     try:
-        session, _ = open_plain_session(model.SerializeToString())
+        session, _ = open_plain_session(model)
         first, varied = (session.run(names, dict(f)) for f in (feeds, moved))
         with np.errstate(all="ignore"):
             second = ReferenceEvaluator(model).run(names, dict(feeds))

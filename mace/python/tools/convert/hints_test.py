@@ -17,7 +17,7 @@ def _model(folder: Path, length: Any, kind: str) -> Path:
     """Squeeze of open axes, or a grid of a length that the elements say."""
     info = onnx.helper.make_tensor_value_info
     inputs = [info("x", onnx.TensorProto.FLOAT, [2, length])]
-    nodes = [onnx.helper.make_node("Squeeze", ["x"], ["y"])]
+    nodes = [onnx.helper.make_node("Hardmax", ["x"], ["y"])]
     if kind == "Range":
         nodes = [
             onnx.helper.make_node("ReduceMax", ["x"], ["most"], keepdims=0),
@@ -43,7 +43,7 @@ def _model(folder: Path, length: Any, kind: str) -> Path:
 @pytest.mark.parametrize(
     ("given", "said", "unsaid"),
     [
-        ({"length": "n", "kind": "Squeeze"}, "--dims, or dims of mace.load", "fixed"),
+        ({"length": "n", "kind": "Hardmax"}, "--dims, or dims of mace.load", "fixed"),
         ({"length": 3, "kind": "Range"}, "", "fixed input_shapes"),
     ],
     ids=["open", "fixed"],
@@ -67,7 +67,7 @@ def test_hints_for_those_without_a_deployment_file(
 def test_hints_for_those_with_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = _model(tmp_path, "n", "Squeeze")
+    path = _model(tmp_path, "n", "Hardmax")
     config = tmp_path / "net.yml"
     config.write_text(f"""
 library_name: l

@@ -59,7 +59,7 @@ def test_what_open_dimensions_prevent_is_said(
 ) -> None:
     """It may convert once they have numbers."""
     info = onnx.helper.make_tensor_value_info
-    node = onnx.helper.make_node("Squeeze", ["x"], ["y"])
+    node = onnx.helper.make_node("Hardmax", ["x"], ["y"])
     graph = onnx.helper.make_graph(
         [node], "g", [info("x", 1, ["N", "M"])], [info("y", 1, None)]
     )
