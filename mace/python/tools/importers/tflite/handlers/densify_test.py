@@ -46,7 +46,7 @@ def _file(dense: Array, blocked: bool) -> bytes:
     tensor, dense_tensor = graph.tensors[0], graph.tensors[1]
     rows, columns = dense.shape
     blocks = dense.reshape(rows, columns // 4, 4)
-    kept: Array = blocks.any(-1) if blocked else dense
+    kept: Array = np.asarray(blocks.any(-1)) if blocked else dense
     segments, indices = _compressed(kept)
     sparsity = schema.SparsityParametersT()
     sparsity.traversalOrder = [0, 1, 2] if blocked else [0, 1]
