@@ -5,9 +5,9 @@
     python mace/examples/digits/demo.py
 
 Needs the converted model and `mace_run`, as `bash tools/demo.sh` makes them.
-All images go through the model in one batch, although it was converted for
-one: shapes may change from run to run. Prints each image's prediction beside
-the truth and draws a contact sheet, `build/digits/digits.png`.
+The images go through the model one by one, since it was converted for one. Prints
+each image's prediction beside the truth and draws a contact sheet,
+`build/digits/digits.png`.
 """
 
 from __future__ import annotations
@@ -51,27 +51,30 @@ def load_images(folder: Path) -> tuple[Array, list[int]]:
 
 
 def classify(images: Array, runner: Path, model: Path) -> Array:
-    """Probabilities [N, 10] from one run of the model over all images."""
-    count = len(images)
+    """Probabilities [N, 10], from one run of the model for each image."""
+    return np.stack([classify_one(image, runner, model) for image in images])
+
+
+def classify_one(image: Array, runner: Path, model: Path) -> Array:
+    """The probabilities of the ten digits."""
     with tempfile.TemporaryDirectory() as folder:
         prefix_in, prefix_out = Path(folder) / "in", Path(folder) / "out"
-        images.tofile(f"{prefix_in}_image")
+        image.tofile(f"{prefix_in}_image")
         command = [
             str(runner),
             f"--model_file={model}",
             f"--model_data_file={model.with_suffix('.data')}",
             "--input_node=image",
-            f"--input_shape={count},8,8,1",
+            "--input_shape=1,8,8,1",
             "--output_node=probability",
-            f"--output_shape={count},10",
+            "--output_shape=1,10",
             f"--input_file={prefix_in}",
             f"--output_file={prefix_out}",
         ]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode != 0:
             raise SystemExit(result.stderr or result.stdout)
-        probabilities = np.fromfile(f"{prefix_out}_probability", np.float32)
-    return probabilities.reshape(count, 10)
+        return np.fromfile(f"{prefix_out}_probability", np.float32)
 
 
 def contact_sheet(samples: list[Sample], path: Path) -> None:
