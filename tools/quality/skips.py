@@ -184,8 +184,8 @@ EXPECTED = (
         ("python",),
         "mace/python/tools/validate/frameworks/torch_program_test.py",
         "it is the reference here",
-        "PyTorch is not installed for the tests; recorded_test.py compares with what it "
-        "computed",
+        "PyTorch is not installed for the tests; recorded_test.py compares with what "
+        "it computed",
     ),
     Expected(
         ("python",),
