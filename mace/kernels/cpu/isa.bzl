@@ -17,6 +17,7 @@ be linked in its AVX-512 form and then run on a CPU without it. The test
 load("@mace_clang//:paths.bzl", "CLANG_TOOLS")
 load("@mace_host_cpu//:isas.bzl", "HAS_AVX2")
 load("//mace:mace.bzl", "MACE_KERNEL_COPTS", "MACE_KERNEL_FEATURES")
+load("//mace:precompiled.bzl", "PRECOMPILED_COPTS", "precompiled_headers")
 
 _X86 = {
     "avx2": [
@@ -54,6 +55,9 @@ _CPUS = {
     "//toolchains:arm64": ("arm64", _ARM64, True),
     "//toolchains:x86_64": ("x86_64", _X86, True),
 }
+
+# Names of precompiled headers of a CPU for an ISA.
+_HEADERS = "headers_%s_%s"
 
 def _one_isa_impl(_ctx):
     return []
@@ -112,6 +116,52 @@ _ELEMENTS = {
     "fp16": "-DMACE_ELEMENT_F16",
 }
 
+def _copts(isa, flags):
+    """Flags of every kernel for an ISA."""
+    return MACE_KERNEL_COPTS + flags + [
+        "-DMACE_ISA=" + isa,
+        "-DMACE_ISA_%s=1" % isa.upper(),
+    ]
+
+def _features(checked):
+    """Features of kernels; `checked`: whether sanitizers look at their addresses."""
+    return MACE_KERNEL_FEATURES + ([] if checked else ["addresses_checked_elsewhere"])
+
+def _isas(extension, cpu, isas, has_extensions):
+    """The ISAs of a CPU for a value of _CPUS: name -> flags, and which are checked."""
+    if extension != None:
+        isas = _EXTENSIONS[extension].get(cpu, {}) if has_extensions else {}
+
+    # The instructions of an extension are not in every computer.
+    return isas, isas.keys()[:1] if extension == None else isas.keys()
+
+def isa_headers(includes, deps):
+    """Headers of kernels, precompiled for each ISA: most of them are the compiler's own,
+    with its intrinsics, and take it longer to read than most kernels to compile.
+
+    Args:
+      includes: the headers, as sources include them.
+      deps: libraries that have them.
+    """
+    made = {}
+    for cpu, isas, has_extensions in _CPUS.values():
+        for extension in [None] + _EXTENSIONS.keys():
+            found, checked = _isas(extension, cpu, isas, has_extensions)
+            for isa, flags in found.items():
+                name = _HEADERS % (cpu, isa)
+                if name in made:
+                    continue
+                made[name] = True
+                precompiled_headers(
+                    name = name,
+                    copts = _copts(isa, flags),
+                    features = _features(isa in checked),
+                    includes = includes,
+                    # Built only where kernels are.
+                    tags = ["manual"],
+                    deps = deps,
+                )
+
 def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = None, visibility = None, testonly = False):
     """A kernel family: srcs once per ISA of the target, hdrs once.
 
@@ -131,32 +181,25 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = N
     made = {}
     for setting, (cpu, isas, has_extensions) in _CPUS.items():
         libraries[setting] = []
-        if extension != None:
-            isas = _EXTENSIONS[extension].get(cpu, {}) if has_extensions else {}
-
-        # The instructions of an extension are not in every computer.
-        checked = isas.keys()[:1] if extension == None else isas.keys()
-        for isa, flags in isas.items():
+        found, checked = _isas(extension, cpu, isas, has_extensions)
+        for isa, flags in found.items():
             library = "%s_%s_%s" % (name, cpu, isa)
             libraries[setting].append(":" + library)
             if library in made:
                 continue
             made[library] = True
+            headers = "//mace/kernels/cpu:" + _HEADERS % (cpu, isa)
             native.cc_library(
                 name = library,
                 testonly = testonly,
                 srcs = srcs + hdrs,
-                copts = MACE_KERNEL_COPTS + flags + [
-                    "-DMACE_ISA=" + isa,
-                    "-DMACE_ISA_%s=1" % isa.upper(),
-                ] + copts,
-                features = MACE_KERNEL_FEATURES + (
-                    [] if isa in checked else ["addresses_checked_elsewhere"]
-                ),
+                copts = _copts(isa, flags) + copts + PRECOMPILED_COPTS,
+                features = _features(isa in checked),
                 # Built only as a part of the library below.
                 tags = ["manual"],
+                toolchains = [headers],
                 visibility = ["//visibility:private"],
-                deps = deps,
+                deps = deps + [headers],
             )
     native.filegroup(
         name = name + "_objects",
