@@ -3,6 +3,7 @@
 
 #include "mace/ops/cast/cast_schema.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "mace/kernels/cpu/convert/convert.h"
@@ -26,37 +27,13 @@ bool AnyExceeds(const float *x, int64_t count) {
   return exceeds;
 }
 
-struct Bool {
-  uint8_t value;
-};
-
-// Between integers, the low bits are kept; conversion to bool gives "not zero".
-// Kernels do the conversions from and to floats, except those of int16: models
-// have it at their inputs and outputs only.
-template <typename To, typename From>
-struct Convert {
-  static To Of(From x) { return static_cast<To>(x); }
-};
-template <typename From>
-struct Convert<Bool, From> {
-  static Bool Of(From x) { return {static_cast<uint8_t>(x != From(0))}; }
-};
-template <typename To>
-struct Convert<To, Bool> {
-  static To Of(Bool x) { return static_cast<To>(x.value != 0 ? 1 : 0); }
-};
-template <>
-struct Convert<Bool, Bool> {
-  static Bool Of(Bool x) { return x; }
-};
-template <>
-struct Convert<int16_t, float> {
-  // Truncates and saturates; NaN becomes 0, as in the kernels.
-  static int16_t Of(float x) {
-    if (!(x > -32768.0f)) return x != x ? 0 : INT16_MIN;
-    return x < 32767.0f ? static_cast<int16_t>(x) : INT16_MAX;
-  }
-};
+// Kernels do the conversions from and to floats, but for int16, which models
+// have at their inputs and outputs only. Truncates and saturates; NaN becomes
+// 0, as in the kernels.
+int16_t ToInt16(float x) {
+  if (!(x > -32768.0f)) return x != x ? 0 : INT16_MIN;
+  return x < 32767.0f ? static_cast<int16_t>(x) : INT16_MAX;
+}
 
 // Calls `call` with `function` for parts of the elements.
 using CallPart = void (*)(const void *function,
@@ -80,7 +57,7 @@ void RunParts(ThreadPool *pool,
 }
 
 // Calls function(x, y, count) for parts of the elements. It is instantiated for
-// each pair of types, so it contains as little code as possible.
+// pairs of types, so it contains as little code as possible.
 template <typename From, typename To, typename Function>
 void ForParts(ThreadPool *pool,
               const Tensor *input,
@@ -94,32 +71,83 @@ void ForParts(ThreadPool *pool,
            });
 }
 
-template <typename From, typename To>
-void ConvertAll(ThreadPool *pool, const Tensor *input, Tensor *output) {
-  ForParts<From, To>(pool, input, output,
-                     [](const From *x, To *y, size_t count) {
-                       for (size_t i = 0; i < count; ++i) {
-                         y[i] = Convert<To, From>::Of(x[i]);
-                       }
-                     });
+// How integers of a type become 32 bits wide and are made of such: two
+// functions for each type, instead of one for each pair of types. Both are null
+// for 32 bits.
+struct IntegerType {
+  void (*widen)(const uint8_t *x, int32_t *y, size_t count);
+  void (*narrow)(const int32_t *x, uint8_t *y, size_t count);
+};
+
+// Keeps the low bits.
+template <typename T>
+constexpr IntegerType Integers() {
+  return {[](const uint8_t *x, int32_t *y, size_t count) {
+            std::copy_n(reinterpret_cast<const T *>(x), count, y);
+          },
+          [](const int32_t *x, uint8_t *y, size_t count) {
+            auto *to = reinterpret_cast<T *>(y);
+            for (size_t i = 0; i < count; ++i) to[i] = static_cast<T>(x[i]);
+          }};
 }
 
-// Between types other than float.
-template <typename From>
-void ConvertFrom(ThreadPool *pool, const Tensor *input, Tensor *output) {
-  switch (output->data_type) {
+// Everything that is not zero is true.
+constexpr IntegerType Booleans() {
+  return {[](const uint8_t *x, int32_t *y, size_t count) {
+            for (size_t i = 0; i < count; ++i) y[i] = x[i] != 0 ? 1 : 0;
+          },
+          [](const int32_t *x, uint8_t *y, size_t count) {
+            for (size_t i = 0; i < count; ++i) y[i] = x[i] != 0 ? 1 : 0;
+          }};
+}
+
+// False for types that have no integers.
+bool FindIntegers(DataType type, IntegerType *found) {
+  switch (type) {
     case DataType::kInt32:
-      return ConvertAll<From, int32_t>(pool, input, output);
+      *found = {};
+      return true;
     case DataType::kUint8:
-      return ConvertAll<From, uint8_t>(pool, input, output);
+      *found = Integers<uint8_t>();
+      return true;
     case DataType::kInt8:
-      return ConvertAll<From, int8_t>(pool, input, output);
+      *found = Integers<int8_t>();
+      return true;
     case DataType::kInt16:
-      return ConvertAll<From, int16_t>(pool, input, output);
+      *found = Integers<int16_t>();
+      return true;
     case DataType::kBool:
-      return ConvertAll<From, Bool>(pool, input, output);
+      *found = Booleans();
+      return true;
     default:
-      return;  // the schema allows no other type
+      return false;
+  }
+}
+
+struct IntegerTypes {
+  IntegerType from;
+  IntegerType to;
+  size_t x_size;
+  size_t y_size;
+};
+
+void ConvertIntegers(const void *of,
+                     const uint8_t *x,
+                     uint8_t *y,
+                     size_t count) {
+  constexpr size_t kBlock = 256;
+  const auto &types = *static_cast<const IntegerTypes *>(of);
+  if (types.to.narrow == nullptr) {
+    return types.from.widen(x, reinterpret_cast<int32_t *>(y), count);
+  }
+  if (types.from.widen == nullptr) {
+    return types.to.narrow(reinterpret_cast<const int32_t *>(x), y, count);
+  }
+  int32_t block[kBlock];
+  for (size_t at = 0; at < count; at += kBlock) {
+    const size_t length = std::min(kBlock, count - at);
+    types.from.widen(x + at * types.x_size, block, length);
+    types.to.narrow(block, y + at * types.y_size, length);
   }
 }
 
@@ -156,23 +184,17 @@ class CastOp final : public CpuOp {
         }
         FromFloat(pool, input, output);
         break;
-      case DataType::kInt32:
-        ConvertFrom<int32_t>(pool, input, output);
-        break;
-      case DataType::kUint8:
-        ConvertFrom<uint8_t>(pool, input, output);
-        break;
-      case DataType::kInt8:
-        ConvertFrom<int8_t>(pool, input, output);
-        break;
-      case DataType::kInt16:
-        ConvertFrom<int16_t>(pool, input, output);
-        break;
-      case DataType::kBool:
-        ConvertFrom<Bool>(pool, input, output);
-        break;
-      default:
-        return CannotConvert(input);
+      default: {
+        IntegerTypes types = {{},
+                              {},
+                              DataTypeSize(input->data_type),
+                              DataTypeSize(output->data_type)};
+        if (!FindIntegers(input->data_type, &types.from) ||
+            !FindIntegers(output->data_type, &types.to)) {
+          return CannotConvert(input);
+        }
+        RunParts(pool, input, output, &types, ConvertIntegers);
+      }
     }
     return MaceStatus();
   }
@@ -217,7 +239,10 @@ class CastOp final : public CpuOp {
         ForParts<int8_t, float>(pool, input, output, kernels->i8_to_f32);
         break;
       case DataType::kInt16:
-        ConvertAll<int16_t, float>(pool, input, output);
+        ForParts<int16_t, float>(pool, input, output,
+                                 [](const int16_t *x, float *y, size_t count) {
+                                   std::copy_n(x, count, y);
+                                 });
         break;
       case DataType::kBool:
         ForParts<uint8_t, float>(pool, input, output, kernels->bool_to_f32);
@@ -246,7 +271,10 @@ class CastOp final : public CpuOp {
       case DataType::kInt8:
         return ForParts<float, int8_t>(pool, input, output, kernels->f32_to_i8);
       case DataType::kInt16:
-        return ConvertAll<float, int16_t>(pool, input, output);
+        return ForParts<float, int16_t>(
+            pool, input, output, [](const float *x, int16_t *y, size_t count) {
+              for (size_t i = 0; i < count; ++i) y[i] = ToInt16(x[i]);
+            });
       default:
         return ForParts<float, uint8_t>(pool, input, output,
                                         kernels->f32_to_bool);
