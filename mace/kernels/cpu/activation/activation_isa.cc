@@ -29,10 +29,8 @@ void RunTranscendental(const Params &params,
       });
     }
     case Kind::kSwish:
-      // -Inf * sigmoid(-Inf) is NaN by the formula; the limit is 0.
-      return Map(x, y, n, [](sv::V v) {
-        return sv::Max(v, sv::Set(-3.0e38f)) * sv::Sigmoid(v);
-      });
+      // Of -Inf NaN, as in every framework: here, in HardSwish and in Softsign.
+      return Map(x, y, n, [](sv::V v) { return v * sv::Sigmoid(v); });
     case Kind::kGelu:
       return Map(x, y, n, [](sv::V v) { return sv::Gelu(v); });
     case Kind::kGeluTanh:
@@ -69,15 +67,10 @@ void Run(const Params &params, const float *x, float *y, size_t n) {
         const sv::V gate =
             sv::Clamp(sv::Fma(v, sv::Set(1.0f / 6), sv::Set(0.5f)), sv::Zero(),
                       sv::Set(1.0f));
-        return sv::Max(v, sv::Set(-3.0e38f)) * gate;
+        return v * gate;
       });
     case Kind::kSoftsign:
-      // Inf / Inf is NaN; the limit is 1, which large numbers give anyway.
-      return Map(x, y, n, [](sv::V v) {
-        const sv::V large = sv::Set(3.0e38f);
-        const sv::V finite = sv::Clamp(v, -large, large);
-        return finite / (1.0f + sv::Abs(finite));
-      });
+      return Map(x, y, n, [](sv::V v) { return v / (1.0f + sv::Abs(v)); });
     default:
       return RunTranscendental(params, x, y, n);
   }
