@@ -17,7 +17,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from test.conformance.random_graphs.judge import Verdict, judge
+from test.conformance.random_graphs.apart import judge_apart
+from test.conformance.random_graphs.judge import Verdict
 
 _KEPT = Path(__file__).resolve().parents[3] / "build" / "random_graphs"
 _EVERY = 100
@@ -35,8 +36,7 @@ def main() -> int:
     numbers = range(options.count) if options.only is None else [options.only]
     print(f"--seed {seed}", flush=True)
     found: Counter[str] = Counter()
-    for done, number in enumerate(numbers, 1):
-        result = judge((seed, number), _KEPT)
+    for done, result in enumerate(judge_apart(seed, numbers, _KEPT), 1):
         found[result.verdict.value] += 1
         if result.verdict is Verdict.WRONG or options.verbose:
             print(result.line(), flush=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import enum
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +43,17 @@ _WHOLE = 6
 _DECIDED = 0.25
 # ONNX Runtime's level of messages: its errors are results here.
 _SILENT = 4
+
+
+class Stage(enum.Enum):
+    """Whose code computes a graph."""
+
+    REFERENCES = "the references"
+    MACE = "MACE"
+
+
+# Hears of each stage before it begins.
+Listener = Callable[[Stage], object]
 
 
 class Verdict(enum.Enum):
@@ -77,23 +88,33 @@ class Result:
         return f"{seed}: {self.verdict.value}, {self.precision}: {graph}: {self.reason}"
 
 
-def judge(seed: tuple[int, int], keep: Path | None = None) -> Result:
+def precision_of(number: int) -> str:
+    """In which the graph with this number is computed."""
+    precisions = [*_BOUNDS]
+    return precisions[0] if number % 10 < _WHOLE else precisions[1 + number % 3]
+
+
+def judge(
+    seed: tuple[int, int], keep: Path | None = None, listener: Listener = id
+) -> Result:
     """Draws a graph and runs it.
 
     Args:
+        seed: of the run, and the number of the graph.
         keep: where the model goes if MACE is wrong.
+        listener: hears whose code runs, should it end this process.
     """
+    listener(Stage.REFERENCES)
     number = seed[1]
-    precisions = [*_BOUNDS]
-    whole = number % 10 < _WHOLE
-    precision = precisions[0] if whole else precisions[1 + number % 3]
+    precision = precision_of(number)
+    whole = precision == next(iter(_BOUNDS))
     draw = draw_graph(seed, ALL if whole else SMOOTH, smooth=not whole)
     operators = tuple(node.op_type for node in draw.nodes)
     model = draw.model()
     if not model.graph.output:
         return Result(seed, precision, Verdict.NOT_DECIDED, "no output", operators)
     feeds = {i.name: draw.values[i.name] for i in model.graph.input}
-    verdict, reason = _verdict(model, feeds, precision)
+    verdict, reason = _verdict(model, feeds, precision, listener)
     if verdict is Verdict.WRONG and keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
         onnx.save(model, keep / f"{seed[0]}_{number}.onnx")
@@ -102,7 +123,10 @@ def judge(seed: tuple[int, int], keep: Path | None = None) -> Result:
 
 
 def _verdict(
-    model: onnx.ModelProto, feeds: Mapping[str, Array], precision: str
+    model: onnx.ModelProto,
+    feeds: Mapping[str, Array],
+    precision: str,
+    listener: Listener = id,
 ) -> tuple[Verdict, str]:
     if not feeds:
         return Verdict.NOT_DECIDED, "no inputs"
@@ -117,6 +141,7 @@ def _verdict(
             second = ReferenceEvaluator(model).run(names, dict(feeds))
     except Exception as error:  # of two packages, without a common base class
         return Verdict.NOT_DECIDED, f"a reference fails: {error}"
+    listener(Stage.MACE)
     try:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "m.onnx"
@@ -156,10 +181,3 @@ def _error(wanted: Array, found: Array) -> float:
         return 0.0
     size = max(float(np.abs(a[finite]).max()), 1e-6)
     return float(np.abs(a[finite] - b[finite]).max()) / size
-
-
-def judge_all(
-    seed: int, numbers: Sequence[int], keep: Path | None = None
-) -> list[Result]:
-    """The results of several graphs of a seed."""
-    return [judge((seed, number), keep) for number in numbers]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import secrets
 import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -17,7 +18,8 @@ import mace
 from mace.python.runtime.library import library_path
 from mace.python.tools.errors import MaceError
 from test.conformance.random_graphs import judge as judging
-from test.conformance.random_graphs.judge import Verdict, judge
+from test.conformance.random_graphs.apart import judge_apart
+from test.conformance.random_graphs.judge import Stage, Verdict
 
 _ROOT = Path(__file__).resolve().parents[3]
 _COUNT = 60
@@ -39,11 +41,40 @@ def test_a_sample_of_graphs(tmp_path: Path) -> None:
     """Other graphs each time; a line that is printed draws a graph again."""
     seed = secrets.randbelow(10**6)
     print(f"--seed {seed}")
-    results = [judge((seed, number), tmp_path) for number in range(_COUNT)]
+    results = list(judge_apart(seed, range(_COUNT), tmp_path))
     wrong = [result.line() for result in results if result.verdict is Verdict.WRONG]
     assert not wrong, "\n".join(wrong)
     found = Counter(result.verdict for result in results)
     assert found[Verdict.EQUAL] >= _LEAST_EQUAL * _COUNT, found
+
+
+@pytest.mark.parametrize(
+    ("stage", "verdict"),
+    [(Stage.MACE, Verdict.WRONG), (Stage.REFERENCES, Verdict.NOT_DECIDED)],
+)
+def test_a_graph_may_end_the_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stage: Stage, verdict: Verdict
+) -> None:
+    """The graphs after it are judged all the same."""
+    dies = f"""#!{sys.executable}
+import json, os, signal, sys
+numbers = json.loads(sys.stdin.readline())
+for number in numbers:
+    print(json.dumps({{"stage": "{stage.name}"}}), flush=True)
+    if number == 1:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    told = {{"precision": "fp32_fp32", "verdict": "EQUAL", "reason": ""}}
+    print(json.dumps({{**told, "operators": ["Relu"]}}), flush=True)
+"""
+    program = tmp_path / "python"
+    program.write_text(dies, encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    results = list(judge_apart(5, range(3), tmp_path))
+    assert [result.seed for result in results] == [(5, 0), (5, 1), (5, 2)]
+    equal = Verdict.EQUAL
+    assert [result.verdict for result in results] == [equal, verdict, equal]
+    assert results[1].reason == f"{stage.value} ended the process: signal SIGSEGV"
 
 
 def test_a_wrong_result_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
