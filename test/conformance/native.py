@@ -38,11 +38,10 @@ from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.shapes import static
 from mace.python.tools.report.placement import placement_of
 from test.here import THIS_COMPUTER, only_with_all
+from tools.quality.pocl import make_driver, variables
 
 _ROOT = Path(__file__).resolve().parents[2]
 _TARGET = "//mace/tools:mace_run"
-# Made by the native tests, too.
-_POCL_CACHE = _ROOT / "build" / "test" / "pocl"
 # How to start a program of an ABI on this computer.
 _EMULATORS: dict[str, tuple[str, ...]] = {
     "host": (),
@@ -187,10 +186,10 @@ def gpu(*arguments: str) -> Native:
     It takes every operator that it can run, even if the CPU would be faster.
     """
     only_with_all("GPUs")
+    make_driver()
     settings = (
         "MACE_OPENCL_PLACE_ALL=1",
-        f"POCL_CACHE_DIR={_POCL_CACHE}",
-        "POCL_WORK_GROUP_SPECIALIZATION=0",
+        *(f"{name}={value}" for name, value in variables().items()),
     )
     program = str(built("//test/opencl:mace_run"))
     return Native(("env", *settings, program), ("--runtime=gpu+cpu", *arguments))

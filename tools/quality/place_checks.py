@@ -7,7 +7,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from pathlib import Path
-from typing import Iterable, List, Set
+from typing import Iterable, List, Sequence, Set
 
 from tools.quality.model import Check, Context, Outcome, from_findings
 
@@ -97,19 +97,30 @@ def listed_names(text: str) -> List[str]:
     return names
 
 
+def _below(files: Sequence[str], folder: str) -> Set[str]:
+    """Files and folders in a folder, from there; also without the end of their name."""
+    start = "" if folder == "." else f"{folder}/"
+    found: Set[str] = set()
+    for file in files:
+        if not file.startswith(start):
+            continue
+        name = file[len(start) :]
+        while name and name not in found:
+            found.add(name)
+            name = name.rpartition("/")[0]
+    return found | {name.rpartition(".")[0] for name in found}
+
+
 def _listed(context: Context) -> Outcome:
+    files = [file.as_posix() for file in context.files]
     pages = [file for file in context.files if file.name == "README.md"]
     lines: List[str] = []
     for page in pages:
-        below = [
-            file.relative_to(page.parent)
-            for file in context.files
-            if page.parent in file.parents
-        ]
-        there = {str(part) for file in below for part in (file, *file.parents)}
-        there |= {name.rpartition(".")[0] for name in there}
-        for name in listed_names((context.root / page).read_text(encoding="utf-8")):
-            if not fnmatch.filter(there, name.rstrip("/")):
+        names = listed_names((context.root / page).read_text(encoding="utf-8"))
+        there = _below(files, page.parent.as_posix()) if names else set()
+        for name in names:
+            wanted = name.rstrip("/")
+            if wanted not in there and not fnmatch.filter(there, wanted):
                 lines.append(f"{page}: there is no {name}")
     return from_findings(lines, len(pages))
 

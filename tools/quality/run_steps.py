@@ -20,9 +20,10 @@ from rich.table import Table
 from tools.quality.changes import Modules, changed_files, source_files
 from tools.quality.motion import WAITING, Motion
 from tools.quality.narrow import narrowed
+from tools.quality.pocl import make_driver
 from tools.quality.skips import Skip, find_native_skips, find_skips, is_expected
 from tools.quality.step_flags import parse_flags
-from tools.quality.test_steps import Counts, Step, steps
+from tools.quality.test_steps import Counts, Step, steps, variables_of
 from tools.quality.time_spent import DURATION, Spent, of_bazel, of_pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,6 +75,7 @@ class RunningStep:
                 self._process = subprocess.Popen(
                     step.command,
                     cwd=ROOT,
+                    env=variables_of(step, os.environ),
                     stdin=subprocess.DEVNULL,
                     stdout=stream,
                     stderr=subprocess.STDOUT,
@@ -229,6 +231,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     logs = ROOT / "build" / "test"
     logs.mkdir(parents=True, exist_ok=True)
+    make_driver()
     results: List[Result] = []
     started = 0
     with contextlib.closing(run_all(chosen, logs)) as events:

@@ -8,10 +8,10 @@ import enum
 import re
 import sys
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Callable, Dict, Iterable, Mapping, Sequence, Tuple
 
 from mace.python.tools.bazel_command import bazel_command
+from tools.quality.pocl import LOGS, variables
 
 # Native code that has to hold on every target.
 _NATIVE = (
@@ -88,16 +88,9 @@ LONGEST_OPS_TESTS = (
     "WinogradConvTest.WithDilation",
     "WinogradConvTest.WithinTheHint",
 )
-# PoCL takes up to 0.1 s to compile a kernel, at its first run: once, and not for each
-# local size and range of sizes. The tests share what it keeps.
-_LOGS = Path(__file__).resolve().parents[2] / "build" / "test"
-_POCL = (
-    f"--sandbox_writable_path={_LOGS}",
-    f"--test_env=POCL_CACHE_DIR={_LOGS / 'pocl'}",
-    # Kernels of tests are compiled often, and compute little.
-    "--test_env=POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable",
-    "--test_env=POCL_WORK_GROUP_SPECIALIZATION=0",
-)
+# For Bazel: programs and libraries are linked as they were compiled.
+_BAZEL_FLAGS = "BAZEL_FLAGS"
+QUICK_LINKS = "--features=-lto_link"
 # What every step may need, as tasks of tools/setup.sh.
 SETUP_TASKS = ("test",)
 COMMANDS = "test/docs/commands_test.py"
@@ -136,6 +129,7 @@ _BAZEL_RESULT = re.compile(
     r"^//\S+ +(?:\(cached\) )?(PASSED|FLAKY|FAILED|TIMEOUT|NO STATUS|INCOMPLETE)",
     re.MULTILINE,
 )
+_NO_RESTART = "--max-worker-restart=0"
 _PYTEST_COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 _PYTEST_END = re.compile(r" in \d+(?:\.\d+)?s\b")
 
@@ -210,6 +204,8 @@ class Step:
         tasks: of tools/setup.sh that it needs besides SETUP_TASKS.
         here: the command in place of `command` where this computer is all that counts,
             and what it leaves out is not asked for; empty if it is the same.
+        whole_links: whether it links what users get: optimised as a whole, which takes
+            up to 40 s a program. Other steps (QUICK_LINKS) test the same objects.
         still_minutes: after which it is ended if nothing moves (motion.py); however
             long it takes otherwise, it goes on.
     """
@@ -225,6 +221,7 @@ class Step:
     writes: str = ""
     tasks: Tuple[str, ...] = ()
     here: Tuple[str, ...] = ()
+    whole_links: bool = False
     still_minutes: float = 20.0
 
 
@@ -235,7 +232,8 @@ def _ignored(paths: Iterable[str]) -> Tuple[str, ...]:
 
 def _pytest(*arguments: str, processes: int = 1) -> Tuple[str, ...]:
     words = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
-    several = (f"--numprocesses={processes}", "--dist=loadfile")
+    # With a new process in place of one that crashed, the others may wait for ever.
+    several = (f"--numprocesses={processes}", "--dist=loadfile", _NO_RESTART)
     return (*words, *(several if processes > 1 else ()), "--durations=200", *arguments)
 
 
@@ -252,6 +250,20 @@ def pytest_step(step: Step, environment: Sequence[str], tests: Sequence[str]) ->
     return replace(step, command=command, here=())
 
 
+def variables_of(step: Step, environment: Mapping[str, str]) -> Dict[str, str]:
+    """The environment in which a step runs.
+
+    Args:
+        step: any.
+        environment: of the whole run.
+    """
+    chosen = dict(environment)
+    if not step.whole_links:
+        flags = chosen.get(_BAZEL_FLAGS, "")
+        chosen[_BAZEL_FLAGS] = f"{flags} {QUICK_LINKS}".strip()
+    return chosen
+
+
 def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
     """All steps, in the order they run.
 
@@ -259,6 +271,11 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         environment: says which Bazel to run and how, see bazel_command.
     """
     bazel = bazel_command(environment)
+    pocl = (
+        # The tests share what it keeps.
+        f"--sandbox_writable_path={LOGS}",
+        *(f"--test_env={name}={value}" for name, value in variables().items()),
+    )
 
     def native(
         name: str,
@@ -290,12 +307,12 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         return Step(
             name,
             summary,
-            (*words, *more, *rest),
+            (*words, QUICK_LINKS, *more, *rest),
             count_bazel,
             tier,
             events,
             profile,
-            here=(*words, *rest) if programs else (),
+            here=(*words, QUICK_LINKS, *rest) if programs else (),
         )
 
     return (
@@ -312,13 +329,14 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "OpenCL, by PoCL on this computer's processor",
             "//...",
             config="host",
-            options=("--test_tag_filters=opencl", *_POCL),
+            options=("--test_tag_filters=opencl", *pocl),
         ),
         Step(
             "demo",
             "the first command of the README",
             ("bash", "tools/demo.sh"),
             count_one,
+            whole_links=True,
         ),
         native("arm64", "native tests, 64-bit ARM in qemu", *_NATIVE),
         native(
@@ -339,7 +357,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "native tests, addresses and undefined behaviour",
             *_NATIVE,
             *_GPU_FAULTS,
-            options=_POCL,
+            options=pocl,
         ),
         native(
             "tsan",
@@ -355,6 +373,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             count_one,
             cores=1,
             writes="build",
+            whole_links=True,
         ),
         Step(
             "linked",
@@ -363,6 +382,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             count_one,
             cores=1,
             writes="build",
+            whole_links=True,
         ),
         Step(
             "baseline",
@@ -371,6 +391,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             count_one,
             cores=1,
             writes="build",
+            whole_links=True,
         ),
         # It replaces libraries that `baseline` reads.
         Step(
@@ -380,6 +401,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             count_one,
             cores=1,
             writes="build",
+            whole_links=True,
         ),
         Step(
             "wheel",
@@ -388,6 +410,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             count_pytest,
             cores=1,
             writes="build",
+            whole_links=True,
         ),
         Step(
             "gpu-arm64",
@@ -439,6 +462,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             _pytest(_ANDROID),
             count_pytest,
             cores=1,
+            whole_links=True,
         ),
         Step(
             "fuzz",
@@ -478,5 +502,6 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             writes="build",
             tier=Tier.BY_NAME,
             tasks=("images",),
+            whole_links=True,
         ),
     )

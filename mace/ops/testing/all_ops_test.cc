@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <tuple>
@@ -160,10 +161,17 @@ void AddHints(Random *random, OpCase *op_case) {
   op_case->Winograd(static_cast<int>(random->Int(0, 2)) * 2);
 }
 
+// Of this many random cases, as many as are run here: emulators are slow, and
+// run the same operators (MACE_TEST_CASES_DIVISOR).
+int Cases(int count) {
+  const char *divisor = std::getenv("MACE_TEST_CASES_DIVISOR");
+  return divisor == nullptr ? count : count / std::max(1, std::atoi(divisor));
+}
+
 // On every instruction set in turn. Results must not depend on how work is
 // divided.
 TEST(AllOpsTest, HonourTheContractOnRandomCases) {
-  constexpr int kCases = 2000;
+  const int cases = Cases(2000);
   const std::vector<CpuIsa> isas = op_test::AvailableIsas();
   Random seeds(20);
   const uint32_t seed = seeds.engine()();
@@ -171,7 +179,7 @@ TEST(AllOpsTest, HonourTheContractOnRandomCases) {
     Random random = RandomOf(*op, seed);
     const OpSchema &schema = *op->schema();
     int succeeded = 0;
-    for (int i = 0; i < kCases; ++i) {
+    for (int i = 0; i < cases; ++i) {
       OpCase op_case = RandomCase(schema, &random);
       AddHints(&random, &op_case);
       RunOptions options;
@@ -195,13 +203,13 @@ TEST(AllOpsTest, HonourTheContractOnRandomCases) {
       if (HasFailure()) FAIL() << schema.type << " case " << i;
     }
     EXPECT_GT(succeeded, 0) << schema.type << " was never reached";
-    std::printf("%-20s %4d of %d ran\n", schema.type, succeeded, kCases);
+    std::printf("%-20s %4d of %d ran\n", schema.type, succeeded, cases);
   }
 }
 
 // Each has its own order of summation and its own polynomials.
 TEST(AllOpsTest, InstructionSetsAgreeOnRandomCases) {
-  constexpr int kCases = 1000;
+  const int cases = Cases(1000);
   const std::vector<CpuIsa> isas = op_test::AvailableIsas();
   if (isas.size() < 2) {
     GTEST_SKIP() << "one instruction set is all that this CPU has";
@@ -211,7 +219,7 @@ TEST(AllOpsTest, InstructionSetsAgreeOnRandomCases) {
   for (const OpRegistration *op : CpuOps()) {
     Random random = RandomOf(*op, seed);
     int compared = 0;
-    for (int i = 0; i < kCases; ++i) {
+    for (int i = 0; i < cases; ++i) {
       const OpCase op_case = RandomCase(*op->schema(), &random);
       RunOptions options;
       options.isa = isas.front();
@@ -274,7 +282,8 @@ void CompareWithFloat(CpuIsa isa,
   for (const OpRegistration *op : CpuOps()) {
     Random random = RandomOf(*op, seed);
     int compared = 0;
-    for (int i = 0; i < 1000; ++i) {
+    const int cases = Cases(1000);
+    for (int i = 0; i < cases; ++i) {
       OpCase op_case = RandomCase(*op->schema(), &random);
       MakeWhole(&op_case);
       RunOptions options;
