@@ -26,6 +26,7 @@ from mace.python.tools.quantize.known_ranges import (
 )
 from mace.python.tools.quantize.range_file import RangeFileError
 from mace.python.tools.quantize.ranges import Range
+from mace.python.tools.wording import counted
 
 _LOG = logging.getLogger(__name__)
 
@@ -146,13 +147,14 @@ class Quantizer:
         if not self.source:
             return (
                 f"models.{self.model}: quantize: the model was not trained for "
-                f"integers, and the ranges of {len(missing)} tensors are not known: "
-                f"{_few(missing)}\ngive quantize_range_file, or have them computed of "
-                f"samples: {command('quantize')} --config=FILE --input_dir=DIR"
+                f"integers, and the ranges of {counted(len(missing), 'tensor')} are "
+                f"not known: {_few(missing)}\n"
+                "give quantize_range_file, or have them computed of samples: "
+                f"{command('quantize')} --config=FILE --input_dir=DIR"
             )
         text = (
             f"models.{self.model}: quantize_range_file: {self.source} has no ranges of "
-            f"{len(missing)} tensors: {_few(missing)}"
+            f"{counted(len(missing), 'tensor')}: {_few(missing)}"
         )
         if unknown:
             names = _few(unknown)
