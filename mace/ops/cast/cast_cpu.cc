@@ -4,7 +4,6 @@
 #include "mace/ops/cast/cast_schema.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "mace/kernels/cpu/convert/convert.h"
 #include "mace/ops/cpu_op/copy.h"
@@ -20,6 +19,7 @@ bool AnyExceeds(const float *x, int64_t count) {
   constexpr float kInt32 = 0x1p31f;
   constexpr float kInt64 = 0x1p63f;
   bool exceeds = false;
+#pragma clang loop vectorize(disable) unroll(disable)
   for (int64_t i = 0; i < count; ++i) {
     exceeds |= (x[i] >= kInt32 && x[i] < kInt64) ||
                (x[i] < -kInt32 && x[i] >= -kInt64);
@@ -180,7 +180,7 @@ class CastOp final : public CpuOp {
     switch (input->data_type) {
       case DataType::kFloat32:
         if (attributes_.wide && output->data_type == DataType::kInt32) {
-          MACE_RETURN_IF_ERROR(CheckWide(pool, input));
+          MACE_RETURN_IF_ERROR(CheckWide(input));
         }
         FromFloat(pool, input, output);
         break;
@@ -204,16 +204,8 @@ class CastOp final : public CpuOp {
     return Invalid("cannot convert from ", DataTypeName(input->data_type));
   }
 
-  MaceStatus CheckWide(ThreadPool *pool, const Tensor *input) const {
-    const float *x = input->As<float>();
-    std::atomic<bool> exceeds{false};
-    pool->ParallelFor(input->elements(), kElementGrain,
-                      [&](int64_t begin, int64_t end, int /*thread*/) {
-                        if (AnyExceeds(x + begin, end - begin)) {
-                          exceeds.store(true, std::memory_order_relaxed);
-                        }
-                      });
-    if (!exceeds.load()) return MaceStatus();
+  MaceStatus CheckWide(const Tensor *input) const {
+    if (!AnyExceeds(input->As<float>(), input->elements())) return MaceStatus();
     return Invalid(
         "a result exceeds the 32 bits in which MACE computes integers");
   }
@@ -273,6 +265,7 @@ class CastOp final : public CpuOp {
       case DataType::kInt16:
         return ForParts<float, int16_t>(
             pool, input, output, [](const float *x, int16_t *y, size_t count) {
+#pragma clang loop vectorize(disable) unroll(disable)
               for (size_t i = 0; i < count; ++i) y[i] = ToInt16(x[i]);
             });
       default:

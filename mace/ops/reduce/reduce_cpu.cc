@@ -78,6 +78,8 @@ struct IntegerFold {
   void Rows(const int32_t *x, int64_t stride, int64_t rows, int64_t columns) {
     const auto each = [&](auto fold) {
       for (int64_t r = 0; r < rows; ++r, x += stride) {
+        // Vectors of 64 bits gain little, and five loops of them are large.
+#pragma clang loop vectorize(disable) unroll(disable)
         for (int64_t c = 0; c < columns; ++c) fold(c, int64_t{x[c]});
       }
     };
@@ -107,6 +109,7 @@ struct IntegerFold {
   // Whether int32 holds all results.
   bool Store(int64_t columns, int32_t *y) const {
     bool fits = true;
+#pragma clang loop vectorize(disable) unroll(disable)
     for (int64_t c = 0; c < columns; ++c) {
       y[c] = static_cast<int32_t>(static_cast<uint64_t>(results[c]));
       fits &= !exceeds[c] && y[c] == results[c];
@@ -187,12 +190,12 @@ class ReduceOp final : public CpuOp {
                   int64_t end,
                   float *y) const;
   void RunOne(const ReducePlan &plan, const float *x, float *y) const;
-  MaceStatus RunIntegers(RunContext *context) const;
+  // Likewise `columns` of integers from x on; false if int32 does not hold one.
+  bool RunIntegers(const ReducePlan &plan,
+                   const int32_t *x,
+                   int64_t columns,
+                   int32_t *y) const;
   void Finish(const ReducePlan &plan, float *y, int64_t count) const;
-  // Calls run(i, begin, end) for columns [begin, end) of each position i of
-  // `kept`.
-  template <typename Function>
-  static void ForBlocks(const ReducePlan &plan, ThreadPool *pool, Function run);
 
   ReduceAttributes attributes_;
   const reduce::Kernels *kernels_ = nullptr;
@@ -242,85 +245,77 @@ void ReduceOp::RunOne(const ReducePlan &plan, const float *x, float *y) const {
   Finish(plan, y, 1);
 }
 
-template <typename Function>
-void ReduceOp::ForBlocks(const ReducePlan &plan,
-                         ThreadPool *pool,
-                         Function run) {
+bool ReduceOp::RunIntegers(const ReducePlan &plan,
+                           const int32_t *x,
+                           int64_t columns,
+                           int32_t *y) const {
+  IntegerFold fold(attributes_.mode);
+  const int64_t outer = plan.folded_count == 0 ? 0 : plan.folded.Count();
+  for (int64_t i = 0; i < outer; ++i) {
+    fold.Rows(x + plan.folded.Offset(i), plan.columns, plan.inner_folded,
+              columns);
+  }
+  return fold.Store(columns, y);
+}
+
+MaceStatus ReduceOp::Run(RunContext *context) const {
+  const auto &plan = context->PlanAs<ReducePlan>();
+  const Tensor *input = context->input(kReduceInputInput);
+  Tensor *output = context->output(0);
+  const int64_t elements = output->elements();
+  if (elements == 0) return MaceStatus();
+  const bool integers = output->data_type == DataType::kInt32;
+  if (plan.folded_count == 0) {
+    if (integers) {
+      auto *y = output->MutableAs<int32_t>();
+      for (int64_t at = 0; at < elements; at += kColumnBlock) {
+        RunIntegers(plan, nullptr, std::min(kColumnBlock, elements - at),
+                    y + at);
+      }
+    } else {
+      auto *y = output->MutableAs<float>();
+      std::fill(y, y + elements, reduce::Identity(fold_));
+      Finish(plan, y, elements);  // a mean is 0 / 0
+    }
+    return MaceStatus();
+  }
+  ThreadPool *pool = context->thread_pool();
+  if (plan.columns == 1 && !integers) {
+    const float *x = input->As<float>();
+    float *y = output->MutableAs<float>();
+    pool->ParallelFor(plan.kept.Count(), RowGrain(plan.folded_count),
+                      [&](int64_t begin, int64_t end, int /*thread*/) {
+                        for (int64_t i = begin; i < end; ++i) {
+                          RunOne(plan, x + plan.kept.Offset(i), y + i);
+                        }
+                      });
+    return MaceStatus();
+  }
+  std::atomic<bool> fits{true};
   const int64_t blocks = (plan.columns + kColumnBlock - 1) / kColumnBlock;
   pool->ParallelFor(
       plan.kept.Count() * blocks,
       RowGrain(plan.folded_count * std::min(plan.columns, kColumnBlock)),
-      [&](int64_t begin, int64_t end, int /*thread*/) {
-        for (int64_t item = begin; item < end; ++item) {
-          const int64_t column = item % blocks * kColumnBlock;
-          run(item / blocks, column,
-              std::min(plan.columns, column + kColumnBlock));
+      [&](int64_t first, int64_t last, int /*thread*/) {
+        for (int64_t item = first; item < last; ++item) {
+          const int64_t begin = item % blocks * kColumnBlock;
+          const int64_t end = std::min(plan.columns, begin + kColumnBlock);
+          const int64_t from = plan.kept.Offset(item / blocks);
+          const int64_t to = item / blocks * plan.columns;
+          if (!integers) {
+            RunColumns(plan, input->As<float>() + from, begin, end,
+                       output->MutableAs<float>() + to);
+          } else if (!RunIntegers(plan, input->As<int32_t>() + from + begin,
+                                  end - begin,
+                                  output->MutableAs<int32_t>() + to + begin)) {
+            fits.store(false, std::memory_order_relaxed);
+          }
         }
-      });
-}
-
-MaceStatus ReduceOp::RunIntegers(RunContext *context) const {
-  const auto &plan = context->PlanAs<ReducePlan>();
-  const auto *x = context->input(kReduceInputInput)->As<int32_t>();
-  auto *y = context->output(0)->MutableAs<int32_t>();
-  const int64_t outer = plan.folded_count == 0 ? 0 : plan.folded.Count();
-  std::atomic<bool> fits{true};
-  const auto run = [&](int64_t from, int64_t to, int64_t columns) {
-    IntegerFold fold(attributes_.mode);
-    for (int64_t i = 0; i < outer; ++i) {
-      fold.Rows(x + from + plan.folded.Offset(i), plan.columns,
-                plan.inner_folded, columns);
-    }
-    if (!fold.Store(columns, y + to)) {
-      fits.store(false, std::memory_order_relaxed);
-    }
-  };
-  if (plan.folded_count == 0) {
-    const int64_t elements = context->output(0)->elements();
-    for (int64_t at = 0; at < elements; at += kColumnBlock) {
-      run(0, at, std::min(kColumnBlock, elements - at));
-    }
-    return MaceStatus();
-  }
-  ForBlocks(
-      plan, context->thread_pool(), [&](int64_t i, int64_t begin, int64_t end) {
-        run(plan.kept.Offset(i) + begin, i * plan.columns + begin, end - begin);
       });
   if (attributes_.wide && !fits.load()) {
     return Invalid(
         "a result exceeds the 32 bits in which MACE computes integers");
   }
-  return MaceStatus();
-}
-
-MaceStatus ReduceOp::Run(RunContext *context) const {
-  const auto &plan = context->PlanAs<ReducePlan>();
-  Tensor *output = context->output(0);
-  const int64_t elements = output->elements();
-  if (elements == 0) return MaceStatus();
-  if (output->data_type == DataType::kInt32) return RunIntegers(context);
-  const float *x = context->input(kReduceInputInput)->As<float>();
-  float *y = output->MutableAs<float>();
-  if (plan.folded_count == 0) {
-    std::fill(y, y + elements, reduce::Identity(fold_));
-    Finish(plan, y, elements);  // a mean is 0 / 0
-    return MaceStatus();
-  }
-  if (plan.columns == 1) {
-    context->thread_pool()->ParallelFor(
-        plan.kept.Count(), RowGrain(plan.folded_count),
-        [&](int64_t begin, int64_t end, int /*thread*/) {
-          for (int64_t i = begin; i < end; ++i) {
-            RunOne(plan, x + plan.kept.Offset(i), y + i);
-          }
-        });
-    return MaceStatus();
-  }
-  ForBlocks(plan, context->thread_pool(),
-            [&](int64_t i, int64_t begin, int64_t end) {
-              RunColumns(plan, x + plan.kept.Offset(i), begin, end,
-                         y + i * plan.columns);
-            });
   return MaceStatus();
 }
 
