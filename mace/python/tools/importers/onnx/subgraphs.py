@@ -83,6 +83,7 @@ class Subgraph:
         self._prefix = prefix
         self._inputs = [value.name for value in graph.input]
         self.outputs = list(graph.output)
+        self._rest = 0  # how many runs follow the next one, at least
         # Names inside of the graph, by whether a step has its own.
         self._own: dict[str, bool] = dict.fromkeys(self._inputs, True)
         for entry in graph.initializer:
@@ -115,6 +116,7 @@ class Subgraph:
         """Refuses so many runs before the first one if they are too many."""
         cost = self.cost
         budget().check_nodes(count * cost, f"its {count} steps of {cost} nodes")
+        self._rest = count - 1
 
     def check_rounds(self, limit: int | None, states: Sequence[Known]) -> None:
         """Refuses the steps of a loop before the first one, if they are too many and
@@ -144,6 +146,7 @@ class Subgraph:
         if count is not None and (limit is None or count <= limit):
             what = f"its {count} or more steps of {cost} nodes"
             budget().check_nodes(count * cost, what)
+            self._rest = count - 1
 
     def _maker(self, tensor: Hashable) -> Maker | None:
         """What a step computes a tensor of."""
@@ -197,6 +200,7 @@ class Subgraph:
                 f"its graph has {len(self._inputs)} inputs, not {len(arguments)}"
             )
         rename = self._renaming(f"{step}/")
+        before = budget().added
         if not self._nodes:
             budget().add_nodes(1, "with others, it")  # the constants of a step
         for name, value in zip(self._inputs, arguments):
@@ -210,6 +214,9 @@ class Subgraph:
             self._run(first, rename, made)
             decide(self._host.known(rename(outputs[0])))
         self._run(nodes, rename, outputs)
+        if self._rest > 0:
+            budget().check_rest(before, self._rest, "steps")
+            self._rest = 0
         return [self._host.known(rename(name)) for name in outputs]
 
     def _needed(self, name: str) -> tuple[list[onnx.NodeProto], list[onnx.NodeProto]]:

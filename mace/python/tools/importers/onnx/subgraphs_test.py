@@ -318,6 +318,29 @@ def test_a_loop_that_is_too_long_is_refused_before_its_first_step(
     assert reason in _refusal(model, feeds, tmp_path)
 
 
+def test_the_first_step_tells_what_loops_in_it_become(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feeds = {"x": normal(2, 3), "s0": normal(2, 3, seed=2), "rows": normal(20)}
+    inner, constants = _counting(30)
+    inner.input[3], inner.output[:] = "s", ["", "next"]
+    body = _graph(
+        [helper.make_node("Identity", ["on"], ["goes_on"]), inner],
+        [("i", _INT64, []), ("on", _BOOL, []), ("s", _FLOAT, [2, 3])],
+        [("goes_on", _BOOL, []), ("next", _FLOAT, [2, 3])],
+    )
+    nodes = [
+        helper.make_node("Shape", ["rows"], ["m"]),
+        helper.make_node("Loop", ["m", "", "s0"], ["y"], body=body),
+    ]
+    model = make_model(nodes, feeds, ["y"], constants)
+    monkeypatch.setattr(budget, "FLOOR_NODES", 1000)
+    monkeypatch.setattr(budget, "TIMES", 0)
+    # Each step of the inner loop has three nodes, and the outer one has two.
+    reason = "19 or more steps of 92 nodes would become 1840 nodes"
+    assert reason in _refusal(model, feeds, tmp_path)
+
+
 def test_a_condition_that_each_run_decides_is_refused_before_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
