@@ -10,9 +10,9 @@ or with an equal share of a number of inputs.
 A file of the corpus is damaged in some places; of archives also the files in it,
 behind correct checksums. Then the model is described and imported. One clear error
 must come, or a graph: another exception, more than 20 seconds of a processor, or more
-than 4 GB of memory, is a fault. The file that causes one is kept in build/fuzz/importers/found.
-Seeds are files of tests; those of TensorFlow and TensorFlow Lite are in
-tensorflow.zip, which `--record` makes: only that needs TensorFlow.
+than 4 GB of memory, is a fault. The file that causes one is kept in
+build/fuzz/importers/found. Seeds are files of tests; those of TensorFlow and TensorFlow
+Lite are in tensorflow.zip, which `--record` makes: only that needs TensorFlow.
 """
 
 from __future__ import annotations
