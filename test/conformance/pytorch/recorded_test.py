@@ -136,6 +136,31 @@ def test_the_installed_pytorch(tmp_path: Path) -> None:
             _compare(recorded, name, kind, tmp_path)
 
 
+_GREEDY = """
+import sys, torch
+net = torch.jit.ScriptModule()
+net.define("def forward(self, x):\\n    return x + torch.ones([1 << 30]).sum()\\n")
+net.save(sys.argv[1])
+"""
+_LIMITED = """
+import sys, torch
+from mace.python.tools.importers.pytorch import script_worker
+script_worker.limit_memory(1 << 30)
+print(float(script_worker.load_script(sys.argv[1])(torch.zeros(1))))
+"""
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="PyTorch is not installed"
+)
+def test_torchscript_has_a_limit_of_memory(tmp_path: Path) -> None:
+    path = tmp_path / "greedy.pt"
+    subprocess.run([sys.executable, "-c", _GREEDY, str(path)], check=True)
+    asked = [sys.executable, "-c", _LIMITED, str(path)]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "tried to allocate 4294967296 bytes" in done.stderr
+
+
 _SCRIPT = """
 import sys, torch
 from torch import nn

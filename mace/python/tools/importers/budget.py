@@ -29,6 +29,9 @@ _FLOOR_BYTES = 64 << 20
 # More nodes take minutes, and make a model that no engine runs well.
 FLOOR_NODES = 1 << 15
 _FLOOR_ELEMENTS = 1 << 28
+# Choices that each run makes, inside of others. The run computes both branches of each,
+# so their number, and its work, may double with each level.
+MOST_INNER_CHOICES = 64
 # One constant that is not the repetition of one element.
 _LARGEST_MADE = 1 << 26
 # The memory that a parsed text takes, at most, for each of its bytes. A plain text thus
@@ -56,6 +59,8 @@ class Budget:
     _unpacked: int = 0
     _added: int = 0
     _made: float = 0
+    _choices: int = 0
+    _inner_choices: int = 0
 
     def hold(self, path: Path, size: int, file: Hashable = None) -> None:
         """Notes a file of the model, each once.
@@ -143,6 +148,48 @@ class Budget:
                 f"loops of a model of this size may become {most}",
                 "cut the model before it with output_tensors",
             )
+
+    @property
+    def added(self) -> int:
+        """Nodes that were added so far."""
+        return self._added
+
+    def check_rest(self, before: int, rounds: int, what: str = "rounds") -> None:
+        """Refuses the rest of a loop when its first round is there: that may hold loops
+        whose rounds nobody could count before.
+
+        Args:
+            before: the nodes that had been added before the first round.
+            rounds: how many follow, at least.
+            what: they are called.
+        """
+        each = self._added - before
+        self.check_nodes(rounds * each, f"{rounds} or more {what} of {each} nodes")
+
+    @contextlib.contextmanager
+    def choice(self, condition: str) -> Iterator[None]:
+        """While this lasts, both branches of a choice are converted.
+
+        Args:
+            condition: its name, for the message.
+
+        Raises:
+            UnsupportedNodeError: too many choices lie in others.
+        """
+        if self._choices:
+            self._inner_choices += 1
+        if self._inner_choices > MOST_INNER_CHOICES:
+            raise UnsupportedNodeError(
+                f"its condition ({condition}) is computed at run time, as those of "
+                f"{MOST_INNER_CHOICES} others in branches of branches; the run would "
+                "compute both branches of each",
+                "cut the model before it with output_tensors",
+            )
+        self._choices += 1
+        try:
+            yield
+        finally:
+            self._choices -= 1
 
     def make(self, *lengths: float, repeated: bool = False) -> None:
         """Takes a constant that is about to be made, and that no file holds.

@@ -13,6 +13,7 @@ import pytest
 from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
 from mace.python.tools.importers.budget import (
     FLOOR_NODES,
+    MOST_INNER_CHOICES,
     TIMES,
     Budget,
     budget,
@@ -71,6 +72,30 @@ def test_nodes_of_calls_and_loops() -> None:
         shared.add_nodes(10 * TIMES + 1, "its loop")
     with pytest.raises(UnsupportedNodeError, match=r"become more than 2\*\*4000 nodes"):
         shared.check_nodes(1 << 4000, "its loop")
+
+
+def test_the_first_round_tells_what_the_others_cost() -> None:
+    shared = Budget()
+    shared.add_nodes(5000)
+    before = shared.added
+    shared.add_nodes(2000)
+    shared.check_rest(before, 12)
+    with pytest.raises(UnsupportedNodeError, match="13 or more rounds of 2000 nodes"):
+        shared.check_rest(before, 13)
+
+
+def test_choices_of_a_run_in_each_other() -> None:
+    shared = Budget()
+    for _ in range(MOST_INNER_CHOICES + 1):  # one after another
+        with shared.choice("c"):
+            pass
+    with shared.choice("outer"):
+        for _ in range(MOST_INNER_CHOICES):
+            with shared.choice("c"):
+                pass
+        with pytest.raises(UnsupportedNodeError, match=r"its condition \(d\) is"):
+            with shared.choice("d"):
+                pass
 
 
 @pytest.mark.parametrize("lengths", [(), (0, 1 << 40), (1 << 13, 1 << 13), (-5, 3)])

@@ -22,12 +22,13 @@ from mace.python.tools.importers.base import (
     framework_format,
     malformed_node,
 )
-from mace.python.tools.importers.budget import one_budget
+from mace.python.tools.importers.budget import budget, one_budget
 from mace.python.tools.importers.journal import NodeEntry, Outcome
 from mace.python.tools.importers.onnx.counted_nodes import convert_counted
 from mace.python.tools.importers.onnx.element_types import ElementTypes
 from mace.python.tools.importers.onnx.folding import fold_node
 from mace.python.tools.importers.onnx.inferred import inferred_outputs
+from mace.python.tools.importers.onnx.least_nodes import least_nodes, numbers_of
 from mace.python.tools.importers.onnx.mapped_file import read_model
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.scope import Scope, open_scope, reads
@@ -98,7 +99,23 @@ class _GraphImporter:
         self._wanted = {name for node in scope.nodes for name in reads(node)}
         self._wanted.update(output.name for output in request.outputs)
 
+    def _check_loops(self) -> None:
+        """Refuses loops that become too many nodes before anything is imported."""
+        scope = self._scope
+        given = {value.name for value in scope.inputs}
+        constants = numbers_of(
+            scope.nodes, scope.initializers.values(), given, lambda _: None
+        )
+        count = least_nodes(scope.nodes, constants) - len(scope.nodes)
+        try:
+            budget().check_nodes(count, "its loops, with their steps,")
+        except UnsupportedNodeError as error:
+            raise ImportModelError(
+                f"{self._request.model_path}: {error.reason}; {error.hint}"
+            ) from error
+
     def import_graph(self) -> Graph:
+        self._check_loops()
         for given in self._scope.inputs:
             self._values[given.name] = self._builder.input(
                 given.name, given.dtype, given.shape, given.data_format

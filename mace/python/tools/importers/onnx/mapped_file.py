@@ -21,6 +21,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
 from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.budget import FLOOR_NODES, TIMES
 from mace.python.tools.importers.model_file import Buffer, map_file, other_format
 
 # The location in our entries: no file can have this name. A model that contains it
@@ -82,6 +83,7 @@ def read_model(path: Path) -> MappedModel:
             f"{path} is no ONNX model or is damaged (compare its sha256 with the "
             "publisher's)"
         ) from error
+    _check_nesting(path, proto)
     if not _is_text(proto):
         raise ImportModelError(f"{path} is damaged: a name in it is no text")
     if not proto.graph.node and not proto.graph.output:
@@ -92,6 +94,34 @@ def read_model(path: Path) -> MappedModel:
     for nodes in (proto.graph.node, *(function.node for function in proto.functions)):
         _use_one_name(nodes)
     return MappedModel(path, proto, buffer)
+
+
+def _check_nesting(path: Path, proto: onnx.ModelProto) -> None:
+    """Refuses a model with too many nodes in graphs of nodes.
+
+    A node counts once for each graph that it lies in: it is copied so often when
+    branches and bodies are put in place.
+    """
+    count = 0
+    own = len(proto.graph.node) + sum(len(f.node) for f in proto.functions)
+    most = FLOOR_NODES + TIMES * own
+    waiting = [(proto.graph.node, 0), *((f.node, 0) for f in proto.functions)]
+    while waiting:
+        nodes, depth = waiting.pop()
+        count += depth * len(nodes)
+        if count > most:
+            raise ImportModelError(
+                f"{path}: its branches and loops, which lie in each other, take more "
+                f"than {most} copies of nodes to put in place; with {own} nodes "
+                "outside of them, a model may take no more"
+            )
+        waiting += [
+            (graph.node, depth + 1)
+            for node in nodes
+            for entry in node.attribute
+            if entry.HasField("g") or entry.graphs
+            for graph in (entry.g, *entry.graphs)
+        ]
 
 
 def _use_one_name(entries: Iterable[Any]) -> None:

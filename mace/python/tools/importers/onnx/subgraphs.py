@@ -8,7 +8,7 @@ not depend on the step are imported once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ import onnx
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.budget import budget
 from mace.python.tools.importers.onnx.counted_nodes import empty_or
-from mace.python.tools.importers.onnx.functions import all_nodes
+from mace.python.tools.importers.onnx.least_nodes import least_nodes
 from mace.python.tools.importers.onnx.node import STATIC_HINT, Node
 from mace.python.tools.importers.onnx.scope import reads
 from mace.python.tools.importers.onnx.sequences import (
@@ -30,8 +30,27 @@ from mace.python.tools.importers.onnx.sequences import (
 )
 from mace.python.tools.importers.onnx.standard_functions import renamed
 from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES
+from mace.python.tools.importers.rounds import (
+    MOST_ELEMENTS,
+    Maker,
+    Part,
+    count_rounds,
+)
+from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import format_shape, static
+
+# How `rounds` calls operators that ONNX names otherwise.
+_COUNTING = {
+    "And": "LogicalAnd",
+    "GreaterOrEqual": "GreaterEqual",
+    "LessOrEqual": "LessEqual",
+    "Not": "LogicalNot",
+    "Or": "LogicalOr",
+}
+# The condition of a step, and the number of the next one, are no tensors of a body.
+_NEXT = ("number of the next step",)
+_ONE = ("one",)
 
 
 class Host(Protocol):
@@ -64,6 +83,7 @@ class Subgraph:
         self._prefix = prefix
         self._inputs = [value.name for value in graph.input]
         self.outputs = list(graph.output)
+        self._rest = 0  # how many runs follow the next one, at least
         # Names inside of the graph, by whether a step has its own.
         self._own: dict[str, bool] = dict.fromkeys(self._inputs, True)
         for entry in graph.initializer:
@@ -79,10 +99,72 @@ class Subgraph:
         made = [name for node in fixed for name in filter(None, node.output)]
         self._run(fixed, self._renaming(""), made)
 
+    @property
+    def cost(self) -> int:
+        """The nodes that a run becomes at least."""
+        return max(1, least_nodes(self._nodes, self._number))
+
+    def _number(self, name: str) -> int | None:
+        if self._own.get(name):
+            return None
+        found = _small(self._host.known(self._renaming("")(name)))
+        if found is None or found.size != 1 or found.dtype.kind not in "bi":
+            return None
+        return int(found.item())
+
     def check_steps(self, count: int) -> None:
         """Refuses so many runs before the first one if they are too many."""
-        cost = max(1, sum(1 for _ in all_nodes(self._nodes)))
+        cost = self.cost
         budget().check_nodes(count * cost, f"its {count} steps of {cost} nodes")
+        self._rest = count - 1
+
+    def check_rounds(self, limit: int | None, states: Sequence[Known]) -> None:
+        """Refuses the steps of a loop before the first one, if they are too many and
+        its condition counts them.
+        """
+        if self.goes_on:
+            if limit is None:
+                raise UnsupportedNodeError(
+                    "it never ends: M is missing, and its condition stays true"
+                )
+            self.check_steps(limit)
+            return
+        if len(self._inputs) != 2 + len(states) or len(self.outputs) <= len(states):
+            return  # the first step says so
+        cost = self.cost
+        most = budget().spare_nodes // cost
+        if limit is not None:
+            most = min(most, limit)
+        names = [value.name for value in self.outputs[: 1 + len(states)]]
+        given = [np.array(0), np.array(True), *map(_small, states)]
+        count = count_rounds(
+            Part(lambda tensor: 1, ["condition"]),
+            Part(self._maker, [_NEXT, *names]),
+            given,
+            most,
+        )
+        if count is not None and (limit is None or count <= limit):
+            what = f"its {count} or more steps of {cost} nodes"
+            budget().check_nodes(count * cost, what)
+            self._rest = count - 1
+
+    def _maker(self, tensor: Hashable) -> Maker | None:
+        """What a step computes a tensor of."""
+        if tensor == _NEXT:
+            return "Add", [self._inputs[0], _ONE]
+        if tensor == _ONE:
+            return np.array(1)
+        name = str(tensor)
+        if not name:
+            return None
+        if name in self._inputs:
+            return self._inputs.index(name)
+        if not self._own.get(name):
+            return _small(self._host.known(self._renaming("")(name)))
+        for node in self._nodes:
+            if name in node.output and not node.attribute:
+                return _COUNTING.get(node.op_type, node.op_type), node.input
+        return None
 
     @property
     def goes_on(self) -> bool:
@@ -100,19 +182,53 @@ class Subgraph:
                 return bool(known.numpy().all())
         return len(self._inputs) > 1 and source == self._inputs[1]
 
-    def run(self, step: int | str, arguments: Sequence[Known]) -> list[Known]:
-        """The outputs for these inputs."""
+    def run(
+        self,
+        step: int | str,
+        arguments: Sequence[Known],
+        decide: Callable[[Known], None] | None = None,
+    ) -> list[Known]:
+        """The outputs for these inputs.
+
+        Args:
+            step: its number.
+            arguments: the inputs.
+            decide: gets output 0 before the nodes that it does not need are imported.
+        """
         if len(arguments) != len(self._inputs):
             raise UnsupportedNodeError(
                 f"its graph has {len(self._inputs)} inputs, not {len(arguments)}"
             )
         rename = self._renaming(f"{step}/")
+        before = budget().added
         if not self._nodes:
             budget().add_nodes(1, "with others, it")  # the constants of a step
         for name, value in zip(self._inputs, arguments):
             self._host.bind(rename(name), value)
-        self._run(self._nodes, rename, [value.name for value in self.outputs])
-        return [self._host.known(rename(value.name)) for value in self.outputs]
+        outputs = [value.name for value in self.outputs]
+        nodes = self._nodes
+        if decide is not None and outputs:
+            first, nodes = self._needed(outputs[0])
+            read = {*outputs, *(name for node in nodes for name in reads(node))}
+            made = [name for node in first for name in node.output if name in read]
+            self._run(first, rename, made)
+            decide(self._host.known(rename(outputs[0])))
+        self._run(nodes, rename, outputs)
+        if self._rest > 0:
+            budget().check_rest(before, self._rest, "steps")
+            self._rest = 0
+        return [self._host.known(rename(name)) for name in outputs]
+
+    def _needed(self, name: str) -> tuple[list[onnx.NodeProto], list[onnx.NodeProto]]:
+        """The nodes of a step that a tensor needs, and the others, in order."""
+        needed, first, others = {name}, [], []
+        for node in reversed(self._nodes):
+            if needed.intersection(node.output):
+                needed.update(reads(node))
+                first.append(node)
+            else:
+                others.append(node)
+        return first[::-1], others[::-1]
 
     def _renaming(self, step: str) -> Callable[[str], str]:
         def rename(name: str) -> str:
@@ -144,10 +260,11 @@ def run_if(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known
     if condition.is_constant:
         taken = 0 if condition.numpy().all() else 1
         return Subgraph(host, graphs[taken], prefixes[taken]).run("", [])
-    branches = [
-        Subgraph(host, graph, prefix).run("", [])
-        for graph, prefix in zip(graphs, prefixes)
-    ]
+    with budget().choice(condition.name):
+        branches = [
+            Subgraph(host, graph, prefix).run("", [])
+            for graph, prefix in zip(graphs, prefixes)
+        ]
     if node.shape(condition):
         condition = node.make("Reshape", [condition], {"shape": []})
     return [
@@ -186,9 +303,17 @@ def run_loop(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Kno
     states = [_required(value, index + 2) for index, value in enumerate(inputs[2:])]
     body = Subgraph(host, _graph(node, "body"), node.output_name)
     scanned: list[list[Value]] = [[] for _ in body.outputs[1 + len(states) :]]
-    if goes_on and limit is not None and body.goes_on:
-        body.check_steps(limit)
+    if goes_on:
+        body.check_rounds(limit, states)
     count = 0
+
+    def decide(goes_on_after: Known) -> None:
+        nonlocal goes_on
+        if count + 1 != limit:
+            goes_on = _flag(
+                tensor([goes_on_after], 0), f"whether a step follows step {count}"
+            )
+
     while goes_on and (limit is None or count < limit):
         number = node.builder.constant(
             f"{node.output_name}/{count}/number", np.array(count, np.int64)
@@ -196,13 +321,9 @@ def run_loop(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Kno
         on = node.builder.constant(
             f"{node.output_name}/{count}/condition", np.array(True)
         )
-        goes_on_after, *results = body.run(count, [number, on, *states])
+        _, *results = body.run(count, [number, on, *states], decide)
         states = results[: len(states)]
         _collect(scanned, results[len(states) :])
-        if count + 1 != limit:
-            goes_on = _flag(
-                tensor([goes_on_after], 0), f"whether a step follows step {count}"
-            )
         count += 1
     types = body.outputs[1 + len(states) :]
     return [
@@ -370,6 +491,13 @@ def _flag(value: Value, what: str) -> bool:
             f"{what} ({value.name}) is computed at run time", STATIC_HINT
         )
     return bool(value.numpy().all())
+
+
+def _small(known: Known) -> Array | None:
+    """A constant that may be a counter."""
+    if not isinstance(known, Value) or known.constant is None:
+        return None
+    return np.asarray(known.numpy()) if known.constant.size <= MOST_ELEMENTS else None
 
 
 def _collect(lists: Sequence[list[Value]], results: Sequence[Known]) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,14 @@ from onnx import TensorProto, helper, numpy_helper
 
 from mace.python.tools.importers import budget
 from mace.python.tools.importers.base import (
+    ImportModelError,
     ImportRequest,
     InputSpec,
     OutputSpec,
     UnsupportedNodesError,
 )
-from mace.python.tools.importers.onnx import import_model
+from mace.python.tools.importers.onnx import import_model, subgraphs
+from mace.python.tools.importers.onnx.standard_functions import renamed
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     import_proto,
@@ -235,8 +238,17 @@ def test_the_number_of_nodes_is_limited(
         if allowed:
             import_proto(model, feeds, ["last"], tmp_path)
             continue
-        reason = f"its {steps} steps of 6 nodes would become {6 * steps + 2} nodes"
-        assert reason in _refusal(model, feeds, tmp_path)
+        reason = f"its loops, with their steps, would become {6 * steps + 1} nodes"
+        with pytest.raises(ImportModelError, match=reason):
+            import_proto(model, feeds, ["last"], tmp_path)
+    # The number of steps is the length of a dimension.
+    rows = {"x": normal(2, 3), "s0": normal(2, 3), "r": normal(101)}
+    nodes = [
+        helper.make_node("Shape", ["r"], ["m"]),
+        _loop(["m", "", "s0"], ["last", ""], _always()),
+    ]
+    reason = "its 101 steps of 6 nodes would become 608 nodes"
+    assert reason in _refusal(make_model(nodes, rows, ["last"]), rows, tmp_path)
     long = {"s0": normal(3), "a": normal(151, 3), "b": normal(151, 3, seed=2)}
     node = helper.make_node(
         "Scan",
@@ -247,6 +259,172 @@ def test_the_number_of_nodes_is_limited(
     )
     reason = "its 151 steps of 4 nodes would become 604 nodes"
     assert reason in _refusal(make_model([node], long, ["last"]), long, tmp_path)
+
+
+def _counting(
+    limit: int | None, step: int = 1, heavy: Sequence[onnx.NodeProto] = ()
+) -> tuple[onnx.NodeProto, dict[str, Array]]:
+    """A loop of s = s + x while a counter is below a limit, or without an end."""
+    nodes = [
+        helper.make_node("Add", ["counter", "step"], ["next"]),
+        helper.make_node("Add", ["s", "x"], ["sum"]),
+        *heavy,
+    ]
+    going = helper.make_node("Less", ["next", "limit"], ["goes_on"])
+    if limit is None:
+        going = helper.make_node("Identity", ["on"], ["goes_on"])
+    body = _graph(
+        [*nodes, going],
+        [
+            ("i", _INT64, []),
+            ("on", _BOOL, []),
+            ("counter", _INT64, []),
+            ("s", _FLOAT, [2, 3]),
+        ],
+        [("goes_on", _BOOL, []), ("next", _INT64, []), ("sum", _FLOAT, [2, 3])],
+        {"limit": np.array(limit or 0), "step": np.array(step)},
+    )
+    node = helper.make_node("Loop", ["", "yes", "zero", "s0"], ["n", "y"], body=body)
+    return node, {"yes": np.array(True), "zero": np.array(0)}
+
+
+def test_a_condition_that_counts(tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 3), "s0": normal(2, 3, seed=2)}
+    node, constants = _counting(7, 2)
+    _compare(make_model([node], feeds, ["y"], constants), feeds, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("limit", "step", "reason"),
+    [
+        (10**9, 1, "or more steps of 3 nodes would become"),
+        (5, 0, "or more steps of 3 nodes would become"),
+        (None, 1, "it never ends: M is missing, and its condition stays true"),
+    ],
+)
+def test_a_loop_that_is_too_long_is_refused_before_its_first_step(
+    limit: int | None,
+    step: int,
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    feeds = {"x": normal(2, 3), "s0": normal(2, 3, seed=2)}
+    node, constants = _counting(limit, step)
+    monkeypatch.setattr(
+        subgraphs.Subgraph, "run", lambda *_: pytest.fail("it ran a step")
+    )
+    model = make_model([node], feeds, ["y"], constants)
+    assert reason in _refusal(model, feeds, tmp_path)
+
+
+def test_the_first_step_tells_what_loops_in_it_become(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feeds = {"x": normal(2, 3), "s0": normal(2, 3, seed=2), "rows": normal(20)}
+    inner, constants = _counting(30)
+    inner.input[3], inner.output[:] = "s", ["", "next"]
+    body = _graph(
+        [helper.make_node("Identity", ["on"], ["goes_on"]), inner],
+        [("i", _INT64, []), ("on", _BOOL, []), ("s", _FLOAT, [2, 3])],
+        [("goes_on", _BOOL, []), ("next", _FLOAT, [2, 3])],
+    )
+    nodes = [
+        helper.make_node("Shape", ["rows"], ["m"]),
+        helper.make_node("Loop", ["m", "", "s0"], ["y"], body=body),
+    ]
+    model = make_model(nodes, feeds, ["y"], constants)
+    monkeypatch.setattr(budget, "FLOOR_NODES", 1000)
+    monkeypatch.setattr(budget, "TIMES", 0)
+    # Each step of the inner loop has three nodes, and the outer one has two.
+    reason = "19 or more steps of 92 nodes would become 1840 nodes"
+    assert reason in _refusal(model, feeds, tmp_path)
+
+
+def test_a_condition_that_each_run_decides_is_refused_before_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feeds = {"x": normal(2, 3), "s0": normal(2, 3, seed=2)}
+    node, constants = _counting(7)
+    body = node.attribute[0].g
+    del body.node[-1]
+    body.node.extend(
+        [
+            helper.make_node("ReduceSum", ["s"], ["total"], keepdims=0),
+            helper.make_node("Cast", ["total"], ["goes_on"], to=_BOOL),
+        ]
+    )
+    made = []
+
+    def copied(node: onnx.NodeProto, *given: Any) -> onnx.NodeProto:
+        made.append(node.op_type)
+        return renamed(node, *given)
+
+    monkeypatch.setattr(subgraphs, "renamed", copied)
+    model = make_model([node], feeds, ["y"], constants)
+    assert "whether a step follows step 0" in _refusal(model, feeds, tmp_path)
+    assert made == ["ReduceSum", "Cast"]
+
+
+def _nest(depth: int) -> onnx.GraphProto:
+    """Choices in both branches of choices."""
+    nodes = [helper.make_node("Neg", ["x"], ["y0"])]
+    if depth:
+        nodes = [_choice(depth)]
+    return _graph(nodes, [], [(f"y{depth}", _FLOAT, [2, 3])])
+
+
+def _choice(depth: int) -> onnx.NodeProto:
+    branches = {f"{name}_branch": _nest(depth - 1) for name in ("then", "else")}
+    return helper.make_node("If", ["c"], [f"y{depth}"], **branches)
+
+
+def test_choices_in_choices(tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 3), "c": np.array(True)}
+    _compare(make_model([_choice(5)], feeds, ["y5"]), feeds, tmp_path)
+    reason = "(c) is computed at run time, as those of 64 others in branches"
+    assert reason in _refusal(make_model([_choice(7)], feeds, ["y7"]), feeds, tmp_path)
+    # If only one branch is taken, the depth alone is no harm.
+    known = make_model([_choice(7)], feeds, ["y7"], {"c": feeds.pop("c")})
+    _compare(known, feeds, tmp_path)
+
+
+def test_a_file_of_nested_graphs_is_refused_when_it_is_read(tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 3), "c": np.array(True)}
+    model = make_model([_choice(12)], feeds, ["y12"])
+    begin = time.process_time()
+    with pytest.raises(ImportModelError, match="more than 32784 copies of nodes"):
+        import_proto(model, feeds, ["y12"], tmp_path)
+    # It took minutes.
+    assert time.process_time() - begin < 10
+
+
+@pytest.mark.parametrize(
+    ("depth", "steps", "allowed"),
+    [(2, 400, False), (15, 2, False), (20, 10, False), (20, 1, True), (9, 0, True)],
+)
+def test_loops_in_loops_are_counted_before_they_are_imported(
+    depth: int, steps: int, allowed: bool, tmp_path: Path
+) -> None:
+    node = helper.make_node("Relu", ["s"], ["next"])
+    for _ in range(depth):
+        body = _graph(
+            [helper.make_node("Identity", ["on"], ["goes_on"]), node],
+            [("i", _INT64, []), ("on", _BOOL, []), ("s", _FLOAT, [2, 3])],
+            [("goes_on", _BOOL, []), ("next", _FLOAT, [2, 3])],
+            {"steps": np.array(steps)},
+        )
+        node = helper.make_node("Loop", ["steps", "", "s"], ["next"], body=body)
+    feeds = {"s": normal(2, 3)}
+    model = make_model([node], feeds, ["next"], {"steps": np.array(steps)})
+    if allowed:
+        import_proto(model, feeds, ["next"], tmp_path)
+        return
+    begin = time.process_time()
+    with pytest.raises(ImportModelError, match="its loops, with their steps, would"):
+        import_proto(model, feeds, ["next"], tmp_path)
+    # It took as long as so many nodes take.
+    assert time.process_time() - begin < 5
 
 
 def test_a_loop_in_a_loop_reads_tensors_outside(tmp_path: Path) -> None:

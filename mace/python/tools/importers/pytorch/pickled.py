@@ -144,7 +144,8 @@ def _pairs(items: Iterable[Any]) -> dict[Any, Any]:
     found = {}
     for key, value in items:
         if not (key is None or isinstance(key, (str, int, float, bytes))):
-            raise PickleError(f"data.pkl has a key of type {type(key).__name__}")
+            kind = "tuple" if isinstance(key, tuple) else type(key).__name__
+            raise PickleError(f"data.pkl has a key of type {kind}")
         found[key] = value
     return found
 
@@ -180,8 +181,16 @@ _NUMBERS_AND_TEXTS = frozenset(
     }
 )
 _TUPLES: Mapping[str, int] = {"EMPTY_TUPLE": 0, "TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
-# Parts of lists in lists; torch.save writes a handful.
+# Parts of lists in lists, and of tuples in tuples; torch.save writes a handful.
 _DEEPEST = 100
+# Objects that are not yet part of another one: torch.save adds 1000 pairs at a time.
+_MOST_OPEN = 1 << 14
+
+
+class _Tuple(tuple):  # type: ignore[type-arg]
+    """A tuple that knows how many lie in each other."""
+
+    depth: int
 
 
 class _Interpreter:
@@ -214,9 +223,8 @@ class _Interpreter:
         elif name in _CONSTANTS:
             self._push(_CONSTANTS[name])
         elif name in _TUPLES:
-            count = _TUPLES[name]
-            items = [self._pop() for _ in range(count)]
-            self._push(tuple(reversed(items)))
+            items = [self._pop() for _ in range(_TUPLES[name])]
+            self._push_tuple(items[::-1])
         elif name in _OPERATIONS:
             _OPERATIONS[name](self, argument)
         else:
@@ -226,7 +234,21 @@ class _Interpreter:
             )
 
     def _push(self, value: Any) -> None:
+        if len(self._stack) == _MOST_OPEN:
+            raise PickleError(f"data.pkl has more than {_MOST_OPEN} open objects")
         self._stack.append(value)
+
+    def _push_tuple(self, items: Iterable[Any]) -> None:
+        found = _Tuple(items)
+        found.depth = 1 + max(
+            (item.depth for item in found if isinstance(item, _Tuple)), default=0
+        )
+        self._check_depth(found.depth)
+        self._push(found)
+
+    def _check_depth(self, depth: int) -> None:
+        if depth > _DEEPEST:
+            raise PickleError(f"data.pkl is nested more than {_DEEPEST} deep")
 
     def _pop(self) -> Any:
         value = self._stack.pop()
@@ -247,8 +269,7 @@ class _Interpreter:
 
     def _mark(self, _: Any) -> None:
         self._marks += 1
-        if self._marks > _DEEPEST:
-            raise PickleError(f"data.pkl is nested more than {_DEEPEST} deep")
+        self._check_depth(self._marks)
         self._push(_MARK)
 
     def _nothing(self, _: Any) -> None:
@@ -261,7 +282,7 @@ class _Interpreter:
         self._push([])
 
     def _tuple(self, _: Any) -> None:
-        self._push(tuple(self._to_mark()))
+        self._push_tuple(self._to_mark())
 
     def _append(self, _: Any) -> None:
         self._extend([self._pop()])

@@ -56,8 +56,10 @@ def test_a_large_number_of_an_object_takes_no_memory(number: int) -> None:
 
 def test_deep_nesting() -> None:
     assert "nested more than 100 deep" in _refusal(b"(" * 200 + b"t" * 200)
-    # Lists in lists are no calls: they may be as deep as the file is long.
-    assert _load(b"]" * 300_000 + b"a" * 299_999)
+    assert "nested more than 100 deep" in _refusal(b")" + b"\x85" * 300_000)
+    assert "more than 16384 open" in _refusal(b"]" * 300_000 + b"a" * 299_999)
+    assert _load(b"]" * 16_000 + b"a" * 15_999)
+    assert _load(b")" + b"\x85" * 90)
 
 
 @pytest.mark.parametrize(

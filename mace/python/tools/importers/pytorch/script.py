@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -19,12 +20,15 @@ from mace.python.tools.importers.base import (
     InputSpec,
     user_to_framework,
 )
+from mace.python.tools.importers.budget import TIMES
 from mace.python.tools.importers.pytorch.model import Model, read_model
 from mace.python.tools.ir.graph import DataFormat
 
 # Where `python -m` finds the worker.
 _ROOT = PACKAGE.parent
 _TIME_LIMIT_S = 1800.0
+# What PyTorch needs to export a small file: its compiler's modules and its threads.
+_FLOOR_BYTES = 1 << 30
 _LAST_LINES = 5
 
 
@@ -46,6 +50,7 @@ def read_script(request: ImportRequest) -> Model:
             {
                 "file": str(path.resolve()),
                 "inputs": {spec.name: _example(spec) for spec in request.inputs},
+                "memory": _memory(request),
             }
         )
         (folder / "request.json").write_text(text, encoding="utf-8")
@@ -66,6 +71,16 @@ def _example(spec: InputSpec) -> dict[str, object]:
         )
     shape = user_to_framework(spec.shape, spec.data_format, DataFormat.NCHW)
     return {"shape": list(shape), "dtype": spec.dtype.value}
+
+
+def _memory(request: ImportRequest) -> int:
+    """The bytes that the child process may take: a multiple of the file's and those of
+    its inputs.
+    """
+    given = sum(
+        math.prod(spec.shape) * spec.dtype.numpy.itemsize for spec in request.inputs
+    )
+    return _FLOOR_BYTES + TIMES * (request.model_path.stat().st_size + given)
 
 
 def _run(path: Path, folder: Path) -> dict[str, object]:

@@ -4,8 +4,8 @@
 
 python -m mace.python.tools.importers.pytorch.script_worker FOLDER
 
-FOLDER/request.json has the file and its inputs; program.pt2 and answer.json are
-written.
+FOLDER/request.json has the file, its inputs, and how many bytes it may take beyond what
+PyTorch itself needs; program.pt2 and answer.json are written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def load_script(path: Path) -> Any:
     """
     try:
         module = torch.jit.load(str(path), map_location="cpu")
-    except (RuntimeError, ValueError) as error:
+    except (MemoryError, RuntimeError, ValueError) as error:
         raise ScriptError(f"PyTorch cannot read it: {_line(error)}") from error
     return module.eval()
 
@@ -64,8 +64,27 @@ def export_script(module: Any, inputs: Mapping[str, torch.Tensor]) -> Any:
         raise ScriptError(f"PyTorch cannot export it: {_line(error)}") from error
 
 
+def limit_memory(more: int) -> None:
+    """Lets this process have so many bytes more than it has, of its own data: what
+    libraries map is not counted.
+    """
+    try:
+        import resource
+
+        statistics = Path("/proc/self/statm").read_text(encoding="ascii").split()
+        wanted = int(statistics[5]) * resource.getpagesize() + more
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        if hard != resource.RLIM_INFINITY:
+            wanted = min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
+    except (ImportError, OSError, ValueError):
+        return  # systems without such limits
+
+
 def _line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    # Behind the reason, PyTorch tells where in its own graph it was.
+    reason = str(error).split("\nWhile executing %")[0]
+    lines = [line.strip() for line in reason.splitlines() if line.strip()]
     return lines[-1] if lines else type(error).__name__
 
 
@@ -78,6 +97,10 @@ def main(arguments: Sequence[str]) -> int:
     folder = Path(arguments[0])
     request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
     answer: dict[str, Any] = {"error": None}
+    # What PyTorch needs for itself is not the file's.
+    import torch._export.converter
+
+    limit_memory(request["memory"])
     try:
         module = load_script(Path(request["file"]))
         inputs = {name: _example(entry) for name, entry in request["inputs"].items()}

@@ -263,13 +263,13 @@ class Body:
 
         return expanded([name], body)
 
-    def _check_rounds(self, node: Node, items: Sequence[Item]) -> None:
+    def _check_rounds(self, node: Node, items: Sequence[Item]) -> int | None:
         """Refuses a loop of too many rounds before the first one, if its condition
-        counts them.
+        counts them; returns their number.
         """
         names = [node.function("cond"), node.function("body")]
         if not all(name in self._functions for name in names):
-            return  # the call says so
+            return None  # the call says so
         condition, body = (_part(self._functions[name]) for name in names)
         each = max(1, sum(map(self._least, names)))
         state = [
@@ -284,6 +284,7 @@ class Body:
         if rounds is not None:
             what = f"{rounds} or more rounds of {each} nodes"
             budget().check_nodes(rounds * each, what)
+        return rounds
 
     def called(self, context: Context) -> bool:
         """A call of a function."""
@@ -301,8 +302,11 @@ class Body:
         """All rounds of a loop, one behind the other."""
         node = context.node
         items: Sequence[Item] | None = context.items
-        self._check_rounds(node, context.items)
+        rounds = self._check_rounds(node, context.items)
+        before = budget().added
         for number in itertools.count():
+            if number == 1 and rounds is not None:
+                budget().check_rest(before, rounds - 1)
             assert items is not None
             place = f"{node.name}/{number}"
             found = self._call(node.function("cond"), items, f"{place}/condition")

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mace.python.tools.importers import budget
 from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.budget import Budget
 from mace.python.tools.importers.tflite.context import HANDLERS
 from mace.python.tools.importers.tflite.options import BUILTINS
 from mace.python.tools.importers.tflite.testing import (
@@ -73,6 +75,36 @@ def test_recurrent_layers(kind: str, tmp_path: Path) -> None:
     layer = getattr(tf.keras.layers, kind)(4, return_sequences=True)
     layer.build((1, 5, 3))
     _check(tmp_path, "WHILE", layer, rand(1, 5, 3))
+
+
+def test_rounds_of_loops_in_loops_are_refused_after_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def loop(x: Any) -> Any:
+        def inner(i: Any, x: Any) -> tuple[Any, Any]:
+            return i + 1, tf.tanh(x)
+
+        def outer(i: Any, x: Any) -> tuple[Any, Any]:
+            return i + 1, tf.while_loop(lambda i, x: i < 20, inner, (0, x))[1]
+
+        return tf.while_loop(lambda i, x: i < 50, outer, (0, x))[1]
+
+    path = tmp_path / "m.tflite"
+    path.write_bytes(converted(loop, [rand(2, 4)]))
+    monkeypatch.setattr(budget, "FLOOR_NODES", 1500)
+    calls = []
+    inside = Budget.check_rest
+
+    def check(self: Budget, before: int, rounds: int, what: str = "rounds") -> None:
+        calls.append((rounds, self.added - before))
+        inside(self, before, rounds, what)
+
+    monkeypatch.setattr(Budget, "check_rest", check)
+    with pytest.raises(UnsupportedNodesError, match="49 or more rounds of"):
+        import_file(path)
+    # The inner loop once, and then the outer one.
+    assert [rounds for rounds, _ in calls] == [19, 49]
+    assert calls[1][1] > 20
 
 
 def test_loop_of_integers(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ converter make integer operators of what is between Dequantize and Quantize.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -456,8 +457,11 @@ class _Import:
         condition = self._subgraph(operator, "cond_subgraph_index")
         body = self._subgraph(operator, "body_subgraph_index")
         state = self._read_by(operator, 0, condition, body)
-        self._check_rounds(condition, body, state)
-        while True:
+        rounds = self._check_rounds(condition, body, state)
+        before = budget().added
+        for number in itertools.count():
+            if number == 1 and rounds is not None:
+                budget().check_rest(before, rounds - 1)
             (found,) = self._inside(condition, state, 1)
             if not found.is_constant:
                 raise UnsupportedNodeError(
@@ -471,9 +475,9 @@ class _Import:
 
     def _check_rounds(
         self, condition: Network, body: Network, state: Sequence[Value]
-    ) -> None:
+    ) -> int | None:
         """Refuses a loop of too many rounds before the first one, if its condition
-        counts them.
+        counts them; returns their number.
         """
         known = [
             np.asarray(value.numpy())
@@ -487,6 +491,7 @@ class _Import:
         if rounds is not None:
             what = f"{rounds} or more rounds of {each} operators"
             budget().check_nodes(rounds * each, what)
+        return rounds
 
     def _least(self, subgraph: Network) -> int:
         """How many operators a call becomes at least, with the calls inside."""
@@ -519,7 +524,9 @@ class _Import:
             self._become(operator, self._inside(branches[not taken], given, count))
             return
         results = []
-        for yes, no in zip(*(self._inside(b, given, count) for b in branches)):
+        with budget().choice(condition.name):
+            pair = [self._inside(branch, given, count) for branch in branches]
+        for yes, no in zip(*pair):
             kinds = (DataType.FLOAT32, DataType.INT32)
             if yes.shape != no.shape or yes.dtype is not no.dtype:
                 problem = "results of other shapes or types"
