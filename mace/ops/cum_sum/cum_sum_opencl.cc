@@ -12,7 +12,7 @@ namespace {
 class CumSumOpencl final : public OpenclOp {
  public:
   NumberRange Range(const OpenclPlanContext &) const override {
-    return NumberRange::Of(NumberRange::Result::kSums);
+    return NumberRange::Of(NumberRange::Result::kLinear);
   }
   bool TakesIntegers() const override { return true; }
 

@@ -49,7 +49,7 @@ int64_t RowsOf(const GpuTraits &gpu,
 class DepthwiseConv2dOpencl final : public OpenclOp {
  public:
   NumberRange Range(const OpenclPlanContext &context) const override {
-    return NumberRange::Of(NumberRange::Result::kSums)
+    return NumberRange::Of(NumberRange::Result::kLinear)
         .Then(context.AttributesAs<DepthwiseConv2dAttributes>().activation);
   }
   MaceStatus Plan(OpenclPlanContext *context) const override {

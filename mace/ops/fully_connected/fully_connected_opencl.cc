@@ -92,7 +92,7 @@ namespace {
 class FullyConnectedOpencl final : public OpenclOp {
  public:
   NumberRange Range(const OpenclPlanContext &context) const override {
-    return NumberRange::Of(NumberRange::Result::kSums)
+    return NumberRange::Of(NumberRange::Result::kLinear)
         .Then(context.AttributesAs<FullyConnectedAttributes>().activation);
   }
   MaceStatus Plan(OpenclPlanContext *context) const override {

@@ -131,7 +131,7 @@ int64_t SlicesOf(const GpuTraits &gpu, int64_t k, int64_t items) {
 class MatMulOpencl final : public OpenclOp {
  public:
   NumberRange Range(const OpenclPlanContext &) const override {
-    return NumberRange::Of(NumberRange::Result::kSums);
+    return NumberRange::Of(NumberRange::Result::kLinear);
   }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<MatMulAttributes>();

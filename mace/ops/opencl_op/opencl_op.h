@@ -375,8 +375,11 @@ struct NumberRange {
     // Each is one of the inputs' elements, or a multiple of it, or the sum of
     // it and a number that is known before the run.
     kElements,
-    kSums,      // of such elements: additions, linear maps
-    kProducts,  // of elements of two computed inputs
+    kSums,      // of elements of two computed inputs
+    kProducts,  // the same
+    // Sums of many elements: reductions, products with matrices. What is too
+    // large for half ends here, so that it can't spread over a network.
+    kLinear,
     // Squares or exponentials: very small or large where inputs are not.
     kSquares,
   };

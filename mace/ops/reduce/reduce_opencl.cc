@@ -64,7 +64,7 @@ class ReduceOpencl final : public OpenclOp {
       case ReduceMode::L2:
         return NumberRange();
       default:
-        return NumberRange::Of(NumberRange::Result::kSums);
+        return NumberRange::Of(NumberRange::Result::kLinear);
     }
   }
   MaceStatus Plan(OpenclPlanContext *context) const override {

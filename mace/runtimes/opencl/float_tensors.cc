@@ -54,8 +54,9 @@ class FloatSearch {
     }
     const bool passes =
         range.result == Result::kElements || range.result == Result::kSums;
+    const bool adds = passes || range.result == Result::kLinear;
     const bool squares = range.result == Result::kSquares ||
-                         (passes && computed > 0 && of_squares == computed) ||
+                         (adds && computed > 0 && of_squares == computed) ||
                          (range.result == Result::kProducts && of_squares > 0);
     for (int id : node.outputs) {
       if (!IsComputed(id)) continue;
@@ -79,10 +80,10 @@ class FloatSearch {
       const auto has = [port](uint32_t ports) {
         return port < 32 && (ports >> port & 1) != 0;
       };
-      const bool passes = range.result == Result::kElements ||
-                          ((range.result == Result::kSums ||
-                            range.result == Result::kProducts) &&
-                           squares);
+      const bool begins =
+          range.result == Result::kOwn || range.result == Result::kSquares;
+      const bool passes =
+          range.result == Result::kElements || (squares && !begins);
       if (has(range.sensitive) ||
           (squares && has(range.sensitive_to_squares)) || (matters && passes)) {
         matter_[id] = 1;

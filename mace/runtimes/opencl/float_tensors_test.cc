@@ -197,9 +197,10 @@ TEST(FloatTensorsTest, WhatAConstantMakesTooLargeIsFloat) {
   Math(&model, "MIN", {"masked", "b"}, "c");
   Relu(&model, "b", "z");
   model.Output("z");
-  model.Operator("op of d", "Softmax", {"c"}, {"d"});
-  End(&model, "d");
-  ExpectFloats(model, {"mask", "masked", "c"}, {"a", "b", "d"});
+  Conv(&model, "c", "d", 8);
+  Conv(&model, "d", "e", 8, "d");
+  End(&model, "e");
+  ExpectFloats(model, {"mask", "masked", "c"}, {"a", "b", "d", "e"});
 }
 
 TEST(FloatTensorsTest, AModelInFloatHasNoneToKeep) {

@@ -358,6 +358,7 @@ int Planner::BandTensor(int whole, const RowRange &rows) {
   band.dims = plan_.tensors[whole].dims;
   band.dims.h = rows.count();
   band.storage = plan_.tensors[whole].storage;
+  band.kept_in_float = plan_.tensors[whole].kept_in_float;
   band.segment = plan_.tensors[whole].segment;
   band.first_row = rows.begin;
   plan_.tensors.push_back(band);
@@ -737,8 +738,8 @@ MaceStatus Planner::Finish(Launch launch,
 std::vector<char> FindFloatTensors(const Graph &graph,
                                    const GraphShapes &shapes,
                                    const OpenclPlanOptions &options) {
+  if (!options.traits.half_storage) return {};
   const std::vector<char> none;
-  if (!options.traits.half_storage) return none;
   Planner planner(graph, shapes, options, none);
   std::vector<NumberRange> ranges(graph.nodes().size());
   for (size_t i = 0; i < ranges.size(); ++i) {
