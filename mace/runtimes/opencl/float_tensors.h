@@ -9,9 +9,9 @@
 // reads them: from there, tensors are kept in float back to where the numbers
 // begin, or to an operator that is no such step (a convolution of ordinary
 // numbers, an activation). Inverses and multiples of constants that half does
-// not hold are kept in float, whatever reads them, until such an operator. Everything else is half:
-// sums of ordinary numbers are not followed back, so that no more than the
-// neighbours of such an operator change.
+// not hold are kept in float, whatever reads them, until such an operator.
+// Everything else is half: sums of ordinary numbers are not followed back, so
+// that no more than the neighbours of such an operator change.
 //
 // Kernels know nothing of it: they read and write each tensor as it is stored.
 
