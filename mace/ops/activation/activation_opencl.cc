@@ -10,6 +10,10 @@ namespace {
 
 class ActivationOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &context) const override {
+    return NumberRange::Of(NumberRange::Result::kElements)
+        .Then(context.AttributesAs<ActivationAttributes>().activation);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<ActivationAttributes>();
     const GpuDims dims = context->OutputDims();

@@ -58,6 +58,7 @@ class Attention(OpRules):
         if mask is not None:
             scores = scores + mask
         m, n = scores.shape[2:]
+        taken = np.ones((m, n), bool)
         if op.attr("causal") != "NONE":
             offset = n - m if op.attr("causal") == "BOTTOM_RIGHT" else 0
             taken = np.arange(n)[None, :] <= np.arange(m)[:, None] + offset
@@ -66,7 +67,11 @@ class Attention(OpRules):
         with np.errstate(invalid="ignore", over="ignore"):
             weights = np.exp(scores - np.where(best == -np.inf, 0, best))
             total = weights.sum(3, keepdims=True)
-            result = weights / np.where(total == 0, 1, total) @ value
+            weights = weights / np.where(total == 0, 1, total)
+            if not op.attr("zero_without_keys"):
+                masked = (total == 0) & taken.any(1, keepdims=True)
+                weights = np.where(masked, np.nan, weights)
+            result = weights @ value
         return [result.transpose(0, 2, 1, 3) if turn else result]
 
     def macs(self, op: Op) -> int | None:

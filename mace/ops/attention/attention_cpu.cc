@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "mace/core/base/divide.h"
@@ -338,6 +339,10 @@ class AttentionOp final : public CpuOp {
       if (masked && std::all_of(scores, scores + own, [](float score) {
             return score == -HUGE_VALF;
           })) {
+        if (!attributes_.zero_without_keys && own > 0) {
+          std::fill_n(scores, end, std::numeric_limits<float>::quiet_NaN());
+          continue;
+        }
         own = 0;
       }
       if (own > 0) softmax_->rows(scores, scores, 1, own, options);

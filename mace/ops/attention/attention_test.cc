@@ -49,6 +49,7 @@ struct Attention {
   std::string causal = "NONE";
   float scale = 0.7f;
   bool tokens_first = false;
+  bool zero_without_keys = true;
 
   OpCase Case() const {
     OpCase op_case = OpCase("Attention")
@@ -58,7 +59,8 @@ struct Attention {
     if (mask.shape.rank() > 0) op_case.Input(mask);
     return op_case.Float("scale", scale)
         .String("causal", causal)
-        .Int("tokens_first", tokens_first ? 1 : 0);
+        .Int("tokens_first", tokens_first ? 1 : 0)
+        .Int("zero_without_keys", zero_without_keys ? 1 : 0);
   }
 
   Value Turned(const Value &x) const {
@@ -125,7 +127,8 @@ struct Attention {
           result += scores[n] *
                     static_cast<double>(v[(group * s.keys + n) * s.width + e]);
         }
-        expected.push_back(static_cast<float>(sum == 0 ? 0 : result / sum));
+        const bool is_zero = sum == 0 && zero_without_keys;
+        expected.push_back(static_cast<float>(is_zero ? 0 : result / sum));
       }
     }
     const Value turned =
@@ -192,13 +195,34 @@ TEST(AttentionOpTest, KeysAreLeftOut) {
   Attention attention({1, 2, 1, 30, 40, 8, 8}, &random);
   std::vector<float> mask(30 * 40);
   for (size_t i = 0; i < mask.size(); ++i) {
-    // Every third query takes no key, others half of them.
-    const bool out = i / 40 % 3 == 0 || i % 2 == 0;
-    mask[i] = out ? -HUGE_VALF : 0.5f;
+    // Every third query takes no key, the next one a single key, others half of
+    // them.
+    const size_t query = i / 40;
+    const bool one = query % 3 == 1 && i % 40 == 5;
+    const bool some = query % 3 == 2 && i % 2 == 1;
+    mask[i] = one || some ? 0.5f : -HUGE_VALF;
   }
   attention.mask = Value::Floats({1, 1, 30, 40}, mask);
   for (const char *causal : {"NONE", "TOP_LEFT", "BOTTOM_RIGHT"}) {
-    attention.causal = causal;
+    for (const bool zero : {true, false}) {
+      SCOPED_TRACE(testing::Message() << causal << ", zero " << zero);
+      attention.causal = causal;
+      attention.zero_without_keys = zero;
+      attention.Check();
+    }
+  }
+}
+
+// A few queries are multiplied by keys where they are.
+TEST(AttentionOpTest, AFewQueriesWithoutKeys) {
+  Random random(5);
+  Attention attention({1, 2, 2, 2, 7, 8, 6}, &random);
+  std::vector<float> mask(14, -HUGE_VALF);
+  mask[7 + 3] = 0;
+  attention.mask = Value::Floats({1, 1, 2, 7}, mask);
+  for (const bool zero : {true, false}) {
+    SCOPED_TRACE(zero);
+    attention.zero_without_keys = zero;
     attention.Check();
   }
 }

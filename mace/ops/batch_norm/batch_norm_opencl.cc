@@ -29,6 +29,10 @@ namespace {
 
 class BatchNormOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &context) const override {
+    return NumberRange::Of(NumberRange::Result::kElements)
+        .Then(context.AttributesAs<BatchNormAttributes>().activation);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     AddBatchNorm(false, context);
     return MaceStatus();

@@ -21,6 +21,9 @@ const char *FromMacro(DataType type) {
 
 class CastOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &) const override {
+    return NumberRange::Of(NumberRange::Result::kElements);
+  }
   bool TakesIntegers() const override { return true; }
   bool TakesBytes() const override { return true; }
 

@@ -9,6 +9,9 @@ namespace {
 
 class ChannelShuffleOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &) const override {
+    return NumberRange::Of(NumberRange::Result::kElements);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const GpuDims dims = context->OutputDims();
     const int64_t groups =

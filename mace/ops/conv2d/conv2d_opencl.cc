@@ -195,6 +195,10 @@ void PlanWinograd(const Conv &conv,
 
 class Conv2DOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &context) const override {
+    return NumberRange::Of(NumberRange::Result::kLinear)
+        .Then(context.AttributesAs<Conv2DAttributes>().activation);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const Tensor &filter = *context->input(kConv2DFilterInput);
     const auto &attributes = context->AttributesAs<Conv2DAttributes>();

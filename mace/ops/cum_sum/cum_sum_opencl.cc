@@ -11,6 +11,9 @@ namespace {
 
 class CumSumOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &) const override {
+    return NumberRange::Of(NumberRange::Result::kLinear);
+  }
   bool TakesIntegers() const override { return true; }
 
   MaceStatus Plan(OpenclPlanContext *context) const override {

@@ -9,6 +9,9 @@ namespace {
 
 class DepthToSpaceOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &) const override {
+    return NumberRange::Of(NumberRange::Result::kElements);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<DepthToSpaceAttributes>();
     const GpuDims in = context->InputDims(kDepthToSpaceInputInput);

@@ -48,6 +48,10 @@ int64_t RowsOf(const GpuTraits &gpu,
 
 class DepthwiseConv2dOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &context) const override {
+    return NumberRange::Of(NumberRange::Result::kLinear)
+        .Then(context.AttributesAs<DepthwiseConv2dAttributes>().activation);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<DepthwiseConv2dAttributes>();
     const Shape &filter = context->input(kDepthwiseConv2dFilterInput)->shape;
@@ -64,8 +68,7 @@ class DepthwiseConv2dOpencl final : public OpenclOp {
     Launch launch(kDepthwiseConv2dCl,
                   unrolled ? "depthwise_unrolled" : "depthwise");
     launch.Input("input", kDepthwiseConv2dInputInput);
-    AddStoredElements(context->gpu(), "filter", kDepthwiseConv2dFilterInput,
-                      &launch);
+    AddStoredElements(*context, "filter", kDepthwiseConv2dFilterInput, &launch);
     if (context->input(kDepthwiseConv2dBiasInput) != nullptr) {
       launch.Define("HAS_BIAS").Constant("bias", kDepthwiseConv2dBiasInput);
     }

@@ -1,6 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <string>
 
 #include "mace/ops/eltwise/eltwise.h"
@@ -26,10 +29,113 @@ bool MayFail(EltwiseMode mode, const Tensor &b) {
   return false;
 }
 
+constexpr uint32_t kOfA = 1U << kEltwiseAInput;
+constexpr uint32_t kOfB = 1U << kEltwiseBInput;
+
+using Result = NumberRange::Result;
+
+bool IsKnown(const Tensor *tensor) {
+  return tensor != nullptr && tensor->data != nullptr;
+}
+
+// Whether a number of a known tensor of floats is such; false if nothing is
+// known.
+template <typename Predicate>
+bool AnyOf(const Tensor *tensor, Predicate is_such) {
+  if (!IsKnown(tensor) || tensor->data_type != DataType::kFloat32) return false;
+  const auto *values = tensor->As<float>();
+  return std::any_of(values, values + tensor->elements(), is_such);
+}
+
+NumberRange RangeOfProduct(const Tensor *a, const Tensor *b) {
+  if (a == b) return NumberRange::Of(Result::kSquares);
+  if (!IsKnown(a) && !IsKnown(b)) return NumberRange::Of(Result::kProducts);
+  NumberRange range = NumberRange::Of(Result::kElements);
+  range.large = HasBeyondHalf(a) || HasBeyondHalf(b);
+  return range;
+}
+
+NumberRange RangeOfQuotient(const Tensor *a, const Tensor *b) {
+  NumberRange range;
+  if (IsKnown(b)) {
+    range.result = Result::kElements;
+    range.large = AnyOf(b, [](float v) { return IsBeyondHalf(1 / v); });
+    return range;
+  }
+  range.sensitive = kOfB;
+  range.sensitive_to_squares = kOfA;
+  range.large = IsKnown(a);
+  return range;
+}
+
+NumberRange RangeOfPower(const Tensor *exponent) {
+  const bool inverts = AnyOf(exponent, [](float e) { return e < 0; });
+  const bool roots =
+      AnyOf(exponent, [](float e) { return e != 0 && std::fabs(e) < 1; });
+  const bool squares = AnyOf(exponent, [](float e) { return e > 1; });
+  NumberRange range;
+  if (squares || !IsKnown(exponent)) range.result = Result::kSquares;
+  if (inverts || roots || !IsKnown(exponent)) range.sensitive = kOfA;
+  range.large = inverts;
+  return range;
+}
+
+NumberRange RangeOf(EltwiseMode mode, const Tensor *a, const Tensor *b) {
+  NumberRange range;
+  const bool one_known = IsKnown(a) || IsKnown(b);
+  switch (mode) {
+    case EltwiseMode::ADD:
+    case EltwiseMode::SUB:
+      range.result = one_known ? Result::kElements : Result::kSums;
+      range.large = HasBeyondHalf(a) || HasBeyondHalf(b);
+      break;
+    case EltwiseMode::MUL:
+      return RangeOfProduct(a, b);
+    case EltwiseMode::DIV:
+      return RangeOfQuotient(a, b);
+    case EltwiseMode::POW:
+      return RangeOfPower(b);
+    case EltwiseMode::FLOOR_DIV:
+    case EltwiseMode::FLOOR_MOD:
+      range.sensitive = kOfB;
+      break;
+    case EltwiseMode::MIN:
+    case EltwiseMode::MAX:
+    case EltwiseMode::NEG:
+    case EltwiseMode::ABS:
+      range.result = Result::kElements;
+      break;
+    case EltwiseMode::SQR_DIFF:
+    case EltwiseMode::SQUARE:
+    case EltwiseMode::EXP:
+      range.result = Result::kSquares;
+      break;
+    case EltwiseMode::RSQRT:
+    case EltwiseMode::RECIPROCAL:
+      range.large = true;
+      range.sensitive = kOfA;
+      break;
+    case EltwiseMode::LOG:
+    case EltwiseMode::SQRT:
+      range.sensitive = kOfA;
+      break;
+    default:
+      break;
+  }
+  return range;
+}
+
 class EltwiseOpencl final : public OpenclOp {
  public:
   bool TakesIntegers() const override { return true; }
   bool TakesBytes() const override { return true; }
+
+  NumberRange Range(const OpenclPlanContext &context) const override {
+    const auto &attributes = context.AttributesAs<EltwiseAttributes>();
+    return RangeOf(attributes.mode, context.input(kEltwiseAInput),
+                   context.input(kEltwiseBInput))
+        .Then(attributes.activation);
+  }
 
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<EltwiseAttributes>();

@@ -91,6 +91,10 @@ namespace {
 
 class FullyConnectedOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &context) const override {
+    return NumberRange::Of(NumberRange::Result::kLinear)
+        .Then(context.AttributesAs<FullyConnectedAttributes>().activation);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const GpuDims in = context->InputDims(kFullyConnectedInputInput);
     Launch launch(kFullyConnectedCl, "fully_connected");

@@ -12,6 +12,9 @@ namespace {
 
 class GatherOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &) const override {
+    return NumberRange::Of(NumberRange::Result::kElements);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const Tensor &params = *context->input(kGatherParamsInput);
     const Tensor &indices = *context->input(kGatherIndicesInput);

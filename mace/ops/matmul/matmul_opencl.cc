@@ -130,6 +130,9 @@ int64_t SlicesOf(const GpuTraits &gpu, int64_t k, int64_t items) {
 
 class MatMulOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &) const override {
+    return NumberRange::Of(NumberRange::Result::kLinear);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<MatMulAttributes>();
     const Shape &a = context->input(kMatMulAInput)->shape;

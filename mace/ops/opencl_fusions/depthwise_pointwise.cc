@@ -63,7 +63,7 @@ class DepthwisePointwise final : public OpenclFusion {
         .Define("KH", v.kernel)
         .Define("KW", h.kernel);
     AddMmaInput(gpu, kDepthwiseConv2dInputInput, &launch);
-    AddStoredElements(gpu, "dw_filter", kDepthwiseConv2dFilterInput, &launch);
+    AddStoredElements(first, "dw_filter", kDepthwiseConv2dFilterInput, &launch);
     launch.Constant("dw_bias", kDepthwiseConv2dBiasInput)
         .AddActivation(depthwise.activation, depthwise.activation_limit,
                        depthwise.activation_alpha, depthwise.activation_beta,

@@ -45,6 +45,9 @@ void DefineValues(const Tensor &tensor, Launch *launch);
 // they can be the same memory.
 class SameElementsOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &) const override {
+    return NumberRange::Of(NumberRange::Result::kElements);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override;
   bool TakesIntegers() const override { return true; }
 };

@@ -4,6 +4,7 @@
 #include "mace/ops/opencl_op/opencl_op.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -31,6 +32,37 @@ void OpenclPlanContext::SetBand(WindowAxis *rows) const {
   rows->pad_before += band()->first_input - band()->first_output * rows->stride;
   rows->size = InputDims(0).h;
   rows->output = band()->outputs;
+}
+
+bool IsBeyondHalf(float value) {
+  constexpr float kRoundsToInfinity = 65520.0f;
+  return std::isfinite(value) && std::fabs(value) >= kRoundsToInfinity;
+}
+
+bool HasBeyondHalf(const Tensor *tensor) {
+  if (tensor == nullptr || tensor->data == nullptr ||
+      tensor->data_type != DataType::kFloat32) {
+    return false;
+  }
+  const auto *values = tensor->As<float>();
+  return std::any_of(values, values + tensor->elements(), IsBeyondHalf);
+}
+
+NumberRange NumberRange::Then(Activation activation) const {
+  switch (activation) {
+    case Activation::NONE:
+    case Activation::RELU:
+    case Activation::RELUX:
+    case Activation::LEAKY_RELU:
+    case Activation::PRELU:
+      return *this;
+    default:
+      break;
+  }
+  NumberRange range = *this;
+  range.result = Result::kOwn;
+  range.large = false;
+  return range;
 }
 
 LaunchArgument &Launch::Add(LaunchArgument::Kind kind, const char *name) {

@@ -266,6 +266,7 @@ class OpenclPlanContext {
   virtual const OperatorDef &def() const = 0;
   virtual const OpAttributes &attributes() const = 0;
   virtual const DeploymentHints &hints() const = 0;
+  // Without half where a tensor of the operator is kept in float (NumberRange).
   virtual const GpuTraits &gpu() const = 0;
   virtual size_t input_count() const = 0;
   virtual size_t output_count() const = 0;
@@ -363,6 +364,50 @@ class OpenclFusionRegistration {
   const OpenclFusionRegistration *next_;
 };
 
+// What an operator does to the size of numbers. Activations in half can't be
+// between 0 and 6e-8 nor above 65504: of a logarithm of energies, the runtime
+// keeps the energies in float.
+struct NumberRange {
+  enum class Result : uint8_t {
+    // Numbers of a size that does not follow that of the inputs, or that
+    // nothing is known of.
+    kOwn,
+    // Each is one of the inputs' elements, or a multiple of it, or the sum of
+    // it and a number that is known before the run.
+    kElements,
+    kSums,      // of elements of two computed inputs
+    kProducts,  // the same
+    // Sums of many elements: reductions, products with matrices. What is too
+    // large for half ends here, so that it can't spread over a network.
+    kLinear,
+    // Squares or exponentials: very small or large where inputs are not.
+    kSquares,
+  };
+  Result result = Result::kOwn;
+  // Results may be beyond half wherever they are used: an inverse, a multiple
+  // of 1e9.
+  bool large = false;
+  // A bit for each input port where 0 is no substitute for a small number: of
+  // a logarithm, a root, a divisor.
+  uint32_t sensitive = 0;
+  // The same where squares are concerned: of a dividend.
+  uint32_t sensitive_to_squares = 0;
+
+  static NumberRange Of(Result result) {
+    NumberRange range;
+    range.result = result;
+    return range;
+  }
+  // Of an activation that is applied to the results.
+  NumberRange Then(Activation activation) const;
+};
+
+// Whether half has infinity for it, though it is finite.
+bool IsBeyondHalf(float value);
+// Whether there is such a number in a tensor of floats that is known before the
+// run.
+bool HasBeyondHalf(const Tensor *tensor);
+
 // What reports say of an operator, beside its name and its times.
 struct OpReport {
   int64_t macs = 0;  // multiply-adds; 0: an estimate from the weights
@@ -379,6 +424,10 @@ class OpenclOp : public Op {
   virtual MaceStatus Plan(OpenclPlanContext *context) const = 0;
   virtual OpReport Report(const OpenclPlanContext &) const {
     return OpReport();
+  }
+  // Of floats.
+  virtual NumberRange Range(const OpenclPlanContext &) const {
+    return NumberRange();
   }
   // The rows of the input at port 0 on which each row of output 0 depends, if
   // Plan can plan some of the rows alone (OpenclPlanContext::band) and each is

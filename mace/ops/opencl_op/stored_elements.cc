@@ -3,6 +3,8 @@
 
 #include "mace/ops/opencl_op/stored_elements.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "mace/core/base/half.h"
@@ -38,14 +40,31 @@ MaceStatus MakeFloats(const Tensor &constant, MappedMemory *bytes) {
 const ConstantForm kHalves = {"halves", MakeHalves};
 const ConstantForm kFloats = {"floats", MakeFloats};
 
+// Not if the largest number is infinite in half or has not all digits there.
+// What becomes 0 otherwise is below 2^-11 of the largest, as is what half
+// rounds.
+bool FitsHalf(const Tensor &constant) {
+  if (constant.data_type == DataType::kFloat16) return true;
+  constexpr float kLeastNormal = 0x1p-14f;
+  if (HasBeyondHalf(&constant)) return false;
+  const auto *values = constant.As<float>();
+  float largest = 0;
+  for (int64_t i = 0; i < constant.elements(); ++i) {
+    largest = std::max(largest, std::fabs(values[i]));
+  }
+  return largest == 0 || largest >= kLeastNormal;
+}
+
 }  // namespace
 
-void AddStoredElements(const GpuTraits &gpu,
+void AddStoredElements(const OpenclPlanContext &context,
                        const char *name,
                        size_t port,
                        Launch *launch) {
-  launch->Define(std::string("T_") + name, gpu.half_storage ? "CH" : "CF")
-      .Constant(name, port, gpu.half_storage ? kHalves : kFloats);
+  const bool half =
+      context.gpu().half_storage && FitsHalf(*context.input(port));
+  launch->Define(std::string("T_") + name, half ? "CH" : "CF")
+      .Constant(name, port, half ? kHalves : kFloats);
 }
 
 }  // namespace mace

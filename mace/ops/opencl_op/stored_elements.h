@@ -12,8 +12,9 @@ namespace mace {
 
 // A constant of float or half in the order of the model file, for CONST, in the
 // type in which activations are stored: few models then need two programs
-// because the converter leaves small constants in float.
-void AddStoredElements(const GpuTraits &gpu,
+// because the converter leaves small constants in float. One that half can't
+// hold stays float.
+void AddStoredElements(const OpenclPlanContext &context,
                        const char *name,
                        size_t port,
                        Launch *launch);

@@ -42,6 +42,11 @@ struct Axes {
 
 class PadOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &context) const override {
+    NumberRange range = NumberRange::Of(NumberRange::Result::kElements);
+    range.large = IsBeyondHalf(context.AttributesAs<PadAttributes>().value);
+    return range;
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<PadAttributes>();
     const Shape &in = context->input(kPadInputInput)->shape;

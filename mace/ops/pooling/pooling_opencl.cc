@@ -20,6 +20,9 @@ constexpr int64_t kLanes = 32;
 
 class PoolingOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &) const override {
+    return NumberRange::Of(NumberRange::Result::kLinear);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<PoolingAttributes>();
     MACE_ASSIGN_OR_RETURN(

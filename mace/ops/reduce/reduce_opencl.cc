@@ -56,6 +56,17 @@ void DefineFold(ReduceMode mode, Launch *launch) {
 
 class ReduceOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &context) const override {
+    switch (context.AttributesAs<ReduceAttributes>().mode) {
+      case ReduceMode::SUM_SQUARE:
+      case ReduceMode::PROD:
+        return NumberRange::Of(NumberRange::Result::kSquares);
+      case ReduceMode::L2:
+        return NumberRange();
+      default:
+        return NumberRange::Of(NumberRange::Result::kLinear);
+    }
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<ReduceAttributes>();
     const Shape &shape = context->input(kReduceInputInput)->shape;

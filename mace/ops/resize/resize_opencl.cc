@@ -29,6 +29,9 @@ std::vector<int32_t> TableOf(const ResizeTaps &taps) {
 
 class ResizeOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &) const override {
+    return NumberRange::Of(NumberRange::Result::kElements);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<ResizeAttributes>();
     const Tensor &input = *context->input(kResizeInputInput);

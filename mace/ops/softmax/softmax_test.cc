@@ -118,6 +118,31 @@ TEST(SoftmaxTest, NanSpreadsOverItsRowOnly) {
   }
 }
 
+// As masks of attention make them: some elements of a row are -infinity, or all
+// but one, or all.
+TEST(SoftmaxTest, MaskedElementsAreZeroAndAMaskedRowIsNan) {
+  Random random(6);
+  for (const Shape &shape : {Shape{3, 10}, Shape{36, 2}, Shape{2, 300, 3},
+                             Shape{6, 1, 600}, Shape{5, 8, 4}}) {
+    for (size_t axis = 0; axis < shape.rank(); ++axis) {
+      std::vector<float> numbers = random.Floats(shape, -20, 20).floats();
+      const int64_t n = shape[axis];
+      const int64_t inner = shape.Elements(axis + 1, shape.rank());
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        const auto at = static_cast<int64_t>(i);
+        const int64_t row = at / (n * inner) + at % inner;
+        const int64_t element = at / inner % n;
+        const bool kept = row % 3 == 1 ? element == n / 2 : element % 2 == 1;
+        if (row % 3 == 0 || !kept) numbers[i] = -INFINITY;
+      }
+      const Value x = Value::Floats(shape, numbers);
+      ExpectFloats(
+          OpCase("Softmax").Input(x).Int("axis", static_cast<int64_t>(axis)),
+          shape, Reference(x, axis, false), {1e-12, 3e-6});
+    }
+  }
+}
+
 TEST(SoftmaxTest, Errors) {
   const Value x = Value::Floats({2, 3}, std::vector<float>(6));
   ExpectError(OpCase("Softmax").Input(x).Int("axis", 2),

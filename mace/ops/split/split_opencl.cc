@@ -27,6 +27,9 @@ struct Part {
 
 class SplitOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &) const override {
+    return NumberRange::Of(NumberRange::Result::kElements);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override;
   bool TakesIntegers() const override { return true; }
 };

@@ -9,6 +9,9 @@ namespace {
 
 class StackOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &) const override {
+    return NumberRange::Of(NumberRange::Result::kElements);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const Shape &shape = context->output(0)->shape;
     const auto axis = static_cast<size_t>(

@@ -9,6 +9,9 @@ namespace {
 
 class TransposeOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &) const override {
+    return NumberRange::Of(NumberRange::Result::kElements);
+  }
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const Shape &shape = context->input(kTransposeInputInput)->shape;
     Move move;

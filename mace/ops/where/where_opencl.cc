@@ -11,6 +11,12 @@ namespace {
 
 class WhereOpencl final : public OpenclOp {
  public:
+  NumberRange Range(const OpenclPlanContext &context) const override {
+    NumberRange range = NumberRange::Of(NumberRange::Result::kElements);
+    range.large = HasBeyondHalf(context.input(kWhereAInput)) ||
+                  HasBeyondHalf(context.input(kWhereBInput));
+    return range;
+  }
   bool TakesIntegers() const override { return true; }
   bool TakesBytes() const override { return true; }
 

@@ -92,6 +92,8 @@ struct GpuTensor {
   int64_t first_channel = 0;
   // Of a band of the value: the row of the value that is the tensor's first.
   int64_t first_row = 0;
+  // It stays float where activations are half (float_tensors.h).
+  bool kept_in_float = false;
   // Its value is known before the run.
   bool is_constant = false;
   // It is copied from or to the host, which chose its storage.

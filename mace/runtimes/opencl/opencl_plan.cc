@@ -40,7 +40,7 @@ std::string OptionsOf(const OpenclPlan &plan,
                       bool half_arithmetic) {
   std::string options = MakeString(" -D KERNEL_", planned.launch.kernel(),
                                    planned.launch.defines());
-  if (half_arithmetic) options += " -D REAL_HALF";
+  if (half_arithmetic && !planned.in_float) options += " -D REAL_HALF";
   const auto &arguments = planned.launch.arguments();
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (planned.tensors[i] < 0 || arguments[i].form != nullptr) continue;
@@ -308,7 +308,8 @@ Result<OpenclPlan> PlanOpencl(const Graph &graph,
                               const OpenclPlanOptions &options,
                               const std::vector<BorderStorage> &border) {
   const PlanTask task = {graph, spec, shapes, options, border, Readers(graph)};
-  Planner whole(graph, shapes, options);
+  const std::vector<char> floats = FindFloatTensors(graph, shapes, options);
+  Planner whole(graph, shapes, options, floats);
   std::vector<PlanUnit> units;
   MACE_RETURN_IF_ERROR(PlanNodes(task, {}, &whole, &units));
   const std::vector<Bands> choices = FindBands(task, units, &whole);
@@ -318,7 +319,7 @@ Result<OpenclPlan> PlanOpencl(const Graph &graph,
   // together is an estimate until they are planned.
   std::optional<OpenclPlan> best;
   for (auto bands = choices.rbegin(); bands != choices.rend(); ++bands) {
-    Planner planner(graph, shapes, options);
+    Planner planner(graph, shapes, options, floats);
     std::vector<PlanUnit> others;
     const MaceStatus status = PlanNodes(task, *bands, &planner, &others);
     if (!IsOk(status)) {
@@ -347,7 +348,8 @@ Result<std::vector<Launch>> TryOpenclNode(const Graph &graph,
     MACE_RETURN_IF_ERROR(CheckWithoutShapes(graph, graph.nodes()[node]));
     return launches;
   }
-  Planner planner(graph, *shapes, options);
+  const std::vector<char> none;
+  Planner planner(graph, *shapes, options, none);
   MACE_RETURN_IF_ERROR(planner.PlanNode(node, 0));
   for (PlannedLaunch &planned : planner.plan().launches) {
     launches.push_back(std::move(planned.launch));

@@ -35,6 +35,8 @@ struct PlannedLaunch {
   // Per argument: the tensor of the plan, or -1.
   std::vector<int> tensors;
   ProgramKey program;
+  // It computes in float, as it has a tensor that is kept in float.
+  bool in_float = false;
 };
 
 // "kernel softmax of operator 'prob'"

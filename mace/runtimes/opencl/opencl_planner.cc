@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mace/core/model/op.h"
+#include "mace/runtimes/opencl/float_tensors.h"
 #include "mace/runtimes/opencl/plan_parts.h"
 #include "mace/runtimes/opencl/row_bands.h"
 #include "mace/runtimes/opencl/source_hash.h"
@@ -90,9 +91,11 @@ struct NodeBand {
 // One operator, as it sees its tensors.
 class NodeContext final : public OpenclPlanContext {
  public:
-  NodeContext(Planner *planner, size_t node) : planner_(planner), node_(node) {}
+  NodeContext(Planner *planner, size_t node);
   NodeContext(Planner *planner, size_t node, NodeBand band)
-      : planner_(planner), node_(node), band_(std::move(band)) {}
+      : NodeContext(planner, node) {
+    band_ = std::move(band);
+  }
 
   const OperatorDef &def() const override { return *node().def; }
   const OpAttributes &attributes() const override {
@@ -120,6 +123,10 @@ class NodeContext final : public OpenclPlanContext {
 
   const GraphNode &node() const;
   size_t index() const { return node_; }
+  // Whether it computes in float, and stores so what is between its launches,
+  // as it has a tensor that is kept in float.
+  bool in_float() const { return in_float_; }
+  void SetInFloat(bool in_float) { in_float_ = in_float; }
   // The operators before it that are computed with this one.
   void SetBefore(std::vector<const NodeContext *> before) {
     before_ = std::move(before);
@@ -131,11 +138,20 @@ class NodeContext final : public OpenclPlanContext {
  private:
   Planner *planner_;
   size_t node_;
+  bool in_float_ = false;
   std::optional<NodeBand> band_;
   std::vector<const NodeContext *> before_;
   std::vector<int> scratch_;
   std::vector<Launch> launches_;
 };
+
+NodeContext::NodeContext(Planner *planner, size_t node)
+    : planner_(planner), node_(node) {
+  const auto is_float = [planner](int id) { return planner->IsFloat(id); };
+  const GraphNode &entry = this->node();
+  in_float_ = std::any_of(entry.inputs.begin(), entry.inputs.end(), is_float) ||
+              std::any_of(entry.outputs.begin(), entry.outputs.end(), is_float);
+}
 
 const GraphNode &NodeContext::node() const {
   return planner_->graph_.nodes()[node_];
@@ -145,7 +161,9 @@ const DeploymentHints &NodeContext::hints() const {
   return planner_->graph_.hints();
 }
 
-const GpuTraits &NodeContext::gpu() const { return planner_->options_.traits; }
+const GpuTraits &NodeContext::gpu() const {
+  return in_float_ ? planner_->float_traits_ : planner_->options_.traits;
+}
 
 const Tensor *NodeContext::input(size_t port) const {
   if (band_.has_value() && port == 0) return &band_->input;
@@ -186,7 +204,8 @@ Result<int> Planner::AddTensor(int id) {
   GpuTensor added;
   added.id = id;
   added.dims = GpuDims::Of(tensor.shape);
-  added.storage = Preferred(added.dims, false);
+  added.kept_in_float = IsFloat(id);
+  added.storage = Preferred(added.dims, added.kept_in_float);
   // How a constant is stored is decided when a kernel reads it.
   if (tensor.data == nullptr && tensor.data_type != DataType::kFloat32) {
     MACE_ASSIGN_OR_RETURN(added.storage,
@@ -271,6 +290,10 @@ MaceStatus Planner::AddLaunches(const std::vector<NodeContext *> &contexts,
                                 size_t segment) {
   NodeContext *last = contexts.back();
   open_choices_.clear();
+  const bool in_float =
+      std::any_of(contexts.begin(), contexts.end(),
+                  [](const NodeContext *node) { return node->in_float(); });
+  for (NodeContext *context : contexts) context->SetInFloat(in_float);
   if (contexts.size() == 1) {
     MACE_ASSIGN_OR_RETURN(const std::unique_ptr<Op> made, MakeOp(last->def()));
     MACE_RETURN_IF_ERROR(static_cast<const OpenclOp &>(*made).Plan(last));
@@ -335,6 +358,7 @@ int Planner::BandTensor(int whole, const RowRange &rows) {
   band.dims = plan_.tensors[whole].dims;
   band.dims.h = rows.count();
   band.storage = plan_.tensors[whole].storage;
+  band.kept_in_float = plan_.tensors[whole].kept_in_float;
   band.segment = plan_.tensors[whole].segment;
   band.first_row = rows.begin;
   plan_.tensors.push_back(band);
@@ -563,6 +587,10 @@ std::optional<GpuStorage> Planner::AliasStorage(const GraphNode &node,
   const int root = plan_.RootIndex(from);
   // The caller's memory is that of one input or output.
   const bool in_caller = target.caller >= 0 || plan_.tensors[root].caller >= 0;
+  const bool float_only = source.kept_in_float || target.kept_in_float;
+  const auto narrows = [&](GpuStorage storage) {
+    return float_only && StorageElement(storage) == DataType::kFloat16;
+  };
   if (in_caller && target.at_border && AtBorder(root)) return std::nullopt;
   const auto fits = [&](GpuStorage storage) {
     if (IsDense(storage)) return true;
@@ -573,11 +601,14 @@ std::optional<GpuStorage> Planner::AliasStorage(const GraphNode &node,
     return source.dims == target.dims;
   };
   const GpuStorage now = source.storage;
+  if (narrows(now)) return std::nullopt;
   const bool kept = !target.at_border || target.storage == now;
   if (kept && fits(now)) return now;
   if (AtBorder(root) || ReadersOf(root) > 1) return std::nullopt;
   if (target.at_border) {
-    if (!IsDense(target.storage)) return std::nullopt;
+    if (!IsDense(target.storage) || narrows(target.storage)) {
+      return std::nullopt;
+    }
     return target.storage;
   }
   const auto with = [&](GpuLayout layout) -> std::optional<GpuStorage> {
@@ -604,7 +635,7 @@ bool Planner::AtBorder(int root) const {
 size_t NodeContext::Scratch(const GpuDims &dims, bool in_float) {
   GpuTensor tensor;
   tensor.dims = dims;
-  tensor.storage = planner_->Preferred(dims, in_float);
+  tensor.storage = planner_->Preferred(dims, in_float || in_float_);
   scratch_.push_back(static_cast<int>(planner_->plan_.tensors.size()));
   planner_->plan_.tensors.push_back(tensor);
   return scratch_.size() - 1;
@@ -679,9 +710,10 @@ MaceStatus Planner::Finish(Launch launch,
                            const std::vector<const NodeContext *> &nodes,
                            size_t segment) {
   MACE_RETURN_IF_ERROR(CheckWorkGroup(options_, launch));
-  PlannedLaunch planned = {std::move(launch), {}, {}, segment, {}, {}};
+  PlannedLaunch planned = {std::move(launch), {}, {}, segment, {}, {}, false};
   for (const NodeContext *context : nodes) {
     planned.nodes.push_back(static_cast<int>(context->index()));
+    planned.in_float = context->in_float();
   }
   planned.group = planned.nodes;
   const int step = static_cast<int>(plan_.launches.size());
@@ -701,6 +733,24 @@ MaceStatus Planner::Finish(Launch launch,
   planned.program.source = &planned.launch.source();
   plan_.launches.push_back(std::move(planned));
   return MaceStatus();
+}
+
+std::vector<char> FindFloatTensors(const Graph &graph,
+                                   const GraphShapes &shapes,
+                                   const OpenclPlanOptions &options) {
+  if (!options.traits.half_storage) return {};
+  const std::vector<char> none;
+  Planner planner(graph, shapes, options, none);
+  std::vector<NumberRange> ranges(graph.nodes().size());
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (shapes.known_node[i] != 0) continue;
+    const NodeContext context(&planner, i);
+    // An operator that the GPU can't run is none that anything is known of.
+    const auto made = MakeOp(context.def());
+    if (!made.ok()) continue;
+    ranges[i] = static_cast<const OpenclOp &>(*made.value()).Range(context);
+  }
+  return FloatTensors(graph, shapes, ranges);
 }
 
 MaceStatus CheckWithoutShapes(const Graph &graph, const GraphNode &node) {

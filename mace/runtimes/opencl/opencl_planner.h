@@ -36,10 +36,16 @@ struct PlanUnit {
 // Plans the operators of a partition one after the other.
 class Planner {
  public:
+  // `floats`: per tensor of the graph, whether it is kept in float; empty: none
+  // is.
   Planner(const Graph &graph,
           const GraphShapes &shapes,
-          const OpenclPlanOptions &options)
-      : graph_(graph), shapes_(shapes), options_(options) {
+          const OpenclPlanOptions &options,
+          const std::vector<char> &floats)
+      : graph_(graph), shapes_(shapes), options_(options), floats_(floats) {
+    float_traits_ = options.traits;
+    float_traits_.half_storage = false;
+    float_traits_.half_arithmetic = false;
     plan_.tensor_of.assign(graph.tensors().size(), -1);
     plan_.reports.resize(graph.nodes().size());
   }
@@ -76,6 +82,9 @@ class Planner {
  private:
   friend class NodeContext;
 
+  bool IsFloat(int id) const {
+    return id >= 0 && !floats_.empty() && floats_[static_cast<size_t>(id)] != 0;
+  }
   size_t Choose(TuningChoice choice);
   GpuStorage Preferred(const GpuDims &dims, bool in_float) const;
   std::optional<GpuStorage> AliasStorage(const GraphNode &node,
@@ -112,9 +121,16 @@ class Planner {
   const Graph &graph_;
   const GraphShapes &shapes_;
   const OpenclPlanOptions &options_;
+  const std::vector<char> &floats_;
+  GpuTraits float_traits_;
   OpenclPlan plan_;
   std::vector<TuningChoice> open_choices_;  // of the operator at work
 };
+
+// FloatTensors of the graph; empty if the model's activations are no halves.
+std::vector<char> FindFloatTensors(const Graph &graph,
+                                   const GraphShapes &shapes,
+                                   const OpenclPlanOptions &options);
 
 // What is known of an operator before the shapes: its type, and the types of
 // the model's inputs.

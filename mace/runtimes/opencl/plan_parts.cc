@@ -38,6 +38,10 @@ bool Fits(const TensorJoin &join,
       tensor.dims.c != root.dims.c) {
     return false;
   }
+  if (root.kept_in_float &&
+      StorageElement(whole.storage) == DataType::kFloat16) {
+    return false;
+  }
   if (root.storage != whole.storage &&
       (input.readers > 1 || !CanBecome(root.storage, whole.storage))) {
     return false;

@@ -31,6 +31,7 @@ namespace opencl_test {
 struct Settings {
   bool images = true;
   bool half = true;
+  bool half_arithmetic = false;
   bool ptx_mma = false;
   bool bands = false;  // wherever they save memory
   ImageViews views;
@@ -98,6 +99,7 @@ class Planned {
     options.device = &device_;
     options.traits.images = settings.images;
     options.traits.half_storage = settings.half;
+    options.traits.half_arithmetic = settings.half_arithmetic;
     options.traits.ptx_mma = settings.ptx_mma;
     options.bands = {settings.bands ? 0 : SIZE_MAX, 0};
     options.traits.local_bytes = 32768;
@@ -271,6 +273,7 @@ class Simulation {
 
   // What it reads was written, as a whole or in parts.
   void Read(int tensor, const char *by) const {
+    if (plan_.Root(tensor).is_constant) return;  // never written
     const Region region = RegionOf(tensor);
     int64_t found = 0;
     for (size_t i = 0; i < holds_.size(); ++i) {

@@ -289,6 +289,7 @@ Result<cl_mem> PreparedOpencl::ConstantMemory(int tensor,
 
 MaceStatus PreparedOpencl::Bind(const std::vector<CallerTensor> &callers,
                                 Arena *arena) {
+  BeginNanSearch();
   if (!callers.empty()) {
     MACE_ASSIGN_OR_RETURN(const std::vector<BorderStorage> border,
                           BorderOf(callers));
@@ -585,6 +586,7 @@ MaceStatus PreparedOpencl::CopyIn(int tensor, const HostTensor &from) {
   Variant &variant = variants_.front();
   const int index = variant.plan.tensor_of[tensor];
   if (index < 0) return MaceStatus();
+  NoteImport(tensor, from);
   const GpuTensor &entry = variant.plan.tensors[index];
   const size_t bytes = ElementBytes(entry);
   if (bytes == 0 || InGpuMemory(from)) return MaceStatus();
@@ -608,7 +610,9 @@ MaceStatus PreparedOpencl::CopyOut(int tensor, const HostTensor &to) {
   const int index = variant.plan.tensor_of[tensor];
   if (index < 0) return MaceStatus();
   const GpuTensor &entry = variant.plan.tensors[index];
-  if (ElementBytes(entry) == 0 || InGpuMemory(to)) return MaceStatus();
+  if (ElementBytes(entry) == 0) return MaceStatus();
+  MACE_RETURN_IF_ERROR(CheckExport(tensor));
+  if (InGpuMemory(to)) return MaceStatus();
   CopyAtBorder(
       {staging_.At(tensor), StorageElement(entry.storage), to.data,
        to.data_type, shapes_.tensors[static_cast<size_t>(tensor)].shape,

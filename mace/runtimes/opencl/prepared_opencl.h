@@ -128,6 +128,12 @@ class PreparedOpencl final : public PreparedPartition {
   // Waits for each launch and looks for NaN and infinity (numeric_check.cc).
   MaceStatus EnqueueChecked(size_t segment);
   MaceStatus CheckTensor(int tensor, const PlannedLaunch *launch);
+  // The search of the first run with half storage (numeric_check.cc).
+  void BeginNanSearch();
+  void NoteImport(int tensor, const HostTensor &from);
+  MaceStatus CheckExport(int tensor);
+  Result<bool> ImportsAreFinite();
+  Result<std::vector<float>> FloatsOf(int tensor);
   double LaunchNanos(const OpenclPlan &plan,
                      const PlannedLaunch &planned) const;
 
@@ -140,6 +146,11 @@ class PreparedOpencl final : public PreparedPartition {
   // Values that are known before the run, by tensor of the graph.
   std::map<int, ClMemory> known_;
   HostStaging staging_;
+  // What half can't hold shows as NaN among the results of finite numbers. They
+  // are searched until a run had none.
+  enum class NanSearch : uint8_t { kWanted, kFoundNone, kDone };
+  NanSearch nan_search_ = NanSearch::kWanted;
+  bool imports_finite_ = true;  // of the run, as far as the host has them
 };
 
 }  // namespace mace

@@ -154,17 +154,24 @@ def test_a_type_that_the_result_would_have_is_not_narrowed(storage: Storage) -> 
     assert stored == {"turned": load_proto("mace/proto/mace.proto").DT_FLOAT32}
 
 
+@pytest.mark.parametrize(
+    ("number", "kept"),
+    # 3e-5 has eight digits in float16 instead of eleven, and 1e-8 is 0.
+    [(7e4, True), (3e-5, True), (1e-8, True), (6e4, False), (7e-5, False), (0, False)],
+)
 def test_weights_beyond_half_stay_whole_and_say_so(
-    caplog: pytest.LogCaptureFixture,
+    number: float, kept: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     b = GraphBuilder("net", "onnx")
     x = b.input("x", DataType.FLOAT32, (1, 64))
-    w = b.constant("big", np.full((32, 64), 7e4, np.float32))
+    weights = np.full((32, 64), number / 4096, np.float32)
+    weights[3, 5] = -number
+    w = b.constant("odd", weights)
     b.output(b.one("FullyConnected", [x, w], "y"), "y")
     with caplog.at_level(logging.WARNING):
         exported, _ = _export(b.graph, storage=Storage.FLOAT16)
-    assert exported.model.constants[0].data_type == 1
-    assert "big holds numbers that float16 cannot" in caplog.text
+    assert exported.model.constants[0].data_type == (1 if kept else 2)
+    assert ("odd holds numbers that float16 cannot" in caplog.text) == kept
 
 
 def test_eight_bit_weights_are_those_of_large_layers() -> None:

@@ -23,19 +23,25 @@ class Storage(str, enum.Enum):
 
 # For smaller weights, less than a page of memory would be saved, and digits lost.
 SMALLEST_HALF = 1024
+# float16 has fewer digits below it, and from 2**-25 on none.
+_LEAST_NORMAL_FLOAT16 = 2.0**-14
 
 
 def fits(array: Array, storage: Storage) -> bool:
-    """Whether rounding to that type makes no number infinite.
+    """Whether that type keeps what is large in the array.
 
-    bfloat16 has the exponent of float32, but rounding up the largest numbers
-    overflows it too.
+    Rounding to it must make no number infinite; bfloat16 has the exponent of float32,
+    but rounding up the largest numbers overflows it too. In float16, the largest number
+    must also have all its digits: then those that become 0 are below 2**-11 of it, as
+    is what rounding changes it by.
     """
     # Two passes over the array instead of a copy.
     largest = float(max(array.max(initial=0), -array.min(initial=0)))
     if not np.isfinite(largest):
         # 16-bit types can store infinities and NaN; a scale for them is meaningless.
         return storage is not Storage.INT8
+    if storage is Storage.FLOAT16 and 0 < largest < _LEAST_NORMAL_FLOAT16:
+        return False
     limits = {
         Storage.FLOAT32: np.inf,
         Storage.FLOAT16: 65520.0,  # rounds to infinity from here on

@@ -59,7 +59,9 @@ class _Found:
     mask: Value | None
     scale: float
     causal: str
+    # The last product, or a Where behind it that gives zeros to queries without a key.
     result: Op
+    zeroed: bool
 
 
 def _find(graph: Graph, op: Op) -> _Found | None:
@@ -81,8 +83,18 @@ def _find(graph: Graph, op: Op) -> _Found | None:
         key, by_key = _unscaled(graph, first.input(1), first)
         perm = (0, 1, 2, 3) if first.attr("transpose_b") else (0, 1, 3, 2)
         scale *= by_query * by_key
-        result = _zeroed(graph, op, mask) or op
-        found = _Found(query, key, perm, op.input(1), mask, scale, causal, result)
+        zeroed = _zeroed(graph, op, mask)
+        found = _Found(
+            query=query,
+            key=key,
+            key_perm=perm,
+            value=op.input(1),
+            mask=mask,
+            scale=scale,
+            causal=causal,
+            result=zeroed or op,
+            zeroed=zeroed is not None,
+        )
         if _fits(op, found):
             return found
     return None
@@ -233,6 +245,8 @@ def _replace(graph: Graph, found: _Found) -> None:
         "scale": found.scale,
         "causal": found.causal,
         "tokens_first": tokens_first is not None,
+        # A softmax without scores is NaN.
+        "zero_without_keys": found.mask is None or found.zeroed,
     }
     masks = [] if found.mask is None else [_of_four(graph, found.mask)]
     if tokens_first is not None:

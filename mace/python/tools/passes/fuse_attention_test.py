@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.ir import DataType, Graph, GraphBuilder, Value
+from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.passes.testing import Build, rewrite, types
 
 _TURN = {"perm": [0, 2, 1, 3]}
@@ -141,6 +142,29 @@ def test_a_constant_triangle_is_no_mask(
     (op,) = (op for op in graph.ops if op.type == "Attention")
     assert op.attr("causal") == expected
     assert (len(op.inputs) == 4) == (expected == "NONE")
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_query_without_keys_is_nan_as_a_softmax_of_nothing(causal: bool) -> None:
+    """`rewrite` compares; a query that takes one key gets its value."""
+    taken = np.tri(5, 6, dtype=bool) if causal else np.ones((5, 6), bool)
+    taken[1], taken[3] = False, False
+    taken[3, 2] = True
+    shapes = [(2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 7)]
+
+    def build(builder: GraphBuilder) -> None:
+        inputs = _inputs(builder, shapes)
+        numbers = np.where(taken, 0, -np.inf).astype(np.float32)
+        mask = builder.constant("mask", numbers)
+        builder.output(_attention(builder, inputs, mask), "y")
+
+    graph = _rewritten(build)
+    assert types(graph) == {"Attention": 1}
+    assert not graph.ops[0].attr("zero_without_keys")
+    ones = {name: np.ones(shape, np.float32) for name, shape in zip("qkv", shapes)}
+    found = run_graph(graph, ones)["y"]
+    assert np.isnan(found[:, :, 1]).all()
+    np.testing.assert_allclose(np.delete(found, 1, 2), 1, 1e-6)
 
 
 def test_queries_and_keys_may_be_scaled() -> None:
