@@ -360,3 +360,10 @@ def test_pads_by_lengths(mode: str, tmp_path: Path) -> None:
               else ["long", "pads"], ["y"], mode=mode),
     ]  # fmt: skip
     _check(nodes, tmp_path, {"three": _int(3), "value": np.float32(2.5)})
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_pads_with_what_is_no_number(value: float, tmp_path: Path) -> None:
+    node = _node("Pad", ["x", "pads", "value"], ["y"])
+    constants = {"pads": _int(0, 1, 2, 0, -1, 0), "value": np.float32(value)}
+    _check([node], tmp_path, constants)
