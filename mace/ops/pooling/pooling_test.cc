@@ -110,6 +110,10 @@ TEST(PoolingTest, MatchesTheReference) {
         {{1, 14, 14, channels}, {14, 14}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 0, 0},
         {{3, 6, 5, channels}, {6, 5}, {6, 5}, {1, 1}, {0, 0, 0, 0}, 0, 0},
         {{1, 3, 12, channels}, {3, 5}, {1, 2}, {1, 1}, {2, 4, 2, 4}, 0, 1},
+        // Long windows along lines, in more than one part.
+        {{1, 3, 139, channels}, {2, 9}, {1, 1}, {1, 1}, {1, 4, 0, 4}, 0, 0},
+        {{1, 2, 21, channels}, {1, 4}, {1, 1}, {1, 1}, {0, 0, 0, 3}, 0, 0},
+        {{1, 2, 40, channels}, {2, 16}, {1, 1}, {1, 1}, {0, 15, 0, 0}, 0, 1},
     };
     for (const Pool &p : pools) {
       const Value x = random.Floats(p.input, -2, 1);
