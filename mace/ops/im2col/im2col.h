@@ -12,9 +12,9 @@ namespace mace {
 // The positions of the windows in an input [N, H, W, C].
 inline Result<WindowGeometry> Im2ColWindow(const Im2ColAttributes &attributes,
                                            const Shape &input) {
-  return ComputeWindow(MakeWindowSpec(attributes, attributes.kernels[0],
-                                      attributes.kernels[1]),
-                       input[1], input[2]);
+  return ComputeWindow(
+      MakeWindowSpec(attributes, attributes.kernels[0], attributes.kernels[1]),
+      input[1], input[2]);
 }
 
 }  // namespace mace

@@ -24,6 +24,7 @@ from mace.python.tools.ir.op_rules.windows import (
     taps,
     windows_over,
 )
+from mace.python.tools.ir.shapes import compatible
 
 
 class Im2Col(OpRules):
@@ -33,7 +34,8 @@ class Im2Col(OpRules):
         x, kernels = op.input(0), op.attr("kernels")
         if len(op.inputs) > 1 and op.inputs[1] is not None:
             outside = op.input(1)
-            if outside.dtype is not x.dtype or outside.shape not in (None, (), (1,)):
+            is_one = any(compatible(outside.shape, one) for one in ((), (1,)))
+            if outside.dtype is not x.dtype or not is_one:
                 raise ValueError(f"{outside.name} must be one {x.dtype.value}")
         if x.shape is None:
             return [OutputType(x.dtype, (None,) * 4)]

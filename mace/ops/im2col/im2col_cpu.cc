@@ -114,10 +114,9 @@ class Im2ColOp final : public CpuOp {
     const Tensor *outside = context->input(kIm2ColOutsideInput);
     Tensor *output = context->output(0);
     const auto &plan = context->PlanAs<Im2ColPlan>();
-    const Columns<T> columns = {
-        plan.geometry, input.As<T>(), input.shape[3],
-        outside == nullptr ? T{0} : outside->As<T>()[0],
-        output->MutableAs<T>()};
+    const Columns<T> columns = {plan.geometry, input.As<T>(), input.shape[3],
+                                outside == nullptr ? T{0} : outside->As<T>()[0],
+                                output->MutableAs<T>()};
     context->thread_pool()->ParallelFor(
         output->shape.Elements(0, 2), RowGrain(output->shape.Elements(2, 4)),
         [&](int64_t begin, int64_t end, int /*thread*/) {

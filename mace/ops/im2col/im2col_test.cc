@@ -37,15 +37,14 @@ std::vector<float> Reference(const Window &w, const Value &x, float outside) {
   std::vector<float> y;
   ForEachIndex(w.output, [&](const Index &o) {
     const int64_t tap = o[3] / channels;
-    const int64_t row = o[1] * w.strides[0] - w.pads[0] +
-                        tap / w.kernels[1] * w.dilations[0];
-    const int64_t column = o[2] * w.strides[1] - w.pads[1] +
-                           tap % w.kernels[1] * w.dilations[1];
+    const int64_t row =
+        o[1] * w.strides[0] - w.pads[0] + tap / w.kernels[1] * w.dilations[0];
+    const int64_t column =
+        o[2] * w.strides[1] - w.pads[1] + tap % w.kernels[1] * w.dilations[1];
     const bool inside =
         row >= 0 && column >= 0 && row < w.input[1] && column < w.input[2];
-    y.push_back(inside
-                    ? v[Flat(w.input, {o[0], row, column, o[3] % channels})]
-                    : outside);
+    y.push_back(inside ? v[Flat(w.input, {o[0], row, column, o[3] % channels})]
+                       : outside);
   });
   return y;
 }

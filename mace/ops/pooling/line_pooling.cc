@@ -41,8 +41,8 @@ LinePooling::LinePooling(const PoolingAttributes &attributes,
   width_ = across.size * channels;
   outputs_ = across.output * channels;
   line_ = static_cast<int64_t>(
-      pool::LineFloats(Size(outputs_), Size(across.kernel),
-                       Size(across.stride), Size(across.dilation * channels)));
+      pool::LineFloats(Size(outputs_), Size(across.kernel), Size(across.stride),
+                       Size(across.dilation * channels)));
   line_ = std::max(line_, across.pad_before * channels + width_);
   const int64_t fit = kLinesBytes / (line_ * int64_t{sizeof(float)});
   rows_ = std::clamp<int64_t>(fit, 1, kMostLines);
@@ -80,8 +80,7 @@ void LinePooling::Run(const float *x,
     } else {
       (average_ ? kernels_.sum_across : kernels_.max_across)(taps);
     }
-    divisors[count++] =
-        v.inside == 0 ? 1.0f : static_cast<float>(CountOf(v));
+    divisors[count++] = v.inside == 0 ? 1.0f : static_cast<float>(CountOf(v));
     if (count < rows_ && row + 1 < rows.end) continue;
     RunAlong(lines, divisors, count, y);
     y += count * outputs_;

@@ -34,8 +34,8 @@ class LinePooling {
     return static_cast<size_t>(rows_ * line_) * sizeof(float);
   }
 
-  // Rows `rows` of the output of one image at `y`, from `x`, which begins at row
-  // `first` of the image. Both are dense.
+  // Rows `rows` of the output of one image at `y`, from `x`, which begins at
+  // row `first` of the image. Both are dense.
   void Run(const float *x,
            int64_t first,
            const RowRange &rows,
@@ -57,10 +57,10 @@ class LinePooling {
   const bool average_;
   const bool include_pad_;
   const pool::LineKernels &kernels_;
-  int64_t width_;    // elements of a row of the input
-  int64_t outputs_;  // of the output
-  int64_t line_;     // floats of a line
-  int64_t rows_;     // lines between the steps
+  int64_t width_;                // elements of a row of the input
+  int64_t outputs_;              // of the output
+  int64_t line_;                 // floats of a line
+  int64_t rows_;                 // lines between the steps
   std::vector<float> divisors_;  // of the elements of a row; only for averages
   std::vector<char> empty_;      // those without any input element, or nothing
 };

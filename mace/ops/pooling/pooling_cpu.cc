@@ -232,11 +232,11 @@ class PoolingOp final : public CpuOp {
     MACE_ASSIGN_OR_RETURN(const WindowGeometry geometry,
                           PoolingWindow(settings_.attributes, shape));
     const Tensor &input = *context->input(kPoolingInputInput);
-    const bool by_lines = input.data_type == DataType::kFloat32 &&
+    const bool by_lines = context->output(0)->shape.Elements() > 0 &&
+                          input.data_type == DataType::kFloat32 &&
                           LinePooling::Fits(geometry, shape[3]);
-    auto plan =
-        std::make_unique<PoolingPlan>(&settings_, geometry, shape,
-                                      context->output(0)->shape, by_lines);
+    auto plan = std::make_unique<PoolingPlan>(
+        &settings_, geometry, shape, context->output(0)->shape, by_lines);
     if (by_lines) {
       const int64_t threads = context->thread_pool()->thread_count();
       context->RequestScratch(static_cast<size_t>(threads) *

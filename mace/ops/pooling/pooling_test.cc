@@ -206,6 +206,15 @@ TEST(PoolingTest, LargeAveragesStayExact) {
                {1, 1, 1, 1}, {double{0.1f}}, {0, 2e-6});
 }
 
+TEST(PoolingTest, OfNothing) {
+  for (const Shape &shape : {Shape({1, 0, 0, 1}), Shape({2, 3, 4, 0})}) {
+    ExpectValue(OpCase("Pooling")
+                    .Input(Value::Floats(shape, {}))
+                    .Ints("kernels", {1, 1}),
+                Value::Floats(shape, {}));
+  }
+}
+
 TEST(PoolingTest, Errors) {
   const Value x = Value::Floats({1, 2, 3, 1}, std::vector<float>(6));
   ExpectError(OpCase("Pooling").Input(x).Ints("kernels", {3, 1}),
