@@ -126,8 +126,8 @@ constexpr size_t kLongest = 128;
 constexpr size_t kShortest = 4;
 
 // The maximum of windows of adjacent elements, one element apart. Those of 2
-// elements give those of 4, these those of 8, and so on; two of the longest that
-// fit make a window, in which they may overlap.
+// elements give those of 4, these those of 8, and so on; two of the longest
+// that fit make a window, in which they may overlap.
 void MaxOfRuns(const Along &p) {
   constexpr size_t kLanes = sv::kLanes;
   float runs[kRun + kLongest + kLanes];
