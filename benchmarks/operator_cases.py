@@ -171,6 +171,16 @@ def _products() -> list[Case]:
             _conv(f"convolution 3x3, {c} channels per group", (1, 96, 28, 28), 96, 3, g)
             for c, g in ((2, 48), (4, 24), (8, 12), (24, 4))
         ),
+        *(
+            one(
+                f"convolution 3x3 by computed filters, {c} channels",
+                "Conv",
+                (1, c, size, size),
+                (c, c, 3, 3),
+                pads=[1] * 4,
+            )
+            for c, size in ((16, 32), (64, 56))
+        ),
         # The last layers of DeepLabV3.
         *(
             _dilated((1, c, 16, 16), out, d)
@@ -320,6 +330,18 @@ def _reductions() -> list[Case]:
             )
             for name, op in (("max", "MaxPool"), ("average", "AveragePool"))
             for k, s in ((2, 2), (3, 2))
+        ),
+        *(
+            one(
+                f"{name} pool {k}x{k} by {s} of one channel",
+                op,
+                (1, 1, 64, 64),
+                kernel_shape=[k, k],
+                strides=[s, s],
+                pads=[(k - 1) // 2] * 4,
+            )
+            for name, op in (("max", "MaxPool"), ("average", "AveragePool"))
+            for k, s in ((9, 1), (3, 2))
         ),
         one("global average pool", "GlobalAveragePool", (1, 1280, 7, 7)),
     ]

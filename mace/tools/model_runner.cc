@@ -28,6 +28,13 @@ constexpr int kBenchmarkRounds = 100;
 // memory that it measures.
 constexpr size_t kMaxMemoryPoints = 2000;
 
+std::vector<std::string> NamesOf(const std::vector<TensorSpec> &specs) {
+  std::vector<std::string> names;
+  names.reserve(specs.size());
+  for (const TensorSpec &spec : specs) names.push_back(spec.name);
+  return names;
+}
+
 // `names`: "gpu+cpu".
 MaceStatus ReadRuntimes(const std::string &names,
                         std::vector<RuntimeType> *wish) {
@@ -233,8 +240,10 @@ MaceStatus ModelRunner::LoadInputs() {
     if (options_.input_file.empty()) {
       FillRandom(seed++, tensor);
     } else {
-      MACE_TOOL_RETURN_IF_ERROR(ReadTensorFile(
-          options_.input_file + "_" + SanitizeName(spec.name), tensor));
+      MACE_TOOL_RETURN_IF_ERROR(
+          ReadTensorFile(options_.input_file + "_" +
+                             SanitizeName(spec.name, NamesOf(options_.inputs)),
+                         tensor));
     }
   }
   if (options_.input_file.empty()) {
@@ -328,15 +337,14 @@ MaceStatus ModelRunner::RunOneLife() {
 }
 
 MaceStatus ModelRunner::RunSamples() {
-  std::vector<std::string> names;
-  for (const TensorSpec &spec : options_.inputs) names.push_back(spec.name);
+  const std::vector<std::string> names = NamesOf(options_.inputs);
   std::vector<std::string> suffixes;
   MACE_TOOL_RETURN_IF_ERROR(ListSamples(options_.input_dir, names, &suffixes));
   RestartTimes times;
   for (const std::string &suffix : suffixes) {
     for (const TensorSpec &spec : options_.inputs) {
       MACE_TOOL_RETURN_IF_ERROR(ReadTensorFile(
-          options_.input_dir + "/" + SanitizeName(spec.name) + suffix,
+          options_.input_dir + "/" + SanitizeName(spec.name, names) + suffix,
           &inputs_[spec.name]));
     }
     double ms = 0;
@@ -344,7 +352,8 @@ MaceStatus ModelRunner::RunSamples() {
     times.run_ms.Add(ms);
     for (const TensorSpec &spec : options_.outputs) {
       MACE_TOOL_RETURN_IF_ERROR(WriteTensorFile(
-          options_.output_dir + "/" + SanitizeName(spec.name) + suffix,
+          options_.output_dir + "/" +
+              SanitizeName(spec.name, NamesOf(options_.outputs)) + suffix,
           outputs_[spec.name]));
     }
     if (options_.out_of_range_check) MACE_TOOL_RETURN_IF_ERROR(CheckFinite());
@@ -444,7 +453,8 @@ MaceStatus ModelRunner::Benchmark() {
 MaceStatus ModelRunner::WriteOutputs() const {
   for (const auto &output : outputs_) {
     const std::string path =
-        options_.output_file + "_" + SanitizeName(output.first);
+        options_.output_file + "_" +
+        SanitizeName(output.first, NamesOf(options_.outputs));
     MACE_TOOL_RETURN_IF_ERROR(WriteTensorFile(path, output.second));
     MACE_TOOL_INFO("output " + output.first + " written to " + path);
   }

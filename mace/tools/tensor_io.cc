@@ -99,24 +99,39 @@ size_t TensorBytes(const MaceTensor &tensor) {
          ElementSize(tensor.data_type());
 }
 
-}  // namespace
-
-std::string SanitizeName(const std::string &name) {
-  constexpr size_t kLongest = 128;
-  constexpr size_t kKept = 100;  // of a longer name
+// Without what is no letter or digit; letters of other alphabets stay.
+std::string PlainName(const std::string &name) {
   std::string result = name;
-  uint32_t hash = 2166136261u;  // FNV-1a
   for (char &c : result) {
     const auto byte = static_cast<unsigned char>(c);
-    hash = (hash ^ byte) * 16777619u;
     const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
                        (c >= 'A' && c <= 'Z') || byte >= 0x80;
     if (!plain) c = '_';
   }
-  if (result.size() <= kLongest) return result;
-  size_t end = kKept;
+  return result;
+}
+
+}  // namespace
+
+std::string SanitizeName(const std::string &name,
+                         const std::vector<std::string> &names) {
+  constexpr size_t kLongest = 128;
+  constexpr size_t kKept = 100;  // of a longer name
+  const std::string result = PlainName(name);
+  const bool alone =
+      result == name ||
+      std::none_of(names.begin(), names.end(), [&](const std::string &other) {
+        return other != name && PlainName(other) == result;
+      });
+  if (result.size() <= kLongest && alone) return result;
+  uint32_t hash = 2166136261u;  // FNV-1a
+  for (const char c : name) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  }
+  size_t end = std::min(kKept, result.size());
   // Not inside a character of UTF-8.
-  while (end > 0 && (static_cast<unsigned char>(result[end]) & 0xC0) == 0x80) {
+  while (end > 0 && end < result.size() &&
+         (static_cast<unsigned char>(result[end]) & 0xC0) == 0x80) {
     --end;
   }
   char digits[16];
@@ -299,10 +314,10 @@ MaceStatus ListSamples(const std::string &dir,
     return InvalidArgs("cannot read --input_dir " + dir + ": " + SystemError());
   }
   suffixes->clear();
-  const std::string prefix = SanitizeName(inputs.front());
+  const std::string prefix = SanitizeName(inputs.front(), inputs);
   std::vector<std::string> longer;  // names that start like the first input's
   for (const std::string &input : inputs) {
-    const std::string name = SanitizeName(input);
+    const std::string name = SanitizeName(input, inputs);
     if (name.size() > prefix.size() && StartsWith(name, prefix)) {
       longer.push_back(name);
     }

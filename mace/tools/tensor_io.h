@@ -27,8 +27,11 @@ using TensorMap = std::map<std::string, MaceTensor>;
 // A name as part of a file name: ASCII characters other than letters and digits
 // become '_', those of other alphabets stay as they are. File systems take 255
 // bytes at most, so a name of more than 128 is cut, and the hash of the whole
-// name is appended. `tensor_file_name` of mace/python/tools/run is the same.
-std::string SanitizeName(const std::string &name);
+// name is appended. So is that of a name that had to be changed if another one
+// of `names`, those of the tensors beside it, becomes the same.
+// `tensor_file_name` of mace/python/tools/run is the same.
+std::string SanitizeName(const std::string &name,
+                         const std::vector<std::string> &names = {});
 
 size_t ElementSize(IDataType type);
 const char *DataTypeName(IDataType type);

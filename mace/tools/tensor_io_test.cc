@@ -39,6 +39,11 @@ TEST(TensorIoTest, SanitizesNames) {
             SanitizeName("\xe8\xbe\x93\xe5\x85\xa5:0"));
   EXPECT_EQ(std::string(128, '_'), SanitizeName(std::string(128, '/')));
   // tensor_files_test.py has the same names.
+  const std::vector<std::string> names = {"x/1", "x:1", "x_1"};
+  EXPECT_EQ("x_1", SanitizeName("x_1", names));
+  EXPECT_EQ("x_1_0accdaeb", SanitizeName("x/1", names));
+  EXPECT_EQ("x_1_87017982", SanitizeName("x:1", names));
+  EXPECT_EQ("x_1", SanitizeName("x/1", {"x/1", "y"}));
   EXPECT_EQ(std::string(100, '_') + "_632e22de",
             SanitizeName(std::string(129, '/')));
   std::string wide = "xx";

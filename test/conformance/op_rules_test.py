@@ -301,6 +301,7 @@ _WINDOWS = frozenset(
         "Deconv2D",
         "DepthwiseConv2d",
         "DepthwiseDeconv2d",
+        "Im2Col",
         "Pooling",
         "VolumePooling",
     }

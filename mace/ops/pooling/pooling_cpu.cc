@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/kernels/cpu/pool/pool.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/pixels.h"
 #include "mace/ops/cpu_op/row_bands.h"
+#include "mace/ops/pooling/line_pooling.h"
 
 namespace mace {
 
@@ -32,6 +35,7 @@ struct PoolingSettings {
   PoolingAttributes attributes;
   const pool::Kernels *kernels = nullptr;
   const pool::Kernels *half_kernels = nullptr;
+  const pool::LineKernels *line_kernels = nullptr;
 };
 
 class PoolingPlan final : public OpPlan, private RowBands {
@@ -40,11 +44,19 @@ class PoolingPlan final : public OpPlan, private RowBands {
   PoolingPlan(const PoolingSettings *settings,
               const WindowGeometry &geometry,
               const Shape &input,
-              const Shape &output)
+              const Shape &output,
+              bool by_lines)
       : settings_(*settings),
         geometry_(geometry),
         input_(input),
-        output_(output) {}
+        output_(output) {
+    if (!by_lines) return;
+    lines_.emplace(settings_.attributes, geometry_, output_[3],
+                   *settings_.line_kernels);
+  }
+
+  // Of each thread; 0 if it needs none.
+  size_t ScratchBytes() const { return lines_ ? lines_->ScratchBytes() : 0; }
 
   void Run(RunContext *context) const;
 
@@ -57,9 +69,10 @@ class PoolingPlan final : public OpPlan, private RowBands {
   RowRange InputRows(const RowRange &output) const override {
     return RowsUnder(geometry_.axis[0], output);
   }
-  size_t BandScratchBytes(int64_t) const override { return 0; }
+  size_t BandScratchBytes(int64_t) const override { return ScratchBytes(); }
   void RunBand(const RunContext &context, const BandRun &run) const override;
 
+  void RunLines(RunContext *context) const;
   // Computes row `row` of an image's output at `y`, from `x`, which begins at
   // row `first` of the image; an element has `size` bytes.
   void RunRow(const pool::Kernels &kernels,
@@ -74,12 +87,15 @@ class PoolingPlan final : public OpPlan, private RowBands {
   const WindowGeometry geometry_;
   const Shape input_;
   const Shape output_;
+  // For few channels; tensors are dense then.
+  std::optional<LinePooling> lines_;
 };
 
 void PoolingPlan::Run(RunContext *context) const {
   const Tensor *input = context->input(kPoolingInputInput);
   Tensor *output = context->output(0);
   if (output_.Elements() == 0) return;
+  if (lines_) return RunLines(context);
   const int64_t channels = output_[3];
   const int64_t rows = output_[0] * output_[1];
   const int64_t block = rows < kFewRows ? kChannelBlock : channels;
@@ -110,6 +126,28 @@ void PoolingPlan::Run(RunContext *context) const {
       });
 }
 
+void PoolingPlan::RunLines(RunContext *context) const {
+  const auto *x = context->input(kPoolingInputInput)->As<float>();
+  auto *y = context->output(0)->MutableAs<float>();
+  const int64_t rows = output_[1];
+  const int64_t image = input_.Elements(1, 4);
+  const int64_t row_size = output_.Elements(2, 4);
+  const int64_t taps = geometry_.axis[0].kernel + geometry_.axis[1].kernel;
+  auto *scratch = static_cast<uint8_t *>(context->scratch());
+  context->thread_pool()->ParallelFor(
+      output_[0] * rows, RowGrain(row_size * taps),
+      [=](int64_t begin, int64_t end, int thread) {
+        void *own = scratch + static_cast<size_t>(thread) * ScratchBytes();
+        while (begin < end) {
+          const int64_t n = begin / rows;
+          const RowRange range = {begin - n * rows,
+                                  std::min(end - n * rows, rows)};
+          lines_->Run(x + n * image, 0, range, own, y + begin * row_size);
+          begin += range.count();
+        }
+      });
+}
+
 void PoolingPlan::RunBand(const RunContext &context, const BandRun &run) const {
   const Tensor &input = *context.input(kPoolingInputInput);
   const auto size = static_cast<int64_t>(DataTypeSize(input.data_type));
@@ -117,6 +155,10 @@ void PoolingPlan::RunBand(const RunContext &context, const BandRun &run) const {
                                    run.input_stride};
   Pixels<uint8_t> y = {static_cast<uint8_t *>(run.output), run.output_stride};
   const int64_t first = InputRows(run.rows).begin;
+  if (lines_) {
+    return lines_->Run(static_cast<const float *>(run.input), first, run.rows,
+                       run.scratch, static_cast<float *>(run.output));
+  }
   for (int64_t row = run.rows.begin; row < run.rows.end; ++row) {
     RunRow(settings_.KernelsOf(input), x, first, row, output_[3], size, y);
     y.data += output_[2] * y.stride * size;
@@ -179,6 +221,7 @@ class PoolingOp final : public CpuOp {
   MaceStatus InitOp(InitContext *context) override {
     settings_.attributes = context->AttributesAs<PoolingAttributes>();
     settings_.kernels = pool::KernelsFor(isa());
+    settings_.line_kernels = pool::LineKernelsFor(isa());
     settings_.half_kernels =
         HalfTablesFor(isa(), context->hints().precision).pool;
     return MaceStatus();
@@ -188,10 +231,21 @@ class PoolingOp final : public CpuOp {
     const Shape &shape = context->input(kPoolingInputInput)->shape;
     MACE_ASSIGN_OR_RETURN(const WindowGeometry geometry,
                           PoolingWindow(settings_.attributes, shape));
-    context->AllowStridedInput(kPoolingInputInput);
-    context->AllowStridedOutput(0);
-    context->Keep(std::make_unique<PoolingPlan>(&settings_, geometry, shape,
-                                                context->output(0)->shape));
+    const Tensor &input = *context->input(kPoolingInputInput);
+    const bool by_lines = context->output(0)->shape.Elements() > 0 &&
+                          input.data_type == DataType::kFloat32 &&
+                          LinePooling::Fits(geometry, shape[3]);
+    auto plan = std::make_unique<PoolingPlan>(
+        &settings_, geometry, shape, context->output(0)->shape, by_lines);
+    if (by_lines) {
+      const int64_t threads = context->thread_pool()->thread_count();
+      context->RequestScratch(static_cast<size_t>(threads) *
+                              plan->ScratchBytes());
+    } else {
+      context->AllowStridedInput(kPoolingInputInput);
+      context->AllowStridedOutput(0);
+    }
+    context->Keep(std::move(plan));
     return MaceStatus();
   }
 

@@ -110,6 +110,10 @@ TEST(PoolingTest, MatchesTheReference) {
         {{1, 14, 14, channels}, {14, 14}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 0, 0},
         {{3, 6, 5, channels}, {6, 5}, {6, 5}, {1, 1}, {0, 0, 0, 0}, 0, 0},
         {{1, 3, 12, channels}, {3, 5}, {1, 2}, {1, 1}, {2, 4, 2, 4}, 0, 1},
+        // Long windows along lines, in more than one part.
+        {{1, 3, 139, channels}, {2, 9}, {1, 1}, {1, 1}, {1, 4, 0, 4}, 0, 0},
+        {{1, 2, 21, channels}, {1, 4}, {1, 1}, {1, 1}, {0, 0, 0, 3}, 0, 0},
+        {{1, 2, 40, channels}, {2, 16}, {1, 1}, {1, 1}, {0, 15, 0, 0}, 0, 1},
     };
     for (const Pool &p : pools) {
       const Value x = random.Floats(p.input, -2, 1);
@@ -200,6 +204,15 @@ TEST(PoolingTest, LargeAveragesStayExact) {
                    .String("mode", "AVG")
                    .Ints("kernels", {size, size}),
                {1, 1, 1, 1}, {double{0.1f}}, {0, 2e-6});
+}
+
+TEST(PoolingTest, OfNothing) {
+  for (const Shape &shape : {Shape({1, 0, 0, 1}), Shape({2, 3, 4, 0})}) {
+    ExpectValue(OpCase("Pooling")
+                    .Input(Value::Floats(shape, {}))
+                    .Ints("kernels", {1, 1}),
+                Value::Floats(shape, {}));
+  }
 }
 
 TEST(PoolingTest, Errors) {

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import torch
@@ -114,6 +115,20 @@ def images(x: Tensor, y: Tensor) -> Results:  # [1, 4, height, width] of any two
     }
 
 
+def around(x: Tensor) -> Results:  # [1, 3, length]
+    length = x.shape[2]
+    modes = ("constant", "reflect", "replicate", "circular")
+    return {
+        **{f"{mode}_known": F.pad(x, (2, 1), mode) for mode in modes},
+        **{f"{mode}_to_4": F.pad(x, (1, -length % 4), mode) for mode in modes},
+        "of_two_axes": F.pad(x, (length // 2, 0, -length % 3, 1), value=0.5),
+        "fewer": F.pad(x, (1, -(length // 2))),
+        "infinite": F.pad(x, (1, 2), value=-math.inf),
+        "line": F.interpolate(x, length * 2, mode="linear"),
+        "line_of_nearest": F.interpolate(x, length + 3),
+    }
+
+
 def signal(x: Tensor) -> Results:  # [1, samples]
     window = torch.hann_window(16)
     spectrum = torch.stft(x, 16, 4, window=window, return_complex=True)
@@ -141,6 +156,9 @@ def volumes(x: Tensor) -> Results:  # [1, 4, depth, height, width]
         "largest_of_features": F.max_pool3d(F.relu(features), 2, (2, 2, 1)),
         "means": F.avg_pool3d(x, 3, 2, 1),
         "mean": F.adaptive_avg_pool3d(x, 1),
+        "larger": F.interpolate(
+            x[:, :2], (x.shape[2] + 2, x.shape[3], x.shape[4] * 2), mode="trilinear"
+        ),
         "trilinear": F.interpolate(x[:, :1], scale_factor=2.0, mode="trilinear"),
         "nearest": F.interpolate(x[:, 1:2], scale_factor=(1.0, 2.0, 3.0)),
     }
@@ -186,5 +204,6 @@ def families() -> dict[str, Family]:
             lambda n: [normal(1, 4, 5 + n // 3, 6 + n // 3, 7 + n // 3)],
             [2, 3, 4],
         ),
+        "lengths_around": family(around, lambda n: [normal(1, 3, 9 + n)], [2]),
         "lengths_signal": family(signal, lambda n: [normal(1, 64 + n)], [1]),
     }

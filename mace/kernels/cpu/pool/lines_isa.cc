@@ -118,10 +118,60 @@ void RunAlong(const Along &p) {
   }
 }
 
+// Outputs at a time of MaxOfRuns, and the longest window: what is between them
+// stays in the first cache.
+constexpr size_t kRun = 128;
+constexpr size_t kLongest = 128;
+// Shorter windows have fewer taps than MaxOfRuns has steps.
+constexpr size_t kShortest = 4;
+
+// The maximum of windows of adjacent elements, one element apart. Those of 2
+// elements give those of 4, these those of 8, and so on; two of the longest
+// that fit make a window, in which they may overlap.
+void MaxOfRuns(const Along &p) {
+  constexpr size_t kLanes = sv::kLanes;
+  float runs[kRun + kLongest + kLanes];
+  for (size_t row = 0; row < p.rows; ++row) {
+    float *y = p.y + row * p.outputs;
+    for (size_t at = 0; at < p.outputs; at += kRun) {
+      const float *x = p.x + row * p.x_stride + at;
+      const size_t outputs = p.outputs - at < kRun ? p.outputs - at : kRun;
+      const size_t whole = (outputs + kLanes - 1) / kLanes * kLanes;
+      // Runs of 2: as many as the line has, the last ones perhaps twice.
+      size_t count = whole + p.kernel - 2;
+      for (size_t i = 0; i < count; i += kLanes) {
+        const size_t own = i + kLanes <= count ? i : count - kLanes;
+        sv::Store(runs + own, MaxOf(sv::Load(x + own), sv::Load(x + own + 1)));
+      }
+      size_t length = 2;
+      for (; 2 * length <= p.kernel; length *= 2) {
+        count -= length;
+        for (size_t i = 0; i < count; i += kLanes) {
+          sv::Store(runs + i,
+                    MaxOf(sv::Load(runs + i), sv::Load(runs + i + length)));
+        }
+      }
+      const float *second = runs + (p.kernel - length);
+      for (size_t i = 0; i < outputs; i += kLanes) {
+        const sv::V v = MaxOf(sv::Load(runs + i), sv::Load(second + i));
+        if (outputs - i >= kLanes) {
+          sv::Store(y + at + i, v);
+        } else {
+          sv::StoreN(y + at + i, v, static_cast<int>(outputs - i));
+        }
+      }
+    }
+  }
+}
+
 template <bool kAverage>
 void RunStrided(const Along &p) {
   switch (p.stride) {
     case 1:
+      if (!kAverage && p.dilation == 1 && p.kernel >= kShortest &&
+          p.kernel <= kLongest) {
+        return MaxOfRuns(p);
+      }
       return RunAlong<kAverage, 1>(p);
     case 2:
       return RunAlong<kAverage, 2>(p);

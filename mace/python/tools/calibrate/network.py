@@ -219,10 +219,10 @@ class Network:
 
 
 def _groups(values: Sequence[Value]) -> Iterator[list[Value]]:
-    """So that one run need not return all, nor two whose files have one name."""
+    """So that one run need not return all."""
     left = list(values)
     while left:
-        group: dict[str, Value] = {}
+        group: list[Value] = []
         size = 0
         later = []
         for value in left:
@@ -232,13 +232,12 @@ def _groups(values: Sequence[Value]) -> Iterator[list[Value]]:
             bytes_ = value.dtype.numpy.itemsize
             for dim in shape:
                 bytes_ *= dim
-            suffix = Port(value.name, (), "", DataFormat.NONE).file_suffix
             full = bool(group) and size + bytes_ > _MOST_BYTES
-            if full or suffix in group or len(group) == _MOST_TENSORS:
+            if full or len(group) == _MOST_TENSORS:
                 later.append(value)
             else:
-                group[suffix] = value
+                group.append(value)
                 size += bytes_
         if group:
-            yield list(group.values())
+            yield group
         left = later

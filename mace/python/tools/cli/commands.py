@@ -67,7 +67,7 @@ def inspect(args: argparse.Namespace) -> int:
 
 def init(args: argparse.Namespace) -> int:
     """Writes a deployment file for a model."""
-    deployment = _load(args)
+    deployment = _load(args, infer_outputs=True)
     from mace.python.tools.completion.deployment_text import deployment_text
 
     sys.stdout.write(deployment_text(deployment))
@@ -189,7 +189,9 @@ def new_op(args: argparse.Namespace) -> int:
     return room.run(args)
 
 
-def _load(args: argparse.Namespace, keep_open: bool = False) -> Deployment:
+def _load(
+    args: argparse.Namespace, keep_open: bool = False, infer_outputs: bool = False
+) -> Deployment:
     from mace.python.tools.catalogue import use_operators
     from mace.python.tools.completion.complete import Completion
     from mace.python.tools.completion.model_files import deployment_of
@@ -201,7 +203,7 @@ def _load(args: argparse.Namespace, keep_open: bool = False) -> Deployment:
     names = [key.name for key in keys_of(Deployment).values() if key.replaceable]
     given = {name: getattr(args, name) for name in names}
     replaced = {name: text for name, text in given.items() if text is not None}
-    completion = Completion(args.dims, keep_open)
+    completion = Completion(args.dims, keep_open, infer_outputs=infer_outputs)
     if args.files:
         tree = deployment_of([os.fspath(path) for path in args.files])
         deployment = deployment_of_tree(args.files[0], tree, replaced, completion)

@@ -55,11 +55,14 @@ class Completion:
         dims: numbers for open dimensions of the models, by name.
         keep_open: take those without a number as decided by each run.
         in_python: messages are for those who call `mace.load`.
+        infer_outputs: import each model for the shapes of its outputs, also if its file
+            declares them: what it declares may be old.
     """
 
     dims: Mapping[str, int]
     keep_open: bool = False
     in_python: bool = False
+    infer_outputs: bool = False
 
     def __call__(self, model: Table, context: Mapping[str, Any]) -> None:
         """Adds to a model in present spelling the keys that it lacks.
@@ -82,7 +85,8 @@ class Completion:
         config = _as_config(model, part, context)
         if config is not None:
             dimensions = Dimensions(self.dims, self.keep_open, self.in_python)
-            _Part(model, part, context, config, dimensions).complete()
+            whole = _Part(model, part, context, config, dimensions, self.infer_outputs)
+            whole.complete()
 
 
 def _only_part(model: Table) -> Table | None:
@@ -135,6 +139,7 @@ class _Part:
     context: Mapping[str, Any]
     config: ModelConfig
     dimensions: Dimensions
+    infer_outputs: bool = False
 
     def __post_init__(self) -> None:
         self.name = self.config.model_file_path.location
@@ -272,8 +277,9 @@ class _Part:
     def _outputs(self, about: ModelDescription) -> Sequence[TensorDescription]:
         """The outputs with all that can be known of their shapes."""
         wanted = self._wanted("output", about.outputs)
-        if self.part.get("output_shapes") is not None or all(
-            is_static(tensor.shape) for tensor in wanted
+        declared = all(is_static(tensor.shape) for tensor in wanted)
+        if self.part.get("output_shapes") is not None or (
+            declared and not self.infer_outputs
         ):
             return wanted
         add(self.part, "output_tensors", *(tensor.name for tensor in wanted))

@@ -98,6 +98,27 @@ def test_a_model_alone(tmp_path: Path) -> None:
     assert deployment.models["net"].platform.value == "onnx"
 
 
+@pytest.mark.parametrize(("infer", "wanted"), [(False, (5, 3)), (True, (2, 3))])
+def test_a_file_may_declare_an_old_shape(
+    infer: bool, wanted: tuple[int, ...], tmp_path: Path
+) -> None:
+    """A deployment file that is written has the shape that the model makes."""
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["x"], ["y"])],
+        "g",
+        [info("x", TensorProto.FLOAT, [2, 3])],
+        [info("y", TensorProto.FLOAT, [5, 3])],
+    )
+    path = tmp_path / "net.onnx"
+    opsets = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    completion = Completion({}, infer_outputs=infer)
+    tree = deployment_of([str(path)])
+    deployment = deployment_of_tree(path, tree, complete=completion)
+    assert _sides(deployment)[-1][1] == wanted
+
+
 def test_each_run_may_decide(tmp_path: Path) -> None:
     deployment = _of_files(_onnx(tmp_path), dims={"batch": -1, "x[3]": -1})
     shapes = [shape for _, shape, _, _ in _sides(deployment)]

@@ -317,6 +317,7 @@ _IMAGES = frozenset(
         "DepthToSpace",
         "DepthwiseConv2D",
         "DepthwiseDeconv2D",
+        "Im2Col",
         "InstanceNorm",
         "LocalResponseNorm",
         "Pooling",

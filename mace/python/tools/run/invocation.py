@@ -9,7 +9,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -61,10 +61,6 @@ class Port:
     shape: tuple[int, ...]
     data_type: str
     data_format: DataFormat
-
-    @property
-    def file_suffix(self) -> str:
-        return "_" + tensor_file_name(self.name)
 
 
 @dataclass(frozen=True)
@@ -139,7 +135,6 @@ def run_on_device(
     """
     folder = PurePosixPath(request.model.graph_path.stem)
     exchange = SCRATCH / "io"
-    _check_files(request)
     files = _model_files(request.model, folder)
     for local_path, path in files.values():
         device.push(local_path, path)
@@ -201,25 +196,17 @@ def _listening(
         device.heard = None
 
 
-def _check_files(request: Request) -> None:
-    """Two tensors must not share a file."""
-    for ports in ([port for port, _ in request.inputs], request.outputs):
-        by_file: dict[str, str] = {}
-        for port in ports:
-            other = by_file.setdefault(port.file_suffix, port.name)
-            if other != port.name:
-                raise RunnerError(
-                    f"tensors {other} and {port.name} differ only in characters "
-                    "that are no letters or digits; rename one (input_aliases, "
-                    "output_aliases)"
-                )
+def _file_name(prefix: str, port: Port, ports: Iterable[Port]) -> str:
+    """The file of a tensor; no other of `ports` has the same."""
+    return f"{prefix}_{tensor_file_name(port.name, [p.name for p in ports])}"
 
 
 def _push_inputs(
     device: Device, request: Request, local: Path, exchange: PurePosixPath
 ) -> None:
+    ports = [port for port, _ in request.inputs]
     for port, array in request.inputs:
-        path = local / f"in{port.file_suffix}"
+        path = local / _file_name("in", port, ports)
         np.ascontiguousarray(array, element_type(port.data_type)).tofile(path)
         device.push(path, exchange / path.name)
 
@@ -441,7 +428,7 @@ def _pull_outputs(
     shapes = {item["name"]: tuple(item["shape"]) for item in report["outputs"]}
     outputs = {}
     for port in request.outputs:
-        path = local / f"out{port.file_suffix}"
+        path = local / _file_name("out", port, request.outputs)
         device.pull(exchange / path.name, path)
         array = np.fromfile(path, element_type(port.data_type))
         outputs[port.name] = array.reshape(shapes[port.name])

@@ -140,7 +140,7 @@ def find_samples(folder: Path, model: ModelFile) -> tuple[str, ...]:
         problem
         for suffix in suffixes
         for tensor in model.inputs
-        if (problem := _problem(_sample_path(folder, tensor, suffix), tensor))
+        if (problem := _problem(_sample_path(folder, model, tensor, suffix), tensor))
     ]
     if problems:
         more = len(problems) - _MOST_PROBLEMS
@@ -179,7 +179,7 @@ def read_sample(folder: Path, suffix: str, model: ModelFile) -> dict[str, Array]
         InputDataError: a file cannot be read.
     """
     return {
-        tensor.name: _read(_sample_path(folder, tensor, suffix), tensor)
+        tensor.name: _read(_sample_path(folder, model, tensor, suffix), tensor)
         for tensor in model.inputs
     }
 
@@ -187,7 +187,8 @@ def read_sample(folder: Path, suffix: str, model: ModelFile) -> dict[str, Array]
 def write_outputs(folder: Path, outputs: Mapping[str, Array], suffix: str = "") -> None:
     """Writes outputs to `<name><suffix>` each, see `run_folder`."""
     for name, array in outputs.items():
-        with atomic_write(folder / (tensor_file_name(name) + suffix)) as stream:
+        file = folder / (tensor_file_name(name, outputs) + suffix)
+        with atomic_write(file) as stream:
             if suffix.endswith(_NUMPY):
                 np.save(stream, array)
             else:
@@ -207,7 +208,8 @@ def run_scripts(subgraph: SubgraphConfig, runner: SampleRunner) -> dict[str, str
 
 
 def _suffixes(folder: Path, model: ModelFile) -> list[str]:
-    names = [tensor_file_name(tensor.name) for tensor in model.inputs]
+    own = [tensor.name for tensor in model.inputs]
+    names = [tensor_file_name(name, own) for name in own]
     prefix = names[0]
     # If a file name starts with several inputs' names, the longest one counts.
     longer = tuple(name for name in names if name.startswith(prefix) and name != prefix)
@@ -223,8 +225,11 @@ def _suffixes(folder: Path, model: ModelFile) -> list[str]:
     return found
 
 
-def _sample_path(folder: Path, tensor: TensorInfo, suffix: str) -> Path:
-    return folder / (tensor_file_name(tensor.name) + suffix)
+def _sample_path(
+    folder: Path, model: ModelFile, tensor: TensorInfo, suffix: str
+) -> Path:
+    names = [info.name for info in model.inputs]
+    return folder / (tensor_file_name(tensor.name, names) + suffix)
 
 
 def _problem(path: Path, tensor: TensorInfo) -> str:

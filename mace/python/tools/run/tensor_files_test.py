@@ -25,3 +25,14 @@ from mace.python.tools.run.tensor_files import tensor_file_name
 )
 def test_names(name: str, expected: str) -> None:
     assert tensor_file_name(name) == expected
+
+
+# tensor_io_test.cc has the same names.
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("x_1", "x_1"), ("x/1", "x_1_0accdaeb"), ("x:1", "x_1_87017982"), ("y/1", "y_1")],
+)
+def test_names_that_differ_only_in_what_files_cannot_have(
+    name: str, expected: str
+) -> None:
+    assert tensor_file_name(name, ["x/1", "x:1", "x_1", "y/1"]) == expected

@@ -20,6 +20,11 @@ from mace.python.tools.ir.shapes import Shape, static
 _LOST_MASK = "it gets a mask that a layer in front of it does not keep, or several"
 
 
+# Converts a model that a layer wraps, called by a name with arguments; None if a layer
+# of it cannot be converted, which is in the table of those already.
+Networks = Callable[[Layer, str, "Sequence[Value]"], "list[Value] | None"]
+
+
 class Context:
     """One call of a layer under conversion.
 
@@ -47,6 +52,7 @@ class Context:
         masked: bool = False,
         mask: Value | None = None,
         masks: Mapping[int, Value | None] = MappingProxyType({}),
+        networks: Networks | None = None,
     ) -> None:
         self.layer = layer
         self.builder = builder
@@ -61,6 +67,7 @@ class Context:
         self.gives_mask: Value | bool | None = None
         # What the activation of the layer is applied to, if it has one.
         self.before_activation: Value | None = None
+        self._networks = networks
         self._made: set[int] = set()
 
     @property
@@ -255,7 +262,25 @@ class Context:
             self.masked,
             self.mask,
             self.masks,
+            self._networks,
         )
+
+    def network_results(
+        self, layer: Layer, suffix: str, arguments: Sequence[Value]
+    ) -> list[Value]:
+        """The results of a model inside of this layer.
+
+        Raises:
+            UnsupportedNodeError: a layer of it cannot be converted.
+        """
+        results = (
+            None
+            if self._networks is None
+            else self._networks(layer, f"{self.name}/{suffix}", arguments)
+        )
+        if results is None:
+            raise UnsupportedNodeError(f"it wraps {layer.name}, which is not supported")
+        return results
 
     def has_made(self, values: Iterable[Value]) -> None:
         """These values come from this layer."""

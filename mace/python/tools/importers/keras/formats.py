@@ -30,10 +30,9 @@ def image_order(network: Network) -> DataFormat:
 
 def _has_first(network: Network) -> bool:
     return any(
-        _is_first(layer)
-        or any(_is_first(child) for child in layer.children.values())
-        or (layer.network is not None and _has_first(layer.network))
+        _is_first(part) or (part.network is not None and _has_first(part.network))
         for layer in network.layers.values()
+        for part in (layer, *layer.children.values())
     )
 
 
@@ -75,6 +74,10 @@ def apply(
     keywords: Mapping[str, Any] | None = None,
 ) -> list[Value]:
     """The results of a layer inside of another one."""
+    if layer.network is not None and not layer.custom:
+        values = context.network_results(layer, suffix, arguments)
+        context.has_made(values)
+        return values
     handler = None if layer.custom else HANDLERS.find(layer.kind)
     if handler is None:
         raise UnsupportedNodeError(f"it wraps a layer {layer.kind}, not supported")

@@ -272,34 +272,44 @@ class _Scope:
         )
 
     def _convert_network(self, call: Call) -> None:
-        inner: Network = call.layer.network
-        given = list(call.references())
+        missing = [r for r in call.references() if r not in self._values]
+        if missing:
+            return  # caused by a layer that is already in the table
+        given = [self._values[reference] for reference in call.references()]
+        results = self._network_results(call.layer, self._prefix + call.name, given)
+        for index, value in enumerate(results):
+            if value is not None:
+                self._keep(call, index, value)
+
+    def _network_results(
+        self, layer: Layer, name: str, given: Sequence[Value]
+    ) -> list[Value | None]:
+        """The outputs of a model for these inputs, None where they are not known."""
+        inner: Network = layer.network
         run = self._run
-        name = self._prefix + call.name
         if len(given) != len(inner.inputs):
             run.unsupported.add(
                 name,
-                call.layer.kind,
+                layer.kind,
                 f"a model with {len(inner.inputs)} inputs is called with {len(given)}",
                 EXPORT_HINT,
             )
-            return
-        known = {
-            own: self._values[outer]
-            for own, outer in zip(inner.inputs, given)
-            if outer in self._values
-        }
-        if len(known) < len(given):
-            return  # caused by a layer that is already in the table
+            return []
         if self._prefix.count("/") > 16:
             raise ImportModelError(
                 f"model_file_path: {run.request.model_path}: too many models in each "
                 "other"
             )
-        scope = _Scope(run, inner, f"{name}/", known)
-        for index, value in enumerate(scope.convert(inner.outputs)):
-            if value is not None:
-                self._keep(call, index, value)
+        known = dict(zip(inner.inputs, given))
+        return _Scope(run, inner, f"{name}/", known).convert(inner.outputs)
+
+    def _wrapped_results(
+        self, layer: Layer, name: str, given: Sequence[Value]
+    ) -> list[Value] | None:
+        """All outputs of a model that a layer wraps."""
+        results = self._network_results(layer, name, given)
+        known = [value for value in results if value is not None]
+        return known if known and len(known) == len(results) else None
 
     def _convert_layer(self, call: Call, name: str) -> bool:
         layer, run = call.layer, self._run
@@ -324,6 +334,7 @@ class _Scope:
             bool(masks),
             mask,
             run.masks,
+            self._wrapped_results,
         )
 
         def convert() -> None:
@@ -366,6 +377,8 @@ def _filled(nested: Any, values: Mapping[Reference, Value]) -> Any:
 
 def _check_type(layer: Layer) -> None:
     """Refuses layers whose weights are quantized."""
+    if layer.kind.startswith("ops."):
+        return  # a function has no weights; its dtype is that of the result
     policy = layer.config.get("dtype")
     if isinstance(policy, dict):
         config = policy.get("config")

@@ -104,6 +104,10 @@ def read_network(entry: Any, keras: int, depth: int = 0) -> Network:
             raise ValueError(f"two layers are called {layer.name!r}")
         if layer.kind in NETWORKS and not layer.custom:
             layer.network = read_network(item, keras, depth + 1)
+        for child in layer.children.values():
+            if child.kind in NETWORKS and not child.custom:
+                wrapped = {"class_name": child.kind, "config": child.config}
+                child.network = read_network(wrapped, keras, depth + 1)
         layers[layer.name] = layer
     if entry["class_name"] == "Sequential":
         return _chain(layers)

@@ -360,3 +360,62 @@ def test_pads_by_lengths(mode: str, tmp_path: Path) -> None:
               else ["long", "pads"], ["y"], mode=mode),
     ]  # fmt: skip
     _check(nodes, tmp_path, {"three": _int(3), "value": np.float32(2.5)})
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_pads_with_what_is_no_number(value: float, tmp_path: Path) -> None:
+    node = _node("Pad", ["x", "pads", "value"], ["y"])
+    constants = {"pads": _int(0, 1, 2, 0, -1, 0), "value": np.float32(value)}
+    _check([node], tmp_path, constants)
+
+
+# Images [batch, 4, length, 3] of x.
+_IMAGES = (
+    _node("Transpose", ["x"], ["turned"], perm=[0, 2, 1]),
+    _node("Unsqueeze", ["turned", "three"], ["tall"]),
+    _node("Concat", ["tall"] * 3, ["images"], axis=3),
+)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_convolutions_by_computed_filters(groups: int, tmp_path: Path) -> None:
+    window = {"pads": [1, 1, 1, 0], "strides": [2, 1]}
+    nodes = [
+        *_IMAGES,
+        _node("ReduceMean", ["x"], ["mean"], keepdims=0),
+        _node("Mul", ["weights", "mean"], ["filters"]),
+        _node("Conv", ["images", "filters"], ["y"], group=groups, **window),
+    ]
+    constants = {"three": _int(3), "weights": normal(6, 4 // groups, 3, 2)}
+    _check(nodes, tmp_path, constants)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("rank", [3, 4])
+def test_convolutions_that_onnxruntime_quantized(
+    rank: int, groups: int, tmp_path: Path
+) -> None:
+    """Padding adds the zero point, which each run computes."""
+    window: dict[str, Any] = {"pads": [1, 1], "strides": [2], "kernel_shape": [3]}
+    if rank == 4:
+        window = {"pads": [1, 1, 1, 0], "strides": [2, 1], "kernel_shape": [3, 2]}
+    weights = np.random.default_rng(3).integers(
+        0, 256, (6, 4 // groups, *window["kernel_shape"]), np.uint8
+    )
+    images = "turned" if rank == 3 else "images"
+    nodes = [
+        *_IMAGES,
+        _node("DynamicQuantizeLinear", [images], ["bytes", "scale", "zp"]),
+        _node(
+            "ConvInteger",
+            ["bytes", "weights", "zp", "middle"],
+            ["sums"],
+            group=groups,
+            **window,
+        ),
+        _node("Cast", ["sums"], ["numbers"], to=onnx.TensorProto.FLOAT),
+        _node("Mul", ["numbers", "scale"], ["y"]),
+    ]
+    middle = np.array(120, np.uint8)
+    constants = {"three": _int(3), "weights": weights, "middle": middle}
+    _check(nodes, tmp_path, constants)

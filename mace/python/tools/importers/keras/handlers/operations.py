@@ -12,7 +12,7 @@ import numpy as np
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import HANDLERS, Context
 from mace.python.tools.importers.keras.handlers.functions import function
-from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 
 _BINARY = {
@@ -85,7 +85,7 @@ def _operands(context: Context) -> list[Value]:
         if isinstance(item, Value):
             operands.append(item if integers else context.as_floats(item))
         else:
-            array = _array(item)
+            array = array_of(item)
             whole = integers and array.dtype.kind in "iu"
             operands.append(
                 context.constant(array.astype(np.int32 if whole else np.float32))
@@ -95,7 +95,8 @@ def _operands(context: Context) -> list[Value]:
     return operands
 
 
-def _array(item: Any) -> np.ndarray[Any, np.dtype[Any]]:
+def array_of(item: Any) -> Array:
+    """Numbers that a file has in a call."""
     if isinstance(item, Mapping):
         config = item.get("config")
         item = config.get("value") if isinstance(config, Mapping) else None
@@ -124,7 +125,7 @@ def activation(context: Context) -> None:
     context.give(function(context, context.floats(), name))
 
 
-def _argument(context: Context, index: int, name: str, default: Any = None) -> Any:
+def argument(context: Context, index: int, name: str, default: Any = None) -> Any:
     """A setting: of the function, or of its call."""
     if name in context.keywords:
         return context.keywords[name]
@@ -136,7 +137,7 @@ def _argument(context: Context, index: int, name: str, default: Any = None) -> A
 @HANDLERS.register("ops.Softmax", "ops.LogSoftmax")
 def softmax(context: Context) -> None:
     """Over one axis."""
-    axis = _argument(context, 1, "axis", -1)
+    axis = argument(context, 1, "axis", -1)
     if not isinstance(axis, int):
         raise UnsupportedNodeError(f"axis is {axis!r}")
     is_log = context.layer.kind == "ops.LogSoftmax"
@@ -146,7 +147,7 @@ def softmax(context: Context) -> None:
 @HANDLERS.register("ops.Gelu")
 def gelu(context: Context) -> None:
     """Approximate unless the call says otherwise."""
-    approximate = _argument(context, 1, "approximate", True)
+    approximate = argument(context, 1, "approximate", True)
     name = "GELU_TANH" if approximate else "GELU"
     context.emit("Activation", [context.floats()], activation=name)
 
@@ -154,7 +155,7 @@ def gelu(context: Context) -> None:
 @HANDLERS.register("ops.Any", "ops.All", *_REDUCTIONS)
 def reduction(context: Context) -> None:
     """Over some axes, or all."""
-    x, axes = context.floats(), _argument(context, 1, "axis")
+    x, axes = context.floats(), argument(context, 1, "axis")
     kind = context.layer.kind
     if kind in _LOGICAL:
         truth = context.step(
@@ -167,7 +168,7 @@ def reduction(context: Context) -> None:
     attrs = {
         "mode": _LOGICAL.get(kind) or _REDUCTIONS[kind],
         "axes": [context.axis(axis, x) for axis in axes],
-        "keep_dims": bool(_argument(context, 2, "keepdims", False)),
+        "keep_dims": bool(argument(context, 2, "keepdims", False)),
     }
     if kind in _LOGICAL:
         found = context.step("Reduce", [x], "found", **attrs)
@@ -179,8 +180,8 @@ def reduction(context: Context) -> None:
 @HANDLERS.register("ops.Reshape")
 def reshape(context: Context) -> None:
     """All dimensions, also that of the batch."""
-    x, shape = context.input(), _argument(context, 1, "newshape")
-    shape = _argument(context, 1, "shape") if shape is None else shape
+    x, shape = context.input(), argument(context, 1, "newshape")
+    shape = argument(context, 1, "shape") if shape is None else shape
     if not isinstance(shape, list) or not all(
         isinstance(dim, int) or dim is None for dim in shape
     ):
@@ -191,7 +192,7 @@ def reshape(context: Context) -> None:
 @HANDLERS.register("ops.Transpose")
 def transpose(context: Context) -> None:
     """Axes in another order, or the reverse."""
-    x, axes = context.input(), _argument(context, 1, "axes")
+    x, axes = context.input(), argument(context, 1, "axes")
     rank = context.rank(x)
     perm = list(range(rank))[::-1] if axes is None else [a % rank for a in axes]
     context.emit("Transpose", [x], perm=perm)
@@ -200,7 +201,7 @@ def transpose(context: Context) -> None:
 @HANDLERS.register("ops.ExpandDims")
 def expand_dims(context: Context) -> None:
     """New axes of length 1."""
-    axes = _argument(context, 1, "axis")
+    axes = argument(context, 1, "axis")
     context.emit(
         "ExpandDims",
         [context.input()],
@@ -211,7 +212,7 @@ def expand_dims(context: Context) -> None:
 @HANDLERS.register("ops.Squeeze")
 def squeeze(context: Context) -> None:
     """Without axes of length 1."""
-    x, axes = context.input(), _argument(context, 1, "axis")
+    x, axes = context.input(), argument(context, 1, "axis")
     if axes is None:
         axes = [a for a, dim in enumerate(context.fixed(x)) if dim == 1]
     axes = [axes] if isinstance(axes, int) else axes
@@ -223,7 +224,7 @@ def joined(context: Context) -> None:
     """Along an axis that is there, or a new one."""
     values = context.inputs
     is_stack = context.layer.kind == "ops.Stack"
-    axis = _argument(context, 1, "axis", 0)
+    axis = argument(context, 1, "axis", 0)
     context.emit("Stack" if is_stack else "Concat", values, axis=axis)
 
 
@@ -236,7 +237,7 @@ def matmul(context: Context) -> None:
 @HANDLERS.register("ops.Clip")
 def clip(context: Context) -> None:
     """Between two numbers."""
-    low, high = (_argument(context, i + 1, n) for i, n in enumerate(("x_min", "x_max")))
+    low, high = (argument(context, i + 1, n) for i, n in enumerate(("x_min", "x_max")))
     x = context.floats()
     for number, mode in ((low, "MAX"), (high, "MIN")):
         if not isinstance(number, (int, float)):
@@ -249,7 +250,7 @@ def clip(context: Context) -> None:
 @HANDLERS.register("ops.GetItem")
 def get_item(context: Context) -> None:
     """Slices, as `x[:, 1:]` writes them."""
-    x, key = context.input(), _argument(context, 1, "key")
+    x, key = context.input(), argument(context, 1, "key")
     parts = key if isinstance(key, list) else [key]
     rank = context.rank(x)
     axes: list[int] = []

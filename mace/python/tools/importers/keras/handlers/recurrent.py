@@ -287,10 +287,10 @@ def bidirectional(context: Context) -> None:
 
 @HANDLERS.register("TimeDistributed")
 def time_distributed(context: Context) -> None:
-    """A layer on each step."""
+    """A layer or a model on each step."""
     context.refuse_mask()
     inner = context.layer.children.get("layer")
-    if inner is None or inner.network is not None:
+    if inner is None:
         raise UnsupportedNodeError("it wraps no layer that is supported")
     x = context.input()
     dims = context.dims(x)
@@ -301,6 +301,9 @@ def time_distributed(context: Context) -> None:
         )
     batch = dims[0] * dims[1] if dims[0] != -1 else -1
     flat = context.step("Reshape", [x], "flat", shape=[batch, *dims[2:]])
-    (y,) = apply(context, inner, [flat], "each")
+    results = apply(context, inner, [flat], "each")
+    if len(results) != 1:
+        raise UnsupportedNodeError(f"it wraps a layer with {len(results)} results")
+    (y,) = results
     after = context.dims(y)[1:]
     context.emit("Reshape", [y], shape=[dims[0], dims[1], *after])

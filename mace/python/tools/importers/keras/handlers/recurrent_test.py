@@ -92,6 +92,37 @@ def test_layers_on_steps(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("order", ["channels_last", "channels_first"])
+def test_models_on_steps(tmp_path: Path, order: str) -> None:
+    """A network on images in front of a recurrent layer, as models of video have."""
+    image = keras.Input((4, 5, 2), name="image")
+    y = layers.Conv2D(3, 2, activation="relu", data_format=order)(image)
+    y = layers.BatchNormalization()(y)
+    inner = keras.Model(image, layers.GlobalAveragePooling2D(data_format=order)(y))
+    steps = [layers.Flatten(), layers.Dense(3)]
+    chain = keras.Sequential([keras.Input((4, 5, 2)), *steps])
+    FAMILY.check(
+        tmp_path,
+        lambda x: [
+            layers.LSTM(3)(layers.TimeDistributed(inner)(x)),
+            layers.TimeDistributed(chain)(x),
+        ],
+        rand(2, 3, 4, 5, 2),
+        endings=("keras", "h5"),
+    )
+
+
+def test_what_a_model_on_steps_lacks_is_named(tmp_path: Path) -> None:
+    word = keras.Input((4,), name="word")
+    inner = keras.Model(word, layers.Solarization(name="odd")(word))
+    x = keras.Input((3, 4), batch_size=1, name="x0")
+    path = tmp_path / "m.keras"
+    keras.Model(x, layers.TimeDistributed(inner, name="y")(x)).save(path)
+    with pytest.raises(UnsupportedNodesError, match="y/each/odd") as error:
+        imported(path, [rand(1, 3, 4)], ["y"])
+    assert "changes the colours" in str(error.value)
+
+
 # Gaps, all steps, none of them, and some at the end.
 _WORDS = np.array(
     [[0, 3, 0, 2, 1], [1, 2, 3, 4, 1], [0, 0, 0, 0, 0], [4, 2, 0, 0, 0]], np.int32

@@ -15,7 +15,7 @@ from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import END
+from mace.python.tools.ir.shapes import END, static
 
 # Each copy becomes an operator; no real model has more than this.
 _MOST_COPIES = 256
@@ -241,11 +241,34 @@ def _pad(node: Node) -> None:
         node.emit("Pad", [x], attrs)
         return
     # The attribute is a finite number.
+    if static(node.shape(x)) is None:
+        node.set_output(0, _set_around(node, x, node.make("Pad", [x], attrs), grow))
+        return
     inside = np.ones(node.static_shape(x), bool)
     around = list(zip(grow[::2], grow[1::2]))
     mask = node.literal(~np.pad(inside, around), DataType.BOOL)
     other = node.literal(value)
     node.emit("Where", [mask, other, node.make("Pad", [x], attrs)])
+
+
+def _set_around(node: Node, x: Value, padded: Value, grow: list[int]) -> Value:
+    """Gives what pads add to a tensor the value that they have in the model."""
+    lengths, rank = Lengths(node), len(node.shape(x))
+    value = node.scalar(_pads(node, rank)[1], x)
+    for axis in range(rank):
+        before, after = grow[2 * axis : 2 * axis + 2]
+        lined = {"shape": [-1, *[1] * (rank - 1 - axis)]}
+        sides = [(before, lengths.number(before))] if before else []
+        if after:
+            own = lengths.of_axis(x, axis)
+            sides.append((0, lengths.total(own, lengths.number(before))))
+        for is_front, bound in sides:
+            places = lengths.positions(lengths.of_axis(padded, axis))
+            first = node.make("Eltwise", [places, bound], {"mode": "LESS"})
+            first = node.make("Reshape", [first], lined)
+            both = [value, padded] if is_front else [padded, value]
+            padded = node.make("Where", [first, *both])
+    return padded
 
 
 def _pad_by_lengths(node: Node, mode: str) -> None:

@@ -7,11 +7,8 @@ from __future__ import annotations
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.handlers import volume
 from mace.python.tools.importers.onnx.handlers.taps import (
-    extent,
-    in_pairs,
-    pads,
-    stride,
-    under_taps,
+    by_matrices,
+    check_channels,
 )
 from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.importers.onnx.window import (
@@ -52,10 +49,8 @@ def _conv(node: Node) -> None:
 
 
 def _by_computed_filter(node: Node) -> None:
-    """The product of the filter [groups, O / groups, C / groups * taps] and of the
-    elements under each tap [N, groups, C / groups * taps, Y * X].
-    """
-    x, filters = node.input(0), node.input(1)
+    """The product of the elements under each window and of the filter."""
+    filters = node.input(1)
     out, depth, *kernel = node.static_shape(filters)
     if len(kernel) not in (1, 2):
         raise UnsupportedNodeError(
@@ -64,36 +59,27 @@ def _by_computed_filter(node: Node) -> None:
         )
     window = read_window(node, len(kernel) + 2, kernel)
     groups = node.integer("group", 1)
-    batch, channels, *sides = node.static_shape(x)
-    if groups < 1 or out % groups or channels != depth * groups:
-        raise UnsupportedNodeError(
-            f"{channels} input channels, a filter of {[out, depth, *kernel]} and "
-            f"{groups} groups"
-        )
-    if window.is_line:
-        x, sides = node.make("ExpandDims", [x], {"axes": [2]}), [1, *sides]
-    befores, afters = pads(window, sides)
-    if any((*befores, *afters)):
-        around = in_pairs([0, 0, *befores, 0, 0, *afters])
-        x = node.make("Pad", [x], {"pads": around})
-    counts = [
-        (side + before + after - extent(window, i)) // stride(window, i) + 1
-        for i, (side, before, after) in enumerate(zip(sides, befores, afters))
-    ]
-    if min(counts) < 1:
-        raise UnsupportedNodeError(f"a window larger than the input {sides}")
+    check_channels(node, (out, depth, *kernel), groups)
     taps = window.kernel[0] * window.kernel[1]
-    rows = under_taps(node, x, window, (batch, groups, depth), counts)
-    shape = [1, groups, out // groups, depth * taps]
-    matrix = node.make("Reshape", [filters], {"shape": shape})
-    result = node.make("MatMul", [matrix, rows])
-    shape = [batch, out, *(counts[1:] if window.is_line else counts)]
+    # Taps before channels, as the elements under a window are.
+    perm = [0, *range(2, len(kernel) + 2), 1]
+    parts = node.make("Transpose", [filters], {"perm": perm})
+    shape = [out, taps * depth]
+    if groups > 1:
+        shape = [groups, 1, out // groups, taps * depth]
+    matrix = node.make("Reshape", [parts], {"shape": shape})
+    result = by_matrices(
+        node,
+        window,
+        groups,
+        None,
+        lambda rows: node.make("MatMul", [rows, matrix], {"transpose_b": True}),
+    )
     if not node.has_input(2):
-        node.emit("Reshape", [result], {"shape": shape})
+        node.set_output(0, result)
         return
-    result = node.make("Reshape", [result], {"shape": shape})
     lined_up = node.make(
-        "Reshape", [node.input(2)], {"shape": [-1, *[1] * len(shape[2:])]}
+        "Reshape", [node.input(2)], {"shape": [-1, *[1] * len(kernel)]}
     )
     node.emit("Eltwise", [result, lined_up], {"mode": "ADD"})
 

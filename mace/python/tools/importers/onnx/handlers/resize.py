@@ -6,13 +6,14 @@ must not change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.handlers.crop import crop_and_resize
+from mace.python.tools.importers.onnx.lengths import Lengths
 from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.importers.onnx.window import NCHW
 from mace.python.tools.importers.volumes import reshaped
@@ -152,44 +153,81 @@ def _by_computed_sizes(
         raise UnsupportedNodeError(
             "keeps the aspect ratio in sizes computed at run time", STATIC_HINT
         )
-    node.require_shape_only(sizes, "sizes")
-    rank = len(node.shape(x))
-    if rank == 4 and list(axes) == [2, 3]:
-        node.emit("Resize", [x, sizes], {**NCHW, **attrs})
-        return
-    if rank != 4 or list(axes) != [0, 1, 2, 3] or not _keeps_channels(node, sizes, x):
+    lengths = Lengths(node)
+    if len(lengths.known(sizes)) != len(axes):
         raise UnsupportedNodeError(
-            f"sizes ({sizes.name}) computed at run time, of which the first two are "
-            "not plainly those of the input",
+            f"{len(lengths.known(sizes))} sizes for {len(axes)} axes"
+        )
+    wanted = {
+        axis: lengths.element(sizes, place)
+        for place, axis in enumerate(axes)
+        if not _is_own(lengths, sizes, place, (x, axis))
+    }
+    shape = node.shape(x)
+    if len(shape) == 5 and wanted.keys() <= {2, 3, 4}:
+        _volume_by_lengths(node, wanted, attrs)
+    elif len(shape) == 4 and wanted.keys() <= {2, 3}:
+        size = _side_by_side(node, [_length(lengths, wanted, x, a) for a in (2, 3)])
+        node.emit("Resize", [x, size], {**NCHW, **attrs})
+    elif len(shape) == 4 and wanted.keys() <= {1, 2}:
+        size = _side_by_side(node, [_length(lengths, wanted, x, a) for a in (1, 2)])
+        node.emit("Resize", [x, size], attrs)
+    elif len(shape) == 3 and wanted.keys() <= {2}:
+        image = node.make("ExpandDims", [x], {"axes": [2]})
+        across = [lengths.number(1), _length(lengths, wanted, x, 2)]
+        size = _side_by_side(node, across)
+        image = node.make("Resize", [image, size], {**NCHW, **attrs})
+        node.emit("Squeeze", [image], {"axes": [2]})
+    else:
+        raise UnsupportedNodeError(
+            f"sizes ({sizes.name}) computed at run time resize the axes "
+            f"{sorted(wanted)} of {format_shape(shape)}; height and width of an image, "
+            "and the depth of a volume, are supported",
             STATIC_HINT,
         )
-    part = {"axes": [0], "begins": [2], "ends": [4], "strides": [1]}
-    size = node.make("StridedSlice", [sizes], part)
-    node.emit("Resize", [x, size], {**NCHW, **attrs})
 
 
-def _keeps_channels(node: Node, sizes: Value, x: Value) -> bool:
-    """Whether the first two sizes are those of x: by what is known of them, or as
-    Concat(Shape(x)[0:2], ...), which exporters write.
+def _is_own(
+    lengths: Lengths, sizes: Value, place: int, dimension: tuple[Value, int]
+) -> bool:
+    """Whether a size is plainly that of a dimension: by what is known of both, or as an
+    element of Shape(x), perhaps cut and joined with others, as exporters write it.
     """
-    if sizes.dims is not None:
-        own, wanted = node.shape(x)[:2], sizes.dims.reshape(-1)[:2]
-        if None not in own and list(wanted) == list(own):
-            return True
-    joined = sizes.producer
-    if joined is None or joined.type != "Concat":
-        return False
-    cut = joined.input(0).producer
-    if cut is None or cut.type != "StridedSlice" or cut.input(0).producer is None:
-        return False
-    shape = cut.input(0).producer
-    whole = {"begins": [0], "ends": [2], "strides": [1]}
-    return (
-        shape is not None
-        and shape.type == "Shape"
-        and shape.input(0) is x
-        and all(list(cut.attr(name)) == value for name, value in whole.items())
-    )
+    x, axis = dimension
+    own, wanted = (x.shape or ())[axis], lengths.known(sizes)[place]
+    if own is not None and own == wanted:
+        return True
+    found, maker = place, sizes.producer
+    while maker is not None:
+        if maker.type == "Shape":
+            return maker.input(0) is x and found == axis
+        source = maker.input(0)
+        if maker.type == "Concat":
+            for part in maker.inputs:
+                count = len(lengths.known(part)) if part is not None else 0
+                if part is not None and found < count:
+                    source = part
+                    break
+                found -= count
+        elif maker.type == "StridedSlice":
+            count = len(lengths.known(source))
+            (begin,), (step,) = maker.attr("begins"), maker.attr("strides")
+            found = (begin if begin >= 0 else begin + count) + found * step
+        elif maker.type not in ("Cast", "Reshape"):
+            return False
+        maker = source.producer
+    return False
+
+
+def _length(
+    lengths: Lengths, wanted: Mapping[int, Value], x: Value, axis: int
+) -> Value:
+    """The wanted length of an axis, or the one that it has."""
+    return wanted[axis] if axis in wanted else lengths.of_axis(x, axis)
+
+
+def _side_by_side(node: Node, parts: Sequence[Value]) -> Value:
+    return node.make("Concat", parts, {"axis": 0})
 
 
 def _emit(
@@ -242,12 +280,9 @@ def _volume(
     scales: Mapping[int, float],
     attrs: dict[str, Any],
 ) -> None:
-    """Height and width of all slices, then the depth of all columns: the weights of an
-    element are products of those along each axis.
-    """
-    x = node.input(0)
+    """A volume in a size that is known, or by factors."""
 
-    def resized(x: Value, axes: tuple[int, ...]) -> Value:
+    def resized(x: Value, axes: tuple[int, int]) -> Value:
         both = dict(attrs)
         if sizes:
             own = {place: sizes[a] for place, a in enumerate(axes, 2) if a in sizes}
@@ -255,6 +290,37 @@ def _volume(
         if scales:
             both["scales"] = [scales.get(axis, 1.0) for axis in axes]
         return node.make("Resize", [x], {**NCHW, **both})
+
+    _by_slices_and_columns(node, resized)
+
+
+def _volume_by_lengths(
+    node: Node, wanted: Mapping[int, Value], attrs: dict[str, Any]
+) -> None:
+    """A volume in a size that each run computes."""
+    lengths = Lengths(node)
+
+    def resized(x: Value, axes: tuple[int, int]) -> Value:
+        if not wanted.keys() & set(axes):
+            return x
+        own = {place: wanted[a] for place, a in enumerate(axes, 2) if a in wanted}
+        size = _side_by_side(node, [_length(lengths, own, x, a) for a in (2, 3)])
+        return node.make("Resize", [x, size], {**NCHW, **attrs})
+
+    _by_slices_and_columns(node, resized)
+
+
+def _by_slices_and_columns(
+    node: Node, resized: Callable[[Value, tuple[int, int]], Value]
+) -> None:
+    """Height and width of all slices, then the depth of all columns: the weights of an
+    element are products of those along each axis.
+
+    Args:
+        resized: images [N, C, H, W] whose height and width are these axes of the
+            volume in another size.
+    """
+    x = node.input(0)
 
     def turned(value: Value, *lengths: Sequence[tuple[Value, int]]) -> Value:
         return reshaped(node.make, value, lengths)

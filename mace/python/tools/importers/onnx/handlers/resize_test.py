@@ -233,7 +233,8 @@ def _import_any_size(model: onnx.ModelProto, folder: Path) -> Any:
         dim.dim_param = f"d{index}"
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
-    inputs = (InputSpec("x", (-1, 3, -1, -1), data_format=DataFormat.NONE),)
+    shape = (-1, 3, *[-1] * (len(dims) - 2))
+    inputs = (InputSpec("x", shape, data_format=DataFormat.NONE),)
     outputs = (OutputSpec("y", DataFormat.NONE),)
     return import_model(ImportRequest("model", path, inputs, outputs))
 
@@ -248,8 +249,51 @@ def test_sizes_that_follow_from_shapes(axes: list[int] | None, tmp_path: Path) -
 
 
 def test_sizes_that_may_resize_channels(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedNodesError, match="first two are not plainly"):
+    with pytest.raises(UnsupportedNodesError, match=r"resize the axes \[0, 1, 2, 3\]"):
         _import_any_size(_by_shape((1, 3)), tmp_path)
+
+
+def _stretched(rank: int, axes: Sequence[int], **attrs: Any) -> onnx.ModelProto:
+    """Other lengths of some axes by arithmetic on the shape."""
+    make = onnx.helper.make_node
+    nodes = [make("Shape", ["x"], ["shape"])]
+    for axis in range(rank):
+        nodes.append(make("Gather", ["shape", f"at{axis}"], [f"own{axis}"]))
+        if axis in axes:
+            nodes.append(make("Mul", [f"own{axis}", f"times{axis}"], [f"all{axis}"]))
+    parts = [f"{'all' if axis in axes else 'own'}{axis}" for axis in range(rank)]
+    nodes.append(make("Concat", parts, ["sizes"], axis=0))
+    nodes.append(make("Resize", ["x", "", "", "sizes"], ["y"], **attrs))
+    constants = {}
+    for axis in range(rank):
+        constants[f"at{axis}"] = np.array([axis], np.int64)
+        constants[f"times{axis}"] = np.array([axis], np.int64)
+    x = normal(2, 3, *range(4, 2 + rank))
+    return make_model(nodes, {"x": x}, ["y"], constants, 19)
+
+
+@pytest.mark.parametrize(
+    "attrs",
+    [
+        {"mode": "nearest", "nearest_mode": "floor"},
+        {"mode": "linear"},
+        {"mode": "linear", "coordinate_transformation_mode": "align_corners"},
+    ],
+)
+@pytest.mark.parametrize(
+    ("rank", "axes"),
+    [(3, [2]), (4, [1, 2]), (4, [2, 3]), (5, [2]), (5, [3, 4]), (5, [2, 3, 4])],
+)
+def test_sizes_of_lines_and_volumes_that_follow_from_shapes(
+    rank: int, axes: list[int], attrs: dict[str, Any], tmp_path: Path
+) -> None:
+    if axes == [1, 2]:  # images with channels last
+        attrs = {k: v for k, v in attrs.items() if k != "nearest_mode"}
+    model = _stretched(rank, axes, **attrs)
+    graph = _import_any_size(model, tmp_path)
+    for x in (normal(2, 3, *range(4, 2 + rank)), normal(1, 3, *range(3, 1 + rank))):
+        wanted = run_onnxruntime(model, {"x": x})
+        assert_same([run_graph(graph, {"x": x})["y"]], wanted, rtol=2e-5)
 
 
 @pytest.mark.parametrize(

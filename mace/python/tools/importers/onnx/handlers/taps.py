@@ -1,74 +1,71 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The elements under each tap of a filter, for convolutions by products of matrices."""
+"""Convolutions by products of matrices: the elements under each window, and the filter.
+
+Sizes of images may be open: the windows are those of an operator, not of slices.
+"""
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Callable
 
+from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import Node
-from mace.python.tools.importers.onnx.window import Window
+from mace.python.tools.importers.onnx.window import NCHW, Window
 from mace.python.tools.ir.graph import Value
 
-
-def stride(window: Window, axis: int) -> int:
-    """The step between windows."""
-    return int(window.attrs["strides"][axis])
+# The product of rows [..., K] and a filter that belongs to them.
+Product = Callable[[Value], Value]
 
 
-def extent(window: Window, axis: int) -> int:
-    """The elements from the first tap to the last one."""
-    return int((window.kernel[axis] - 1) * window.attrs["dilations"][axis] + 1)
+def check_channels(node: Node, filters: tuple[int, ...], groups: int) -> None:
+    """Refuses a filter [O, C / groups, ...] that does not fit the input."""
+    channels = node.shape(node.input(0))[1]
+    fits = not isinstance(channels, int) or channels == filters[1] * groups
+    if groups < 1 or filters[0] % groups or not fits:
+        raise UnsupportedNodeError(
+            f"{channels} input channels, a filter of {list(filters)} and "
+            f"{groups} groups"
+        )
 
 
-def pads(window: Window, sides: list[int]) -> tuple[list[int], list[int]]:
-    """Padding before and after each side."""
-    padding = window.attrs["padding"]
-    if padding == "EXPLICIT":
-        given = window.attrs["pads"]
-        return list(given[:2]), list(given[2:])
-    totals = [0, 0]
-    if padding != "VALID":
-        for axis, side in enumerate(sides):
-            step = stride(window, axis)
-            covered = (-(-side // step) - 1) * step + extent(window, axis)
-            totals[axis] = max(covered - side, 0)
-    less = [total // 2 for total in totals]
-    more = [total - half for total, half in zip(totals, less)]
-    return (more, less) if padding == "SAME_LOWER" else (less, more)
-
-
-def in_pairs(pads: list[int]) -> list[int]:
-    """From ONNX's order to MACE's: both pads of an axis one after the other."""
-    rank = len(pads) // 2
-    return [pad for pair in zip(pads[:rank], pads[rank:]) for pad in pair]
-
-
-def under_taps(
+def by_matrices(
     node: Node,
-    x: Value,
     window: Window,
-    parts: tuple[int, int, int],
-    counts: list[int],
+    groups: int,
+    outside: Value | None,
+    product: Product,
 ) -> Value:
-    """[N, groups, C / groups * taps, Y * X] of the padded image."""
-    batch, groups, depth = parts
-    strides, dilations = window.attrs["strides"], window.attrs["dilations"]
-    pixels = counts[0] * counts[1]
-    found = []
-    for tap in itertools.product(*(range(length) for length in window.kernel)):
-        begins = [place * dilation for place, dilation in zip(tap, dilations)]
-        ends = [
-            begin + (count - 1) * step + 1
-            for begin, count, step in zip(begins, counts, strides)
-        ]
-        attrs = {"axes": [2, 3], "begins": begins, "ends": ends, "strides": strides}
-        cut = node.make("StridedSlice", [x], attrs)
-        shape = [batch, groups, depth, 1, pixels]
-        found.append(node.make("Reshape", [cut], {"shape": shape}))
-    joined = found[0]
-    if len(found) > 1:
-        joined = node.make("Concat", found, {"axis": 3})
-    return node.make(
-        "Reshape", [joined], {"shape": [batch, groups, depth * len(found), pixels]}
-    )
+    """A convolution of input 0, in ONNX's order.
+
+    Args:
+        window: of the filter.
+        groups: of channels.
+        outside: what padding adds; None: 0.
+        product: of the elements under each window, taps before channels: of
+            [N, Y, X, K], or of [N, groups, Y, X, K], a result with the outputs of the
+            filter in the place of K.
+    """
+    x = node.input(0)
+    if window.is_line:
+        x = node.make("ExpandDims", [x], {"axes": [2]})
+    attrs = {**NCHW, **window.attrs, "kernels": list(window.kernel)}
+    inputs = [x] if outside is None else [x, outside]
+    rows = node.make("Im2Col", inputs, attrs)
+    rows = node.make("Transpose", [rows], {"perm": [0, 2, 3, 1]})
+    if groups == 1:
+        result = product(rows)
+    else:
+        taps = window.kernel[0] * window.kernel[1]
+        depth = node.shape(rows)[3]
+        if not isinstance(depth, int):
+            raise UnsupportedNodeError(f"the channels of {x.name} are not known")
+        parts = [0, 0, 0, taps, groups, depth // taps // groups]
+        rows = node.make("Reshape", [rows], {"shape": parts})
+        rows = node.make("Transpose", [rows], {"perm": [0, 4, 1, 2, 3, 5]})
+        shape = [0, 0, 0, 0, depth // groups]
+        result = product(node.make("Reshape", [rows], {"shape": shape}))
+        result = node.make("Transpose", [result], {"perm": [0, 2, 3, 1, 4]})
+        result = node.make("Reshape", [result], {"shape": [0, 0, 0, -1]})
+    result = node.make("Transpose", [result], {"perm": [0, 3, 1, 2]})
+    return node.make("Squeeze", [result], {"axes": [2]}) if window.is_line else result

@@ -487,19 +487,20 @@ _PADS = {
 @HANDLERS.register(*_PADS)
 def _pad(c: Context) -> None:
     x = c.value("self")
-    pads = c.integers("pad" if c.has("pad") else "padding")
+    pads = c.sizes("pad" if c.has("pad") else "padding")
     mode = _PADS[f"aten.{c.operator}"] or c.text("mode", "constant")
-    if mode not in _PAD_MODES or len(pads) % 2:
-        raise UnsupportedNodeError(f"mode {mode!r} with padding {pads}")
     rank = c.rank(x)
-    begins, ends = np.zeros((2, rank), np.int64)
+    if mode not in _PAD_MODES or len(pads) % 2 or len(pads) > 2 * rank:
+        raise UnsupportedNodeError(f"mode {mode!r} with {len(pads)} pads")
+    begins: list[Size] = [0] * rank
+    ends: list[Size] = [0] * rank
     for index in range(len(pads) // 2):
-        begins[rank - 1 - index], ends[rank - 1 - index] = pads[
-            2 * index : 2 * index + 2
-        ]
+        # The last axis comes first.
+        axis = rank - 1 - index
+        begins[axis], ends[axis] = pads[2 * index : 2 * index + 2]
     value = c.number("value", 0.0) if mode == "constant" else 0.0
     filler = c.constant(value, x.dtype) if mode == "constant" else None
-    amounts = np.concatenate([begins, ends])
+    amounts = c.dims([*begins, *ends])
     c.give(c.op("Pad", x, amounts, filler, mode=_PAD_MODES[mode]))
 
 

@@ -1,0 +1,517 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of Keras that consist of operators of ONNX: one table from the class of the
+function to what computes it. All get the arguments of the call or, where the file has
+them there, of the function's configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.keras.context import HANDLERS, Context
+from mace.python.tools.importers.keras.handlers.operations import argument, array_of
+from mace.python.tools.importers.near_zero import expm1, log1p
+from mace.python.tools.importers.onnx.operators import Operators
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import Value
+
+_BOOL = DataType.BOOL
+_FLOAT = DataType.FLOAT32
+_INT = DataType.INT32
+_DTYPES = {
+    "bool": _BOOL,
+    **dict.fromkeys(("float16", "bfloat16", "float32", "float64"), _FLOAT),
+    **dict.fromkeys(("int16", "int32", "int64", "uint16", "uint32"), _INT),
+    "int8": DataType.INT8,
+    "uint8": DataType.UINT8,
+}
+
+
+class _Call(Operators):
+    """One call of a function."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context.builder, context.name)
+        self._context = context
+
+    def get(self, index: int, name: str, default: Any = None) -> Any:
+        """A setting."""
+        return argument(self._context, index, name, default)
+
+    def number(self, index: int, name: str, default: float) -> float:
+        """A setting that is a number."""
+        found = self.get(index, name, default)
+        if isinstance(found, bool) or not isinstance(found, (int, float)):
+            raise UnsupportedNodeError(f"{name} is {found!r}")
+        return float(found)
+
+    def tensor(self, index: int, name: str = "") -> Value:
+        """An argument that is a tensor, or an array in the file."""
+        found = self.get(index, name)
+        return found if isinstance(found, Value) else self.constant(array_of(found))
+
+    def floats(self, index: int = 0, name: str = "") -> Value:
+        """The same as float32."""
+        return self.cast(self.tensor(index, name), _FLOAT)
+
+    def truth(self, index: int) -> Value:
+        """The same as bool."""
+        return self.cast(self.tensor(index), _BOOL)
+
+    def tensors(self) -> list[Value]:
+        """All tensors of the call."""
+        return self._context.inputs
+
+    def places(self, index: int, name: str, rank: int) -> list[int]:
+        """Axes counted from the front; all without any."""
+        found = self.get(index, name)
+        if found is None:
+            return list(range(rank))
+        axes = found if isinstance(found, (list, tuple)) else [found]
+        if not all(isinstance(axis, int) for axis in axes):
+            raise UnsupportedNodeError(f"{name} is {found!r}")
+        return [self.axis(axis, rank) for axis in axes]
+
+    def integers(self, index: int, name: str) -> list[int]:
+        """A setting of one or several whole numbers."""
+        found = self.get(index, name)
+        items = found if isinstance(found, (list, tuple)) else [found]
+        if not all(isinstance(v, int) and not isinstance(v, bool) for v in items):
+            raise UnsupportedNodeError(f"{name} is {found!r}")
+        return list(items)
+
+    def keeps(self) -> int:
+        """Whether reductions keep the axes."""
+        return int(bool(self.get(2, "keepdims", False)))
+
+
+_Result = Any
+_Function = Callable[[_Call], _Result]
+
+
+def _plain(op_type: str) -> _Function:
+    return lambda c: c.op(op_type, c.floats())
+
+
+def _logical(op_type: str) -> _Function:
+    return lambda c: c.op(op_type, c.truth(0), c.truth(1))
+
+
+def _scaled(op_type: str, before: float, behind: float) -> _Function:
+    """`op_type` of a multiple of x, times a number."""
+
+    def compute(c: _Call) -> Value:
+        x = c.floats()
+        x = x if before == 1 else c.op("Mul", x, c.constant(before, _FLOAT))
+        y = c.op(op_type, x)
+        return y if behind == 1 else c.op("Mul", y, c.constant(behind, _FLOAT))
+
+    return compute
+
+
+def _reduced(op_type: str) -> _Function:
+    def compute(c: _Call) -> Value:
+        x = c.floats()
+        axes = c.places(1, "axis", c.rank(x))
+        return c.op(op_type, x, axes, keepdims=c.keeps())
+
+    return compute
+
+
+def _variance(c: _Call) -> Value:
+    x = c.floats()
+    axes = c.places(1, "axis", c.rank(x))
+    mean = c.op("ReduceMean", x, axes, keepdims=1)
+    far = c.op("Sub", x, mean)
+    return c.op("ReduceMean", c.op("Mul", far, far), axes, keepdims=c.keeps())
+
+
+def _norm(c: _Call) -> Value:
+    order = c.get(1, "ord")
+    if order not in (None, 2, "fro", "euclidean"):
+        raise UnsupportedNodeError(f"ord is {order!r}")
+    x = c.floats()
+    axes = c.places(2, "axis", c.rank(x))
+    if order == 2 and len(axes) != 1:
+        raise UnsupportedNodeError("the largest singular value of matrices")
+    keep = int(bool(c.get(3, "keepdims", False)))
+    return c.op("ReduceL2", x, axes, keepdims=keep)
+
+
+def _normalized(c: _Call) -> Value:
+    x = c.floats()
+    if c.number(2, "order", 2) != 2:
+        raise UnsupportedNodeError(f"order is {c.get(2, 'order')}")
+    axes = [c.axis(a, c.rank(x)) for a in c.integers(1, "axis")]
+    least = c.get(3, "epsilon")
+    length = c.op("ReduceL2", x, axes, keepdims=1)
+    smallest = c.constant(1e-7 if least is None else float(least), _FLOAT)
+    return c.op("Div", x, c.op("Max", length, smallest))
+
+
+def _extreme(op_type: str) -> _Function:
+    """The place of the largest or smallest element."""
+
+    def compute(c: _Call) -> Value:
+        x, axis, keep = c.floats(), c.get(1, "axis"), c.keeps()
+        if axis is None:
+            flat = c.reshape(x, [-1])
+            found = c.op(op_type, flat, axis=0, keepdims=0)
+            return c.reshape(found, [1] * c.rank(x)) if keep else found
+        return c.op(op_type, x, axis=c.axis(axis, c.rank(x)), keepdims=keep)
+
+    return compute
+
+
+def _floor_division(c: _Call) -> Value:
+    return c.op("Floor", c.op("Div", c.floats(0), c.floats(1)))
+
+
+def _modulo(c: _Call) -> Value:
+    """With the sign of the divisor."""
+    a, b = c.floats(0), c.floats(1)
+    return c.op("Sub", a, c.op("Mul", c.op("Floor", c.op("Div", a, b)), b))
+
+
+def _trunc(c: _Call) -> Value:
+    x = c.floats()
+    return c.op("Mul", c.op("Sign", x), c.op("Floor", c.op("Abs", x)))
+
+
+def _glu(c: _Call) -> Value:
+    x = c.floats()
+    axis = c.axis(c.integers(1, "axis")[0], c.rank(x))
+    half = c.length(x, axis) // 2
+    gate = c.op("Sigmoid", c.slice(x, axis, half))
+    return c.op("Mul", c.slice(x, axis, 0, half), gate)
+
+
+def _shrunk(is_soft: bool) -> _Function:
+    def compute(c: _Call) -> Value:
+        least = c.number(1, "threshold", 0.5)
+        return c.op("Shrink", c.floats(), lambd=least, bias=least if is_soft else 0.0)
+
+    return compute
+
+
+def _threshold(c: _Call) -> Value:
+    x = c.floats()
+    least = c.constant(c.number(1, "threshold", 0), _FLOAT)
+    other = c.constant(c.number(2, "default_value", 0), _FLOAT)
+    return c.op("Where", c.op("Greater", x, least), x, other)
+
+
+def _where(c: _Call) -> Value:
+    return c.op("Where", c.truth(0), c.floats(1, "x1"), c.floats(2, "x2"))
+
+
+def _moved(c: _Call) -> Value:
+    x = c.tensor(0)
+    rank = c.rank(x)
+    source, target = (
+        [c.axis(a, rank) for a in c.integers(i, name)]
+        for i, name in ((1, "source"), (2, "destination"))
+    )
+    order = [axis for axis in range(rank) if axis not in source]
+    for place, axis in sorted(zip(target, source)):
+        order.insert(place, axis)
+    return c.transpose(x, order)
+
+
+def _swapped(c: _Call) -> Value:
+    x = c.tensor(0)
+    order = list(range(c.rank(x)))
+    a, b = (
+        c.axis(c.integers(i + 1, name)[0], len(order))
+        for i, name in enumerate(("axis1", "axis2"))
+    )
+    order[a], order[b] = order[b], order[a]
+    return c.transpose(x, order)
+
+
+def _flipped(c: _Call) -> Value:
+    x = c.tensor(0)
+    axes = c.places(1, "axis", c.rank(x))
+    steps = [-1] * len(axes)
+    return c.op("Slice", x, steps, [-(2**31)] * len(axes), axes, steps)
+
+
+def _rolled(c: _Call) -> Value:
+    x = c.tensor(0)
+    (shift,), axis = c.integers(1, "shift"), c.get(2, "axis")
+    flat = c.reshape(x, [-1]) if axis is None else x
+    at = 0 if axis is None else c.integers(2, "axis")[0]
+    cut = -shift % c.length(flat, at)
+    rolled = c.concat([c.slice(flat, at, cut), c.slice(flat, at, 0, cut)], at)
+    return c.reshape(rolled, c.sizes_of(x)) if axis is None else rolled
+
+
+def _tiled(c: _Call) -> Value:
+    x, times = c.tensor(0), c.integers(1, "repeats")
+    more = len(times) - c.rank(x)
+    x = c.unsqueeze(x, *range(more)) if more > 0 else x
+    return c.op("Tile", x, [1] * -more + times)
+
+
+def _repeated(c: _Call) -> Value:
+    x, axis = c.tensor(0), c.get(2, "axis")
+    times = c.integers(1, "repeats")
+    if len(times) != 1:
+        raise UnsupportedNodeError(f"repeats is {times}")
+    x = c.reshape(x, [-1]) if axis is None else x
+    at = c.axis(0 if axis is None else axis, c.rank(x))
+    sizes = c.sizes_of(x)
+    copies = [1] * (len(sizes) + 1)
+    copies[at + 1] = times[0]
+    sizes[at] = c.compute("Mul", sizes[at], times[0])
+    return c.reshape(c.op("Tile", c.unsqueeze(x, at + 1), copies), sizes)
+
+
+def _padded(c: _Call) -> Value:
+    x, mode = c.tensor(0), c.get(2, "mode", "constant")
+    given, rank = c.get(1, "pad_width"), c.rank(x)
+    pairs = np.asarray(given)
+    if pairs.dtype.kind not in "iu" or pairs.size not in (1, 2, 2 * rank):
+        raise UnsupportedNodeError(f"pad_width is {given!r}")
+    if mode not in ("constant", "reflect"):
+        raise UnsupportedNodeError(f"mode is {mode!r}")
+    pairs = np.broadcast_to(pairs.reshape(-1, min(pairs.size, 2)), (rank, 2))
+    number = c.get(3, "constant_values")
+    filler = c.constant(array_of(0 if number is None else number), x.dtype)
+    return c.op(
+        "Pad", x, pairs.T.reshape(-1), filler if mode == "constant" else None, mode=mode
+    )
+
+
+def _taken(c: _Call) -> Value:
+    x, axis = c.tensor(0), c.get(2, "axis")
+    x = c.reshape(x, [-1]) if axis is None else x
+    places = c.cast(c.tensor(1, "indices"), _INT)
+    return c.op("Gather", x, places, axis=0 if axis is None else axis)
+
+
+def _taken_along(c: _Call) -> Value:
+    x, places = c.tensor(0), c.cast(c.tensor(1, "indices"), _INT)
+    axis = c.get(2, "axis")
+    if axis is None:
+        raise UnsupportedNodeError("axis is None")
+    return c.op("GatherElements", x, places, axis=axis)
+
+
+def _summed_up(c: _Call) -> Value:
+    x, axis = c.floats(), c.get(1, "axis")
+    x = c.reshape(x, [-1]) if axis is None else x
+    return c.op("CumSum", x, c.constant(0 if axis is None else axis))
+
+
+def _triangle(upper: int) -> _Function:
+    def compute(c: _Call) -> Value:
+        return c.op(
+            "Trilu", c.tensor(0), c.constant(int(c.get(1, "k", 0))), upper=upper
+        )
+
+    return compute
+
+
+def _one_hot(c: _Call) -> Value:
+    places, (count,) = c.cast(c.tensor(0), _INT), c.integers(1, "num_classes")
+    values = c.constant(np.array([0, 1], np.float32))
+    axis = c.get(2, "axis", -1)
+    hot = c.op("OneHot", places, c.constant(count), values, axis=axis)
+    return c.cast(hot, _dtype(c, 3, "float32"))
+
+
+def _dtype(c: _Call, index: int, default: str) -> DataType:
+    name = c.get(index, "dtype") or default
+    if name not in _DTYPES:
+        raise UnsupportedNodeError(f"dtype is {name!r}")
+    return _DTYPES[name]
+
+
+def _filled(number: float | None) -> _Function:
+    """A tensor like x of one number, or of that of the call."""
+
+    def compute(c: _Call) -> Value:
+        x = c.tensor(0)
+        one = c.constant(number, x.dtype) if number is not None else c.tensor(1)
+        return c.op("Expand", c.cast(one, x.dtype), c.dims(c.sizes_of(x)))
+
+    return compute
+
+
+def _split(c: _Call) -> list[Value]:
+    x = c.tensor(0)
+    axis = c.axis(c.get(2, "axis", 0), c.rank(x))
+    length, given = c.length(x, axis), c.get(1, "indices_or_sections")
+    if isinstance(given, int):
+        if length % given:
+            raise UnsupportedNodeError(f"{length} elements in {given} parts")
+        given = list(range(length // given, length, length // given))
+    ends = [0, *given, length]
+    return [c.slice(x, axis, a, b) for a, b in zip(ends, ends[1:])]
+
+
+def _unstacked(c: _Call) -> list[Value]:
+    x = c.tensor(0)
+    axis = c.axis(c.get(2, "axis", 0), c.rank(x))
+    count = c.length(x, axis)
+    return [c.squeeze(c.slice(x, axis, i, i + 1), axis) for i in range(count)]
+
+
+def _largest(c: _Call) -> list[Value]:
+    count = c.constant(np.array(c.integers(1, "k")))
+    return c.op_all("TopK", [c.floats(), count], 2, axis=-1)
+
+
+def _sorted(index: int) -> _Function:
+    def compute(c: _Call) -> Value:
+        x, axis = c.floats(), c.get(1, "axis", -1)
+        x = c.reshape(x, [-1]) if axis is None else x
+        at = c.axis(-1 if axis is None else axis, c.rank(x))
+        count = c.dims([c.size(x, at)])
+        return c.op_all("TopK", [x, count], 2, axis=at, largest=0)[index]
+
+    return compute
+
+
+def _einsum(c: _Call) -> Value:
+    # The call has only operands.
+    return c.op("Einsum", *c.tensors(), equation=c.get(len(c.tensors()), "subscripts"))
+
+
+def _outer(c: _Call) -> Value:
+    a, b = (c.reshape(c.floats(i), [-1]) for i in (0, 1))
+    return c.op("Mul", c.unsqueeze(a, 1), c.unsqueeze(b, 0))
+
+
+def _dot(c: _Call) -> Value:
+    a, b = c.floats(0), c.floats(1)
+    if c.rank(b) > 2:
+        raise UnsupportedNodeError("the second operand has more than 2 dimensions")
+    return c.op("MatMul", a, b)
+
+
+def _stacked(axis: int) -> _Function:
+    def compute(c: _Call) -> Value:
+        parts = c.tensors()
+        if any(c.rank(part) < 2 for part in parts):
+            raise UnsupportedNodeError("operands with fewer than 2 dimensions")
+        return c.op("Concat", *parts, axis=axis)
+
+    return compute
+
+
+def _normal_rows(c: _Call) -> Value:
+    """What Keras calls rms_normalization."""
+    x = c.floats()
+    axes = [c.axis(a, c.rank(x)) for a in c.integers(2, "axis")]
+    least = c.get(3, "epsilon")
+    least = c.constant(1e-7 if least is None else float(least), _FLOAT)
+    squares = c.op("ReduceMean", c.op("Mul", x, x), axes, keepdims=1)
+    y = c.op("Div", x, c.op("Sqrt", c.op("Add", squares, least)))
+    return y if c.get(1, "scale") is None else c.op("Mul", y, c.floats(1, "scale"))
+
+
+_FUNCTIONS: dict[str, _Function] = {
+    # Of each element.
+    **{
+        f"Arc{name}": _plain(f"A{name}")
+        for name in ("cos", "cosh", "sin", "sinh", "tan", "tanh")
+    },
+    "Cosh": _plain("Cosh"),
+    "Sinh": _plain("Sinh"),
+    "Tan": _plain("Tan"),
+    "Fabs": _plain("Abs"),
+    "Isnan": _plain("IsNaN"),
+    "Isinf": _plain("IsInf"),
+    "Expm1": lambda c: expm1(c.builder, c.floats(), c.label),
+    "Log1p": lambda c: log1p(c.builder, c.floats(), c.label),
+    "Exp2": _scaled("Exp", float(np.log(2)), 1),
+    "Log2": _scaled("Log", 1, float(1 / np.log(2))),
+    "Log10": _scaled("Log", 1, float(1 / np.log(10))),
+    "Deg2rad": _scaled("Identity", float(np.pi / 180), 1),
+    "Rad2deg": _scaled("Identity", float(180 / np.pi), 1),
+    "Erfc": lambda c: c.op("Sub", c.constant(1, _FLOAT), c.op("Erf", c.floats())),
+    "Trunc": _trunc,
+    "LeakyRelu": lambda c: c.op(
+        "LeakyRelu", c.floats(), alpha=c.number(1, "negative_slope", 0.2)
+    ),
+    "Elu": lambda c: c.op("Elu", c.floats(), alpha=c.number(1, "alpha", 1)),
+    "Celu": lambda c: c.op("Celu", c.floats(), alpha=c.number(1, "alpha", 1)),
+    "HardTanh": lambda c: c.op(
+        "Clip", c.floats(), c.constant(-1, _FLOAT), c.constant(1, _FLOAT)
+    ),
+    "TanhShrink": lambda c: c.op("Sub", c.floats(), c.op("Tanh", c.floats())),
+    "HardShrink": _shrunk(False),
+    "SoftShrink": _shrunk(True),
+    "Threshold": _threshold,
+    "Glu": _glu,
+    # Of two tensors.
+    "FloorDivide": _floor_division,
+    "Mod": _modulo,
+    "LogicalAnd": _logical("And"),
+    "LogicalOr": _logical("Or"),
+    "LogicalXor": _logical("Xor"),
+    "LogicalNot": lambda c: c.op("Not", c.truth(0)),
+    "Where": _where,
+    "Outer": _outer,
+    "Dot": _dot,
+    "Einsum": _einsum,
+    # Along axes.
+    "Amax": _reduced("ReduceMax"),
+    "Amin": _reduced("ReduceMin"),
+    "Logsumexp": _reduced("ReduceLogSumExp"),
+    "Var": _variance,
+    "Std": lambda c: c.op("Sqrt", _variance(c)),
+    "Norm": _norm,
+    "Normalize": _normalized,
+    "RMSNorm": _normal_rows,
+    "Argmax": _extreme("ArgMax"),
+    "Argmin": _extreme("ArgMin"),
+    "Cumsum": _summed_up,
+    "TopK": _largest,
+    "Sort": _sorted(0),
+    "Argsort": _sorted(1),
+    # In another order, or a part.
+    "Moveaxis": _moved,
+    "Swapaxes": _swapped,
+    "Flip": _flipped,
+    "Roll": _rolled,
+    "Tile": _tiled,
+    "Repeat": _repeated,
+    "Pad": _padded,
+    "Take": _taken,
+    "TakeAlongAxis": _taken_along,
+    "Tril": _triangle(0),
+    "Triu": _triangle(1),
+    "Ravel": lambda c: c.reshape(c.tensor(0), [-1]),
+    "Split": _split,
+    "Unstack": _unstacked,
+    "Hstack": _stacked(1),
+    "Vstack": _stacked(0),
+    "BroadcastTo": lambda c: c.op("Expand", c.tensor(0), c.integers(1, "shape")),
+    # Made of others.
+    "OneHot": _one_hot,
+    "OnesLike": _filled(1),
+    "ZerosLike": _filled(0),
+    "FullLike": _filled(None),
+    "Cast": lambda c: c.cast(c.tensor(0), _dtype(c, 1, "float32")),
+    "Copy": lambda c: c.tensor(0),
+    "StopGradient": lambda c: c.tensor(0),
+}
+
+
+@HANDLERS.register(*(f"ops.{name}" for name in _FUNCTIONS))
+def convert(context: Context) -> None:
+    """A function of the table."""
+    found = _FUNCTIONS[context.layer.kind.removeprefix("ops.")](_Call(context))
+    results: Sequence[Value] = found if isinstance(found, list) else [found]
+    given = {id(value) for value in context.inputs}
+    context.has_made([value for value in results if id(value) not in given])
+    for index, value in enumerate(results):
+        context.give(value, index)
