@@ -86,10 +86,12 @@ void PreparedOpencl::NoteImport(int tensor, const HostTensor &from) {
 }
 
 // The caller's memory on the GPU still has what the run read; of others, the
-// host had it.
+// host had it. False if one has no elements: means of nothing are NaN.
 Result<bool> PreparedOpencl::ImportsAreFinite() {
   if (!imports_finite_) return false;
   for (const PartitionSpec::Border &border : partition_->spec().imports) {
+    const Tensor &import = shapes_.tensors[static_cast<size_t>(border.tensor)];
+    if (import.elements() == 0) return false;
     const int tensor = plan().tensor_of[border.tensor];
     if (tensor < 0 || plan().Root(tensor).caller != border.tensor) continue;
     MACE_ASSIGN_OR_RETURN(const std::vector<float> values, FloatsOf(tensor));
