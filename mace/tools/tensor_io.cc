@@ -117,7 +117,7 @@ std::string SanitizeName(const std::string &name,
                          const std::vector<std::string> &names) {
   constexpr size_t kLongest = 128;
   constexpr size_t kKept = 100;  // of a longer name
-  const std::string result = PlainName(name);
+  std::string result = PlainName(name);
   const bool alone =
       result == name ||
       std::none_of(names.begin(), names.end(), [&](const std::string &other) {

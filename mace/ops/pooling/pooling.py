@@ -11,7 +11,14 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import Bounds, BoundsOf, OpRules, OutputType, hull
+from mace.python.tools.ir.op_rules import (
+    FEW_CHANNELS,
+    Bounds,
+    BoundsOf,
+    OpRules,
+    OutputType,
+    hull,
+)
 from mace.python.tools.ir.op_rules.images import (
     evaluate_in_nhwc,
     image_dims,
@@ -26,9 +33,18 @@ from mace.python.tools.ir.op_rules.windows import (
 )
 from mace.python.tools.ir.quantized_ops import requantized, scale_of, zero_of
 
+# As in line_pooling.cc.
+_FEW_CHANNELS = 8
+
 
 class Pooling(OpRules):
     layout_inputs = (0,)
+
+    def kernels(self, op: Op) -> tuple[str, ...]:
+        shape = op.output.shape
+        channels = shape[3] if shape is not None else None
+        few = channels is None or channels < _FEW_CHANNELS
+        return (FEW_CHANNELS,) if few else ()
 
     def infer(self, op: Op) -> list[OutputType]:
         x = op.input(0)

@@ -5,12 +5,16 @@
 #include "mace/ops/pooling/pooling.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "mace/core/base/logging.h"
+#include "mace/core/base/missing_part.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
+#include "mace/kernels/cpu/optional_kernels.h"
 #include "mace/kernels/cpu/pool/pool.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/pixels.h"
@@ -216,12 +220,23 @@ ConvPoolArgs PoolingPlan::Geometry() const {
   return args;
 }
 
+// Warns once per process, because the reason is the library, not one operator.
+void WarnOfMissingLines() {
+  static std::atomic<bool> warned{false};
+  if (warned.exchange(true)) return;
+  LOG(WARNING) << kBuiltWithout
+               << "FewChannels: images with few channels are pooled by slower "
+                  "code"
+               << kBuildForThisModel << ", or add -ops=FewChannels";
+}
+
 class PoolingOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     settings_.attributes = context->AttributesAs<PoolingAttributes>();
     settings_.kernels = pool::KernelsFor(isa());
-    settings_.line_kernels = pool::LineKernelsFor(isa());
+    const auto *part = OptionalKernels<pool::FewChannelsPart>::linked();
+    if (part != nullptr) settings_.line_kernels = part->find(isa());
     settings_.half_kernels =
         HalfTablesFor(isa(), context->hints().precision).pool;
     return MaceStatus();
@@ -232,9 +247,11 @@ class PoolingOp final : public CpuOp {
     MACE_ASSIGN_OR_RETURN(const WindowGeometry geometry,
                           PoolingWindow(settings_.attributes, shape));
     const Tensor &input = *context->input(kPoolingInputInput);
-    const bool by_lines = context->output(0)->shape.Elements() > 0 &&
-                          input.data_type == DataType::kFloat32 &&
-                          LinePooling::Fits(geometry, shape[3]);
+    const bool fits_lines = context->output(0)->shape.Elements() > 0 &&
+                            input.data_type == DataType::kFloat32 &&
+                            LinePooling::Fits(geometry, shape[3]);
+    const bool by_lines = fits_lines && settings_.line_kernels != nullptr;
+    if (fits_lines && !by_lines) WarnOfMissingLines();
     auto plan = std::make_unique<PoolingPlan>(
         &settings_, geometry, shape, context->output(0)->shape, by_lines);
     if (by_lines) {

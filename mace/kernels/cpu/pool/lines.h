@@ -63,6 +63,12 @@ struct LineKernels {
 // Never null for an ISA other than CpuIsa::kNone.
 const LineKernels *LineKernelsFor(CpuIsa isa);
 
+// Them again, where images with few channels are pooled by them: a library for
+// models without such is built without (optional_kernels.h).
+struct FewChannelsPart {
+  const LineKernels *(*find)(CpuIsa isa);
+};
+
 }  // namespace mace::pool
 
 #endif  // MACE_KERNELS_CPU_POOL_LINES_H_

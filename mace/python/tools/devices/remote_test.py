@@ -35,6 +35,15 @@ def _files(device: RemoteDevice) -> list[str]:
     return [line for line in found.output.split() if not line.startswith(_OURS)]
 
 
+@pytest.fixture(name="rig")
+def empty_rig(rig: Rig) -> Rig:
+    """Without the files of other tests, which use these devices, too."""
+    rig.device.prepare()
+    for name in _files(rig.device):
+        rig.device.remove(PurePosixPath(name))
+    return rig
+
+
 def _usable(rig: Rig, tmp_path: Path) -> None:
     """Sooner or later: the device may be away for a second."""
     end = time.monotonic() + 10

@@ -29,7 +29,12 @@ from mace.python.tools.export.model_file import attribute_value
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Graph, Op, Value
-from mace.python.tools.ir.op_rules import FIVE_WIDE, WINOGRAD, rules_of
+from mace.python.tools.ir.op_rules import (
+    FEW_CHANNELS,
+    FIVE_WIDE,
+    WINOGRAD,
+    rules_of,
+)
 from mace.python.tools.proto import load_proto
 from mace.python.tools.wording import nearest
 
@@ -44,6 +49,7 @@ QUANTIZED_KERNELS = "quantized"
 INT16 = "Int16"
 # The parts of mace/ops/BUILD.bazel that are named, as users name them.
 PARTS = {
+    FEW_CHANNELS: "few_channels",
     FIVE_WIDE: "five_wide",
     INT16: "int16",
     INT8_WEIGHTS: "int8_weights",
@@ -132,7 +138,11 @@ def _op(operator: Any, shapes: Mapping[str, tuple[int, ...]]) -> Op:
         else:
             values[name] = graph.add_value(name, DataType.FLOAT32, None)
     inputs = [values.get(name) for name in operator.inputs]
-    outputs = [graph.add_value("y", DataType.FLOAT32, None)]
+    # As the converter inferred it; empty if nothing is known.
+    shape = None
+    if operator.output_shapes and operator.output_shapes[0].dims:
+        shape = tuple(d if d >= 0 else None for d in operator.output_shapes[0].dims)
+    outputs = [graph.add_value("y", DataType.FLOAT32, shape)]
     attrs = {a.name: attribute_value(operator.type, a) for a in operator.attributes}
     return graph.add_op(operator.type, inputs, outputs, attrs, operator.name)
 

@@ -77,6 +77,22 @@ def test_models_with_winograd_convolutions_need_its_transforms(
 
 
 @pytest.mark.parametrize(
+    ("dims", "needed"),
+    [([1, 9, 9, 1], True), ([1, 9, 9, 8], False), ([-1, 9, 9, -1], True), ([], True)],
+)
+def test_models_that_pool_few_channels_need_their_kernels(
+    tmp_path: Path, dims: list[int], needed: bool
+) -> None:
+    message = load_proto("mace/proto/mace.proto").Model()
+    operator = message.operators.add(name="p", type="Pooling", inputs=["x"])
+    if dims:
+        operator.output_shapes.add(dims=dims)
+    path = tmp_path / "a.pb"
+    path.write_bytes(message.SerializeToString())
+    assert ("few_channels" in select_rooms(model_types(path))) == needed
+
+
+@pytest.mark.parametrize(
     ("kind", "filters", "attrs", "needed"),
     [
         ("DepthwiseConv2d", [5, 5, 8, 1], {}, True),
@@ -115,7 +131,7 @@ def test_parts_are_those_of_the_build() -> None:
     (parts,) = re.findall(r"parts = \{([^}]*)\}", build)
     # Those that belong to nothing are named.
     named = sorted([*PARTS.values(), QUANTIZED_KERNELS])
-    assert re.findall(r':(\w+)": \[\]', parts) == named
+    assert sorted(re.findall(r':(\w+)": \[\]', parts)) == named
 
 
 def test_quantized_operators_have_rooms_of_their_own(tmp_path: Path) -> None:

@@ -228,14 +228,6 @@ def test_damaged_files_are_refused(device: HostDevice, tmp_path: Path) -> None:
         run_on_device(device, request, RunOptions())
 
 
-def test_names_that_would_share_a_file(device: HostDevice, tmp_path: Path) -> None:
-    request = dataclasses.replace(
-        _request(tmp_path, WEIGHTS), outputs=[_port("a/b", 1), _port("a_b", 1)]
-    )
-    with pytest.raises(RunnerError, match="a/b and a_b"):
-        run_on_device(device, request, RunOptions())
-
-
 def test_nothing_is_left_but_program_and_model(
     device: HostDevice, tmp_path: Path
 ) -> None:

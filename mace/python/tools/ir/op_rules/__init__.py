@@ -5,6 +5,7 @@ rules of an operator are in its folder, `mace/ops/<op>/<op>.py`; see README.md.
 """
 
 from mace.python.tools.ir.op_rules.base import (
+    FEW_CHANNELS,
     FIVE_WIDE,
     WINOGRAD,
     Bounds,
@@ -18,6 +19,7 @@ from mace.python.tools.ir.op_rules.base import (
 from mace.python.tools.ir.op_rules.rooms import rules_of
 
 __all__ = [
+    "FEW_CHANNELS",
     "FIVE_WIDE",
     "WINOGRAD",
     "Bounds",

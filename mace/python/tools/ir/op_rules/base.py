@@ -27,9 +27,11 @@ BoundsOf = Callable[[Value], Optional[Bounds]]
 # Of a function of one number between its bounds: more than the integers of 8 bits.
 _SAMPLES = 1025
 
-# Kernels that only some models need: convolution by Winograd's method, and code
-# for depthwise and narrow grouped filters that are 5 wide.
+# Kernels that only some models need: convolution by Winograd's method, pooling of
+# images with few channels by their lines, and code for depthwise and narrow grouped
+# filters that are 5 wide.
 WINOGRAD = "Winograd"
+FEW_CHANNELS = "FewChannels"
 FIVE_WIDE = "FiveWide"
 
 
