@@ -43,7 +43,7 @@ class Pooling(OpRules):
     def kernels(self, op: Op) -> tuple[str, ...]:
         shape = op.output.shape
         channels = shape[3] if shape is not None else None
-        few = channels is None or channels < _FEW_CHANNELS
+        few = not isinstance(channels, int) or channels < _FEW_CHANNELS
         return (FEW_CHANNELS,) if few else ()
 
     def infer(self, op: Op) -> list[OutputType]:
