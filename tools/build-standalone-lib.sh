@@ -28,7 +28,7 @@ build/include/mace/public/*.h; with -install, also to a prefix.
                       these and no others, and is written to
                       build/lib/ABI/RUNTIMES-selection, with their list
   -ops TYPE[,TYPE...] likewise (or besides) the operators named; also the kernels
-                      FiveWide, Int8Weights and Winograd, see
+                      FewChannels, FiveWide, Int8Weights, Winograd; see
                       docs/user/build_library.md
   -custom_ops DIR[,DIR...]
                       folders with operators of your own, for the library and for
