@@ -86,20 +86,30 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The converted digit classifier: what its two files are called but for the end."""
     folder = tmp_path_factory.mktemp("model")
+    return _convert(_DIGITS / "digits.yml", folder)
+
+
+@pytest.fixture(scope="module")
+def open_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with batches that runs decide."""
+    folder = tmp_path_factory.mktemp("open_model")
     text = (_DIGITS / "digits.yml").read_text(encoding="utf-8")
-    # Runs have batches of their own.
     for shape in ("1,8,8,1", "1,10"):
         text = text.replace(f'["{shape}"]', f'["-1,{shape[2:]}"]')
     deployment = folder / "digits.yml"
     deployment.write_text(text, encoding="utf-8")
-    config = f"--config={deployment}"
+    return _convert(deployment, folder)
+
+
+def _convert(deployment: Path, folder: Path) -> Path:
     converter = _ROOT / "tools" / "converter.py"
+    config = f"--config={deployment}"
     _run(sys.executable, converter, "convert", config, f"--build_dir={folder}")
     return folder / "digits" / "model" / "digits"
 
 
 def test_on_the_jvm(
-    bin_folder: Path, classes: Path, model: Path, tmp_path: Path
+    bin_folder: Path, classes: Path, model: Path, open_model: Path, tmp_path: Path
 ) -> None:
     numbers = random.Random(1)
     pixels = [numbers.random() for _ in range(64)]
@@ -122,6 +132,8 @@ def test_on_the_jvm(
         "java.library.path": libraries,
         "mace.graph": f"{model}.pb",
         "mace.weights": f"{model}.data",
+        "mace.open_graph": f"{open_model}.pb",
+        "mace.open_weights": f"{open_model}.data",
         "mace.input": tmp_path / "in_image",
         "mace.output": tmp_path / "out_probability",
         "mace.images": _DIGITS / "images",

@@ -36,6 +36,12 @@ public class MaceEngineTest {
   private static final String WEIGHTS = System.getProperty("mace.weights");
   private static final int CLASSES = 10;
 
+  // Batches are decided by runs.
+  private static MaceModel openModel() {
+    return MaceModel.fromFiles(
+        System.getProperty("mace.open_graph"), System.getProperty("mace.open_weights"));
+  }
+
   private static MaceEngine create() {
     return MaceEngine.create(MaceModel.fromFiles(GRAPH, WEIGHTS));
   }
@@ -156,7 +162,7 @@ public class MaceEngineTest {
           MaceException.Code.OUT_OF_RESOURCES, "limit", () -> MaceEngine.create(model, config));
     }
     // Larger inputs need more.
-    try (MaceEngine engine = MaceEngine.create(model, config.setMemoryLimit(needed))) {
+    try (MaceEngine engine = MaceEngine.create(openModel(), config.setMemoryLimit(needed))) {
       MaceTensor images = MaceTensor.allocate(64, 8, 8, 1);
       MaceTensor output = MaceTensor.allocate(64, CLASSES);
       assertFails(MaceException.Code.OUT_OF_RESOURCES, "limit",
@@ -205,7 +211,7 @@ public class MaceEngineTest {
 
   @Test
   public void tellsTheShapeOfAResult() {
-    try (MaceEngine engine = create()) {
+    try (MaceEngine engine = MaceEngine.create(openModel(), new MaceEngineConfig())) {
       MaceTensor output = MaceTensor.allocate(5, CLASSES);
       for (int batch : new int[] {2, 4, 1, 3}) {
         engine.run(image(MaceTensor.allocate(batch, 8, 8, 1)), probability(output));
