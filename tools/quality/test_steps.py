@@ -257,11 +257,12 @@ def variables_of(step: Step, environment: Mapping[str, str]) -> Dict[str, str]:
         step: any.
         environment: of the whole run.
     """
-    chosen = dict(environment)
-    if not step.whole_links:
-        flags = chosen.get(_BAZEL_FLAGS, "")
-        chosen[_BAZEL_FLAGS] = f"{flags} {QUICK_LINKS}".strip()
-    return chosen
+    return dict(environment) if step.whole_links else _linking_quickly(environment)
+
+
+def _linking_quickly(environment: Mapping[str, str]) -> Dict[str, str]:
+    flags = f"{environment.get(_BAZEL_FLAGS, '')} {QUICK_LINKS}".strip()
+    return {**environment, _BAZEL_FLAGS: flags}
 
 
 def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
@@ -270,7 +271,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
     Args:
         environment: says which Bazel to run and how, see bazel_command.
     """
-    bazel = bazel_command(environment)
+    bazel = bazel_command(_linking_quickly(environment))
     pocl = (
         # The tests share what it keeps.
         f"--sandbox_writable_path={LOGS}",
@@ -307,12 +308,12 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         return Step(
             name,
             summary,
-            (*words, QUICK_LINKS, *more, *rest),
+            (*words, *more, *rest),
             count_bazel,
             tier,
             events,
             profile,
-            here=(*words, QUICK_LINKS, *rest) if programs else (),
+            here=(*words, *rest) if programs else (),
         )
 
     return (
