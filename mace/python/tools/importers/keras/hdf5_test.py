@@ -68,6 +68,18 @@ def test_more_than_a_file_may_become(
         Hdf5File(path)
 
 
+def test_more_memory_than_a_file_may_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library of HDF5 asks for it by itself where the file is damaged."""
+    path = tmp_path / "m.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("a", (8 << 20,), np.float32, chunks=(1 << 10,))
+    monkeypatch.setattr(hdf5, "_SPARE_BYTES", 1 << 20)
+    with pytest.raises(DamagedFileError, match="takes far more memory than its size"):
+        Hdf5File(path).array("a")
+
+
 def test_a_dataset_of_many_names_counts_and_is_read_once(tmp_path: Path) -> None:
     path = tmp_path / "m.h5"
     with h5py.File(path, "w") as file:

@@ -56,6 +56,8 @@ def _limit(more: int) -> None:
 
 
 def _said(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "reading it takes far more memory than its size explains"
     text = str(error)
     return text.splitlines()[0] if text else type(error).__name__
 
