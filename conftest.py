@@ -14,6 +14,20 @@ settings.register_profile(
 settings.load_profile("busy")
 
 
+# Files of tests that take minutes: of several processes, none is left alone with one.
+LONG = ("test/conformance/", "test/devices/faults_test.py")
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Puts long files first."""
+    root = config.rootpath
+    items.sort(
+        key=lambda item: not item.path.relative_to(root).as_posix().startswith(LONG)
+    )
+
+
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Names a parameter that is bytes by its argument, `data0`, never by its content.
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`bazel_adb_run.py`: the native tests of all operators, on all ABIs."""
+"""`bazel_adb_run.py`: native tests of operators, on all ABIs."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from test.devices.tool import ROOT, Ended, Inside, await_that, finish
 from tools.quality.test_steps import LONGEST_OPS_TESTS
 
 ALL = "arm64-v8a,armeabi-v7a,arm64,armhf"
+# Of operators' tests: steps `arm64` and `armhf` run the same objects with all of them.
+SOME = f"A*:E*:P*:S*-{':'.join(LONGEST_OPS_TESTS)}"
 # Builds are part of it.
 LIMIT_S = 1500.0
 
@@ -68,12 +70,12 @@ def _tidy(farm: Farm) -> None:
         assert left == []
 
 
-def test_all_operators_on_every_abi(farm: Farm, tmp_path: Path) -> None:
+def test_operators_on_every_abi(farm: Farm, tmp_path: Path) -> None:
     ended = _run(
         farm,
         tmp_path,
         "//mace/ops:ops_test",
-        f"--gtest_filter=-{':'.join(LONGEST_OPS_TESTS)}",
+        f"--gtest_filter={SOME}",
         f"--target_abis={ALL}",
     )
     assert ended.status == 0, ended.text
@@ -85,7 +87,7 @@ def test_all_operators_on_every_abi(farm: Farm, tmp_path: Path) -> None:
     }
     for name in expected:
         root = xml.etree.ElementTree.parse(tmp_path / f"ops_test_{name}.xml").getroot()
-        assert int(root.attrib["tests"]) >= 100
+        assert int(root.attrib["tests"]) >= 40
         assert root.attrib["failures"] == root.attrib["errors"] == "0"
         assert f"{root.attrib['tests']} of {root.attrib['tests']}" in ended.text
     _tidy(farm)

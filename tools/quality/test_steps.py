@@ -233,7 +233,9 @@ def _ignored(paths: Iterable[str]) -> Tuple[str, ...]:
 def _pytest(*arguments: str, processes: int = 1) -> Tuple[str, ...]:
     words = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
     # With a new process in place of one that crashed, the others may wait for ever.
-    several = (f"--numprocesses={processes}", "--dist=loadfile", _NO_RESTART)
+    # In the order of conftest.py.
+    order = ("--dist=loadfile", "--no-loadscope-reorder")
+    several = (f"--numprocesses={processes}", *order, _NO_RESTART)
     return (*words, *(several if processes > 1 else ()), "--durations=200", *arguments)
 
 

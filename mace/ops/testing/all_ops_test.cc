@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <tuple>
@@ -21,6 +20,7 @@
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/ops/testing/op_runner.h"
 #include "mace/ops/testing/random_case.h"
+#include "mace/ops/testing/share_of_cases.h"
 
 namespace mace {
 namespace {
@@ -162,12 +162,11 @@ void AddHints(Random *random, OpCase *op_case) {
 }
 
 // Whether a random case with this number is run, of `count`: emulators are
-// slow, and run the same operators, so they take a share of the cases
-// (MACE_TEST_CASES_DIVISOR), and more only until one is `reached`.
+// slow, and run the same operators, so they take a share of the cases, and more
+// only until one is `reached`.
 bool IsTaken(int number, int count, bool reached) {
-  const char *divisor = std::getenv("MACE_TEST_CASES_DIVISOR");
-  const int parts = divisor == nullptr ? 1 : std::max(1, std::atoi(divisor));
-  return number < count / parts || (number < count && !reached);
+  return number < count / op_test::CasesDivisor() ||
+         (number < count && !reached);
 }
 
 // On every instruction set in turn. Results must not depend on how work is

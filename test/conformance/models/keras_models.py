@@ -45,7 +45,7 @@ ARCHITECTURES: dict[str, int] = {
     "MobileNet": 224,
     "MobileNetV2": 224,
     "ResNet50": 224,
-    "InceptionV3": 299,
+    "InceptionV3": 96,
     "MobileNetV3Large": 96,
     "EfficientNetB0": 96,
 }
