@@ -131,15 +131,16 @@ def run_all(
 ) -> Generator[Union[RunningStep, Result], None, None]:
     """Runs steps, as many at a time as fit: each when it starts, and its result.
 
-    Those that fit go before earlier ones that don't. Whoever stops to ask for more
-    ends those that run.
+    Those that fit go before earlier ones that don't, unless they overtake none. Whoever
+    stops to ask for more ends those that run.
     """
     waiting = list(chosen)
     running: List[RunningStep] = []
     try:
         while waiting or running:
             for step in list(waiting):
-                if fits(step, running):
+                first = step is waiting[0]
+                if (first or step.overtakes) and fits(step, running):
                     waiting.remove(step)
                     running.append(RunningStep(step, logs / f"{step.name}.log"))
                     yield running[-1]

@@ -201,6 +201,7 @@ class Step:
             as there are enough (run_steps.CORES).
         writes: what no two steps may have at the same time, by any name. "build":
             `build`, and what Bazel builds for one target with different flags.
+        overtakes: whether it may begin before steps above it that wait for processors.
         tasks: of tools/setup.sh that it needs besides SETUP_TASKS.
         here: the command in place of `command` where this computer is all that counts,
             and what it leaves out is not asked for; empty if it is the same.
@@ -219,6 +220,7 @@ class Step:
     profile: str = ""
     cores: int = 2
     writes: str = ""
+    overtakes: bool = True
     tasks: Tuple[str, ...] = ()
     here: Tuple[str, ...] = ()
     whole_links: bool = False
@@ -485,17 +487,24 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
                 *_pytest(*_ignored((*IN_OTHER_STEPS, *_ELSEWHERE)), processes=2),
             ),
         ),
+        # Both build programs with the same flags as `python`, and other flags than steps
+        # of libraries and packages: beside these, Bazel would link for each in turn.
         Step(
             "lowest",
             "networks and the Python package, on the lowest instruction set",
             (*_HERE, *_LOWEST[1:], *_pytest(*_RUN_NATIVE, processes=2)),
             count_pytest,
+            cores=1,
+            overtakes=False,
         ),
         Step(
             "devices",
             "the tools on phones and boards of the device farm",
             _pytest(_DEVICES, processes=4),
             count_pytest,
+            # Half of the time it waits for what it makes slow or silent.
+            cores=1,
+            overtakes=False,
         ),
         Step(
             "images",

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
@@ -342,6 +343,17 @@ def test_steps_of_one_core_run_side_by_side(tmp_path: Path) -> None:
     assert [result.counts for result in results] == [Counts(1, 0)] * 3
     # The one that needs all cores came last.
     assert results[-1].step is wide
+
+
+def test_some_steps_overtake_none(tmp_path: Path) -> None:
+    pair = partner(tmp_path, "a", "b"), partner(tmp_path, "b", "a")
+    narrow = Step("narrow", "", ("sleep", "0.3"), count_one, cores=1)
+    wide = make_step("true")
+    late = [replace(step, overtakes=False) for step in pair]
+    results = results_of(tmp_path, narrow, wide, *late)
+    assert [result.step for result in results[:2]] == [narrow, wide]
+    # Beside each other they run all the same.
+    assert [result.counts for result in results] == [Counts(1, 0)] * 4
 
 
 def test_steps_that_write_the_same_run_one_by_one(tmp_path: Path) -> None:
