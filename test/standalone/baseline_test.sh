@@ -88,7 +88,8 @@ for abi in "$@"; do
     check_versions "$library" || failures=$((failures + 1))
     check_threads "$library" || failures=$((failures + 1))
   done
-  flags=("--config=$abi" --config=static)
+  # As it was compiled, which asks for the same as when it is optimised as a whole.
+  flags=("--config=$abi" --config=static --features=-lto_link)
   run_bazel build --noshow_progress "${flags[@]}" //mace/tools:mace_run
   program=$(run_bazel info "${flags[@]}" bazel-bin)/mace/tools/mace_run
   check_static "$program" || failures=$((failures + 1))

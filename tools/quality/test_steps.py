@@ -487,8 +487,8 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
                 *_pytest(*_ignored((*IN_OTHER_STEPS, *_ELSEWHERE)), processes=2),
             ),
         ),
-        # Both build programs with the same flags as `python`, and other flags than steps
-        # of libraries and packages: beside these, Bazel would link for each in turn.
+        # Both build programs with the flags of `python`, and other flags than the steps
+        # of libraries and packages, beside which Bazel would link for each in turn.
         Step(
             "lowest",
             "networks and the Python package, on the lowest instruction set",
