@@ -31,12 +31,11 @@ from mace.python.tools.importers.onnx.sequences import (
 from mace.python.tools.importers.onnx.standard_functions import renamed
 from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES
 from mace.python.tools.importers.rounds import (
-    MOST_ELEMENTS,
     Maker,
     Part,
     count_rounds,
+    small_constant,
 )
-from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import format_shape, static
 
@@ -107,7 +106,7 @@ class Subgraph:
     def _number(self, name: str) -> int | None:
         if self._own.get(name):
             return None
-        found = _small(self._host.known(self._renaming("")(name)))
+        found = small_constant(self._host.known(self._renaming("")(name)))
         if found is None or found.size != 1 or found.dtype.kind not in "bi":
             return None
         return int(found.item())
@@ -136,11 +135,11 @@ class Subgraph:
         if limit is not None:
             most = min(most, limit)
         names = [value.name for value in self.outputs[: 1 + len(states)]]
-        given = [np.array(0), np.array(True), *map(_small, states)]
+        given = [np.array(0), np.array(True), *map(small_constant, states)]
         count = count_rounds(
             Part(lambda tensor: 1, ["condition"]),
             Part(self._maker, [_NEXT, *names]),
-            given,
+            lambda number: given[number],
             most,
         )
         if count is not None and (limit is None or count <= limit):
@@ -160,7 +159,7 @@ class Subgraph:
         if name in self._inputs:
             return self._inputs.index(name)
         if not self._own.get(name):
-            return _small(self._host.known(self._renaming("")(name)))
+            return small_constant(self._host.known(self._renaming("")(name)))
         for node in self._nodes:
             if name in node.output and not node.attribute:
                 return _COUNTING.get(node.op_type, node.op_type), node.input
@@ -491,13 +490,6 @@ def _flag(value: Value, what: str) -> bool:
             f"{what} ({value.name}) is computed at run time", STATIC_HINT
         )
     return bool(value.numpy().all())
-
-
-def _small(known: Known) -> Array | None:
-    """A constant that may be a counter."""
-    if not isinstance(known, Value) or known.constant is None:
-        return None
-    return np.asarray(known.numpy()) if known.constant.size <= MOST_ELEMENTS else None
 
 
 def _collect(lists: Sequence[list[Value]], results: Sequence[Known]) -> None:
