@@ -17,9 +17,9 @@ import onnx
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.budget import budget
 from mace.python.tools.importers.onnx.counted_nodes import empty_or
-from mace.python.tools.importers.onnx.least_nodes import least_nodes
+from mace.python.tools.importers.onnx.inner_graphs import reads
+from mace.python.tools.importers.onnx.least_nodes import least_nodes, stays_true
 from mace.python.tools.importers.onnx.node import STATIC_HINT, Node
-from mace.python.tools.importers.onnx.scope import reads
 from mace.python.tools.importers.onnx.sequences import (
     Known,
     Tensors,
@@ -121,7 +121,8 @@ class Subgraph:
         """Refuses the steps of a loop before the first one, if they are too many and
         its condition counts them.
         """
-        if self.goes_on:
+        outputs = [value.name for value in self.outputs]
+        if stays_true(self._inputs, outputs, self._nodes, self._number):
             if limit is None:
                 raise UnsupportedNodeError(
                     "it never ends: M is missing, and its condition stays true"
@@ -134,7 +135,7 @@ class Subgraph:
         most = budget().spare_nodes // cost
         if limit is not None:
             most = min(most, limit)
-        names = [value.name for value in self.outputs[: 1 + len(states)]]
+        names = outputs[: 1 + len(states)]
         given = [np.array(0), np.array(True), *map(small_constant, states)]
         count = count_rounds(
             Part(lambda tensor: 1, ["condition"]),
@@ -164,22 +165,6 @@ class Subgraph:
             if name in node.output and not node.attribute:
                 return _COUNTING.get(node.op_type, node.op_type), node.input
         return None
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether output 0, the condition of a loop, is true after each step: it is
-        input 1, which was true, or does not depend on the step.
-        """
-        source = self.outputs[0].name if self.outputs else ""
-        makers = {name: node for node in self._nodes for name in node.output if name}
-        for _ in makers:  # copies of copies
-            if source in makers and makers[source].op_type == "Identity":
-                source = makers[source].input[0]
-        if self._own.get(source) is False:
-            known = self._host.known(f"{self._prefix}/{source}")
-            if isinstance(known, Value) and known.is_constant:
-                return bool(known.numpy().all())
-        return len(self._inputs) > 1 and source == self._inputs[1]
 
     def run(
         self,
