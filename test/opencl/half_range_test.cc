@@ -202,7 +202,8 @@ TEST_P(HalfRangeTest, TheCpuTakesOverWhereAFirstRunMakesNan) {
     const EnginePlacement placement = made.engine->GetPlacement();
     ASSERT_EQ(placement.left_out.size(), 1u);
     const std::string &reason = placement.left_out[0].reason;
-    EXPECT_NE(reason.find("'y' [1, 6, 5, 8] has 1 NaN although all inputs"),
+    EXPECT_NE(reason.find("'y' [1, 6, 5, 8] (NHWC if an image) has 1 NaN "
+                          "although all inputs"),
               std::string::npos)
         << reason;
     EXPECT_NE(reason.find("data_type: fp32_fp32"), std::string::npos) << reason;

@@ -244,16 +244,19 @@ MaceStatus Ports::WrongInputs(const CallerTensors &given) const {
                      "':", problems);
 }
 
-// `shape`: in the graph's order.
-MaceStatus Ports::CheckLimits(const ValueInfo &info, const Shape &shape) {
+// `given`: in the application's order, as the message has it.
+MaceStatus Ports::CheckLimits(const ValueInfo &info,
+                              const Shape &given,
+                              bool nchw) {
   if (info.largest_shape.rank() == 0) return MaceStatus::MACE_SUCCESS;
-  const Shape largest = info.data_format == DataFormat::NCHW
-                            ? NchwToNhwc(info.largest_shape)
-                            : info.largest_shape;
+  Shape largest = info.largest_shape;
+  if (nchw != (info.data_format == DataFormat::NCHW)) {
+    largest = nchw ? NhwcToNchw(largest) : NchwToNhwc(largest);
+  }
   for (size_t i = 0; i < largest.rank(); ++i) {
-    if (shape[i] > largest[i]) {
+    if (given[i] > largest[i]) {
       return InvalidArgs("input '", info.name, "' has the shape ",
-                         shape.ToString(), ", but the model was converted for ",
+                         given.ToString(), ", but the model was converted for ",
                          largest.ToString(),
                          " at most; give a larger limit in input_shapes and "
                          "convert it again");
@@ -314,7 +317,7 @@ MaceStatus Ports::MatchInput(const InputPort &port,
   host->nchw = rank == 4 && given.data_format() == DataFormat::NCHW;
   host->shape = host->nchw ? NchwToNhwc(shape) : shape;
   MACE_RETURN_IF_ERROR(CheckFixed(info, shape, host->nchw));
-  MACE_RETURN_IF_ERROR(CheckLimits(info, host->shape));
+  MACE_RETURN_IF_ERROR(CheckLimits(info, shape, host->nchw));
   host->capacity_bytes =
       elements * static_cast<int64_t>(DataTypeSize(host->data_type));
   return MaceStatus::MACE_SUCCESS;
@@ -390,7 +393,7 @@ MaceStatus Ports::MatchOutput(const OutputPort &port,
     const Shape needed = host->nchw ? NhwcToNchw(tensor.shape) : tensor.shape;
     impl->shape.assign(needed.begin(), needed.end());
     return InvalidArgs("output '", tensor.name, "' has the shape ",
-                       tensor.shape.ToString(), " (", tensor.elements(),
+                       needed.ToString(), " (", tensor.elements(),
                        " elements), but the given buffer has room for ",
                        std::max<int64_t>(capacity, 0));
   }

@@ -72,7 +72,9 @@ class Ports {
   static MaceStatus CheckFixed(const ValueInfo &info,
                                const Shape &given,
                                bool nchw);
-  static MaceStatus CheckLimits(const ValueInfo &info, const Shape &shape);
+  static MaceStatus CheckLimits(const ValueInfo &info,
+                                const Shape &given,
+                                bool nchw);
   MaceStatus MatchInput(const InputPort &port,
                         const MaceTensor &given,
                         HostTensor *host) const;

@@ -121,7 +121,7 @@ class ShapeInference {
       const auto size = static_cast<int64_t>(DataTypeSize(tensor->data_type));
       if (tensor->shape.CheckedElements(kMaxTensorBytes / size) < 0) {
         return InvalidArgs("output '", tensor->name, "' would have the shape ",
-                           tensor->shape.ToString(),
+                           InsideText(tensor->shape),
                            ", which is negative or too large");
       }
       if (tensor->quantization == nullptr) continue;
@@ -182,6 +182,12 @@ class ShapeInference {
 Result<std::unique_ptr<GraphShapes>> InferShapes(
     const Graph &graph, const std::vector<Shape> &inputs, HostOps *host) {
   return ShapeInference(graph, host).Infer(inputs);
+}
+
+std::string InsideText(const Shape &shape) {
+  std::string text = shape.ToString();
+  if (shape.rank() == 4) text += " (NHWC if an image)";
+  return text;
 }
 
 }  // namespace mace

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "mace/core/base/aligned_memory.h"
@@ -38,6 +39,10 @@ struct GraphShapes {
 // `inputs`: shapes of graph.inputs().
 Result<std::unique_ptr<GraphShapes>> InferShapes(
     const Graph &graph, const std::vector<Shape> &inputs, HostOps *host);
+
+// The shape of a graph's tensor, for messages: an image is NHWC there, and may
+// be NCHW for the user.
+std::string InsideText(const Shape &shape);
 
 }  // namespace mace
 

@@ -64,7 +64,7 @@ float ElementAsFloat(const Tensor &tensor, int64_t index) {
 
 std::string Describe(const Tensor &tensor, int64_t index) {
   return MakeString(ElementAsFloat(tensor, index), " at element ", index,
-                    " of '", tensor.name, "' ", tensor.shape.ToString());
+                    " of '", tensor.name, "' ", InsideText(tensor.shape));
 }
 
 std::vector<int64_t> ToVector(const Shape &shape) {

@@ -233,6 +233,23 @@ TEST(EngineErrorTest, NamesTheFirstOperatorThatGivesInfinity) {
   EXPECT_MENTIONS(from_input, "nan at element 1 of 'x'");
 }
 
+TEST(EngineErrorTest, SaysThatImagesInsideAModelAreNhwc) {
+  MakeOptions options;
+  ASSERT_OK(options.config.SetOutOfRangeCheck(true));
+  MadeEngine made =
+      Make(ModelBuilder()
+               .Input("x", {1, 2, 1, 2}, DataType::kFloat32, DataFormat::NCHW)
+               .Operator("a", "TestReciprocal", {"x"}, {"y"})
+               .Output("y"),
+           options);
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"y", Room(4)}};
+  const MaceStatus status = made.engine->Run(
+      {{"x", Floats({1, 2, 1, 2}, {1, 2, 0, 4}, DataFormat::NCHW)}}, &outputs);
+  EXPECT_MENTIONS(status,
+                  "inf at element 1 of 'y' [1, 1, 2, 2] (NHWC if an image)");
+}
+
 TEST(EngineErrorTest, NamesAConstantThatIsNotFinite) {
   MakeOptions options;
   ASSERT_OK(options.config.SetOutOfRangeCheck(true));

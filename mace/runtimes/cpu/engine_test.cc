@@ -254,6 +254,12 @@ TEST(EngineTest, ShapesStayWithinTheirLimit) {
   EXPECT_MENTIONS(status,
                   "input 'x' has the shape [1, 3, 5, 2], but the model was "
                   "converted for [1, 3, 4, 2] at most");
+  const MaceStatus first = made.engine->Run(
+      {{"x", Floats({1, 2, 3, 5}, Ramp(30), DataFormat::NCHW)}}, &outputs);
+  EXPECT_EQ(first.code(), MaceStatus::MACE_INVALID_ARGS);
+  EXPECT_MENTIONS(first,
+                  "input 'x' has the shape [1, 2, 3, 5], but the model was "
+                  "converted for [1, 2, 3, 4] at most");
 }
 
 TEST(EngineTest, ABufferKeepsItsRoomWhenResultsShrink) {
@@ -280,6 +286,16 @@ TEST(EngineTest, AliasesNameInputsAndOutputs) {
   Tensors again = {{"z", Room(2)}};
   ASSERT_OK(made.engine->Run({{"x", Floats({1, 1, 1, 2}, {1, 2})}}, &again));
   EXPECT_EQ(Values(again["z"]), (std::vector<float>{2, 6}));
+}
+
+TEST(EngineTest, AnOutputWithoutRoomIsToldInItsOwnOrder) {
+  MadeEngine made = Make(Chain());
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"y", Room(1, DataFormat::NCHW)}};
+  const MaceStatus status =
+      made.engine->Run({{"x", Floats({1, 3, 4, 2}, Ramp(24))}}, &outputs);
+  EXPECT_MENTIONS(status,
+                  "output 'y' has the shape [1, 2, 3, 4] (24 elements)");
 }
 
 TEST(EngineTest, ConvertsNchwAtTheBorder) {

@@ -70,7 +70,7 @@ Result<HexagonTensor> Layout(const Tensor &tensor, const Wishes &wishes) {
       limited(padding.top) * limited(row) + padding.left * limited(pixel);
   const int64_t all = limited(dims.batch) * limited(image);
   if (all + before > kMostTensorBytes) {
-    return Unsupported("'", tensor.name, "' ", tensor.shape.ToString(),
+    return Unsupported("'", tensor.name, "' ", InsideText(tensor.shape),
                        " has more than ", kMostTensorBytes,
                        " bytes with what it reads around each image");
   }

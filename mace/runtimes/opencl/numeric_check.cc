@@ -137,7 +137,7 @@ MaceStatus PreparedOpencl::CheckExport(int tensor) {
   MACE_ASSIGN_OR_RETURN(const bool finite, ImportsAreFinite());
   if (!finite) return MaceStatus();
   nan_search_ = NanSearch::kWanted;
-  return RuntimeError("'", value.name, "' ", value.shape.ToString(), " has ",
+  return RuntimeError("'", value.name, "' ", InsideText(value.shape), " has ",
                       found, " NaN although all inputs are finite; ",
                       kHalfRemedy);
 }
@@ -157,7 +157,7 @@ MaceStatus PreparedOpencl::CheckTensor(int tensor,
       static_cast<size_t>(entry.first_row * entry.dims.w * entry.dims.c);
   const std::string found =
       MakeString(values[bad], " at ", Position(value.shape, before + bad),
-                 " of '", value.name, "' ", value.shape.ToString());
+                 " of '", value.name, "' ", InsideText(value.shape));
   if (launch == nullptr) {
     return RuntimeError("an input already contains NaN or infinity: ", found);
   }

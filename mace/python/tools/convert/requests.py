@@ -23,6 +23,7 @@ from mace.python.tools.importers.base import (
 from mace.python.tools.ir import DataFormat, DataType, Graph, SubgraphSpec, Value
 from mace.python.tools.ir.layout import NHWC_TO_NCHW
 from mace.python.tools.ir.shapes import (
+    Shape,
     format_shape,
     from_ints,
     permute,
@@ -114,6 +115,15 @@ def _signature(
     )
 
 
+def users_shape(info: BorderTensor, graph: Graph, value: Value) -> Shape | None:
+    """The shape of an input or output in the order that the deployment gives it."""
+    is_nchw = DataFormat(info.data_format.value) is DataFormat.NCHW
+    if value.shape is None or not is_nchw:
+        return value.shape
+    turned = graph.formats[value.name] is DataFormat.NHWC
+    return permute(value.shape, NHWC_TO_NCHW) if turned else value.shape
+
+
 def check_input_shapes(model: ModelConfig, graph: Graph) -> None:
     """Refuses -1 for a dimension that the model fixes.
 
@@ -125,9 +135,7 @@ def check_input_shapes(model: ModelConfig, graph: Graph) -> None:
         shape = value.shape
         if shape is None or len(shape) != len(info.shape):
             continue
-        user = DataFormat(info.data_format.value)
-        if graph.formats[value.name] is DataFormat.NHWC and user is DataFormat.NCHW:
-            shape = permute(shape, NHWC_TO_NCHW)
+        shape = users_shape(info, graph, value) or ()
         fixed = [
             axis
             for axis, (asked, own) in enumerate(zip(info.shape, shape))
@@ -163,12 +171,9 @@ def check_output_shapes(model: ModelConfig, graph: Graph) -> None:
     )
     problems = []
     for info, value in zip(model.whole.outputs, graph.outputs):
-        shape = value.shape
+        shape = users_shape(info, graph, value)
         if shape is None or not info.shape:
             continue
-        user = DataFormat(info.data_format.value)
-        if graph.formats[value.name] is DataFormat.NHWC and user is DataFormat.NCHW:
-            shape = permute(shape, NHWC_TO_NCHW)
         declared = from_ints(info.shape)
         if _agree(shape, declared):
             continue
@@ -227,36 +232,41 @@ def check_states(model: ModelConfig, graph: Graph) -> None:
     Raises:
         ImportModelError: lists the states that cannot.
     """
+    infos = {info.name: info for info in model.whole.inputs}
     values = {value.name: value for value in (*graph.inputs, *graph.outputs)}
     problems = [
         f"models.{model.name}: states: {name!r} cannot become {becomes!r}: {problem}"
         for name, becomes in (model.whole.states or {}).items()
-        if (problem := _state_problem(graph, values[name], values[becomes]))
+        if (
+            problem := _state_problem(infos[name], graph, values[name], values[becomes])
+        )
     ]
     if problems:
         raise ImportModelError("\n".join(problems))
 
 
-def _state_problem(graph: Graph, state: Value, becomes: Value) -> str:
+def _state_problem(
+    info: BorderTensor, graph: Graph, state: Value, becomes: Value
+) -> str:
     # An operator makes every output, see `passes.invariants`.
-    pairs = (
-        ("", state.dtype.value, becomes.dtype.value),
-        ("of shape ", _shown_shape(state), _shown_shape(becomes)),
+    own, new = (
         (
-            "in order ",
-            graph.formats[state.name].value,
-            graph.formats[becomes.name].value,
-        ),
+            value.dtype.value,
+            _shown_shape(users_shape(info, graph, value)),
+            graph.formats[value.name].value,
+        )
+        for value in (state, becomes)
     )
+    pairs = zip(("", "of shape ", "in order "), own, new)
     return "; ".join(
-        f"that is {what}{new}, the state {what}{own}"
-        for what, own, new in pairs
-        if own != new
+        f"that is {what}{after}, the state {what}{before}"
+        for what, before, after in pairs
+        if before != after
     )
 
 
-def _shown_shape(value: Value) -> str:
-    return "unknown" if value.shape is None else format_shape(value.shape)
+def _shown_shape(shape: Shape | None) -> str:
+    return "unknown" if shape is None else format_shape(shape)
 
 
 def _agree(shape: Any, declared: Any) -> bool:

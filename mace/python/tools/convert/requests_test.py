@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.config.load import load_deployment_text
-from mace.python.tools.convert.requests import import_request
+from mace.python.tools.convert.requests import check_states, import_request
+from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.ir import DataFormat, DataType, GraphBuilder
 
 _DEPLOYMENT = """
 library_name: net
@@ -50,3 +52,26 @@ def test_whether_the_cpu_alone_computes_in_float32(
     deployment = load_deployment_text(text, tmp_path / "net.yml")
     (model,) = deployment.models.values()
     assert import_request(model, path, None).cpu_floats == expected
+
+
+def test_states_are_told_in_the_users_order(tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+    path.touch()
+    part = (
+        'input_tensors: [z, x]\n        input_shapes: ["1", "1,2,3,4"]\n'
+        "        input_data_formats: NCHW\n        output_data_formats: NCHW\n"
+        "        states: {x: y}\n"
+    )
+    text = _DEPLOYMENT.format(path=path, runtime="cpu", data_type="fp32_fp32", more="")
+    text = text.replace("input_tensors: x\n        input_shapes: 1,2\n", part)
+    text = text.replace("output_shapes: 1,2\n", "output_shapes: 1,2,3,5\n")
+    (model,) = load_deployment_text(text, tmp_path / "net.yml").models.values()
+    builder = GraphBuilder("net", "onnx")
+    builder.input("z", DataType.FLOAT32, (1,))
+    # As the passes leave it.
+    x = builder.input("x", DataType.FLOAT32, (1, 3, 4, 2), DataFormat.NHWC)
+    sizes = {"pads": [0, 0, 0, 0, 0, 1, 0, 0]}
+    builder.output(builder.one("Pad", [x], "y", sizes), "y", DataFormat.NHWC)
+    says = r"that is of shape \[1, 2, 3, 5\], the state of shape \[1, 2, 3, 4\]$"
+    with pytest.raises(ImportModelError, match=says):
+        check_states(model, builder.graph)

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Value
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 # What is known of a tensor: it is an argument with this number, a constant, or what an
 # operator computes of others.
@@ -37,6 +40,9 @@ _OPERATORS: Mapping[str, Callable[..., Any]] = {
     "notequal": np.not_equal,
     "sub": np.subtract,
 }
+# Of the tensor with a number, as far as it is known.
+State = Callable[[int], "Array | None"]
+
 # A condition on more numbers is no counter.
 MOST_ELEMENTS = 16
 _MOST_OPERATORS = 64
@@ -55,17 +61,41 @@ class Part:
     results: Sequence[Hashable]
 
 
+def small_constant(item: object) -> Array | None:
+    """The elements of a value that may be a counter."""
+    if not isinstance(item, Value) or item.constant is None:
+        return None
+    return np.asarray(item.numpy()) if item.constant.size <= MOST_ELEMENTS else None
+
+
+def state_inside(outside: Part, tensors: Sequence[Hashable]) -> State:
+    """Of a loop in a part that is not being converted yet."""
+
+    def state(number: int) -> Array | None:
+        maker = outside.look(tensors[number])
+        return maker if isinstance(maker, np.ndarray) else None
+
+    return state
+
+
+def calls_of_loop(
+    condition: _Key, body: _Key, rounds: int | None
+) -> dict[tuple[_Key, ...], int]:
+    """How often a loop calls its parts at least, as `budget.expanded` asks for it."""
+    if rounds is None:
+        return {(condition,): 1}
+    return {(condition,): rounds + 1, (body,): rounds}
+
+
 class _UnknownError(Exception):
     """The condition depends on something else."""
 
 
-def count_rounds(
-    condition: Part, body: Part, state: Sequence[Array | None], most: int
-) -> int | None:
+def count_rounds(condition: Part, body: Part, state: State, most: int) -> int | None:
     """The number of rounds, or more than `most`; None if it cannot be told.
 
     Args:
-        state: before the first round; None: each run decides.
+        state: what its tensors are before the first round; None: each run decides.
     """
     try:
         asks = _Program(condition, [0])
@@ -76,7 +106,7 @@ def count_rounds(
             waiting = _Program(body, sorted(needed)).arguments
         order = sorted(needed)
         steps = _Program(body, order)
-        values = {number: _small(state[number]) for number in order}
+        values = {number: _small(state(number)) for number in order}
         with np.errstate(all="ignore"):
             for count in range(most + 1):
                 (goes_on,) = asks.run(values)

@@ -36,12 +36,12 @@ def _step(by: float) -> Part:
 )
 def test_counters(limit: float, by: float, rounds: int) -> None:
     state = [np.asarray(0.0), None]
-    assert count_rounds(_up_to(limit), _step(by), state, 1000) == rounds
+    assert count_rounds(_up_to(limit), _step(by), state.__getitem__, 1000) == rounds
 
 
 def test_a_counter_that_doubles() -> None:
     body = _part({"i": 0, "two": 2.0, "next": ("MUL", ["i", "two"])}, "next")
-    assert count_rounds(_up_to(1e6), body, [np.asarray(1.0)], 1000) == 20
+    assert count_rounds(_up_to(1e6), body, lambda _: np.asarray(1.0), 1000) == 20
 
 
 def test_a_condition_on_several_states() -> None:
@@ -68,7 +68,7 @@ def test_a_condition_on_several_states() -> None:
     )
     state = [np.asarray(0.0), np.asarray(15.0)]
     # 15, 15, 14, 12, 9, 5
-    assert count_rounds(condition, body, state, 1000) == 5
+    assert count_rounds(condition, body, state.__getitem__, 1000) == 5
 
 
 @pytest.mark.parametrize(
@@ -84,4 +84,4 @@ def test_a_condition_on_several_states() -> None:
     ],
 )
 def test_what_cannot_be_told(condition: Part, body: Part, state: list[Any]) -> None:
-    assert count_rounds(condition, body, state, 1000) is None
+    assert count_rounds(condition, body, state.__getitem__, 1000) is None

@@ -37,9 +37,15 @@ def check_declared_shape(
         turned = tuple(shape[axis] for axis in NCHW_TO_NHWC)
         if all(a == b or a < 0 or b < 0 for a, b in zip(own, turned)):
             hint = "; is it NCHW? then say input_data_formats: NCHW"
-    raise ImportModelError(
+    raise contradiction(spec, own, hint)
+
+
+def contradiction(spec: InputSpec, own: tuple[int, ...], hint: str) -> ImportModelError:
+    """The error for a shape that is not the model's: each as its file has it."""
+    return ImportModelError(
         f"input_shapes: {spec.name} is {list(own)} in the model, which "
-        f"{list(shape)} of the deployment file contradicts{hint}"
+        f"{list(spec.shape)}{_in_format(spec)} of the deployment file "
+        f"contradicts{hint}"
     )
 
 

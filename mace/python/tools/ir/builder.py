@@ -137,6 +137,17 @@ class GraphBuilder:
             return self.one("Cast", [value], None, {"to": "INT32"}, wide)
         return value
 
+    def transposed_constant(
+        self, name: str, constant: Constant, perm: Sequence[int]
+    ) -> Value:
+        """A constant of the framework's whose axis perm[i] becomes axis i."""
+        axes = tuple(perm)
+        shape = tuple(constant.shape[axis] for axis in axes)
+        moved = constant.moved(lambda array: array.transpose(axes), shape)
+        value = self.graph.add_constant(name, moved)
+        value.source_axes = axes
+        return value
+
     def output(
         self,
         value: Value,

@@ -15,7 +15,7 @@ from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import OutputType, rules_of
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import is_quantized
-from mace.python.tools.ir.shapes import MAX_RANK, format_shape, static
+from mace.python.tools.ir.shapes import MAX_RANK, static
 
 # Shapes are short; a longer tensor contains data.
 _MOST_DIMS = 64
@@ -48,7 +48,7 @@ def infer_op(op: Op) -> list[OutputType]:
             ]
         return found
     except ValueError as error:
-        shapes = ", ".join(f"{v.name} {format_shape(v.shape)}" for v in op.inputs if v)
+        shapes = ", ".join(f"{v.name} {v.shown_shape}" for v in op.inputs if v)
         raise ShapeError(
             f"{op.type} {op.name!r}: {error} (inputs: {shapes})"
         ) from error

@@ -14,7 +14,7 @@ from mace.python.tools.catalogue import AttributeValue, default_catalogue
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.quantization import Quantization
-from mace.python.tools.ir.shapes import Shape
+from mace.python.tools.ir.shapes import Shape, format_shape
 
 
 class GraphError(Exception):
@@ -46,7 +46,8 @@ class Value:
         source: name of the framework's tensor that has the same values up to
             the order of dimensions, None if there is none.
         source_axes: axis i of this value is axis source_axes[i] of that tensor; None
-            for the framework's own order.
+            for the framework's own order. A constant that is another one transposed
+            has them without `source`.
     """
 
     def __init__(self, name: str, dtype: DataType, shape: Shape | None) -> None:
@@ -68,6 +69,16 @@ class Value:
             return self.shape
         placed = dict(zip(self.source_axes, self.shape))
         return tuple(placed[axis] for axis in range(len(self.shape)))
+
+    @property
+    def shown_shape(self) -> str:
+        """The shape for messages: that of a constant as the framework has it; that of
+        others as operators see it, with the framework's where that is another one.
+        """
+        known = format_shape(self.source_shape)
+        if self.is_constant or self.source_axes is None:
+            return known
+        return f"{format_shape(self.shape)} ({known} in the framework)"
 
     def take_source(self, other: Value, perm: tuple[int, ...] | None = None) -> None:
         """Takes the framework's tensor of a value that has the same elements.

@@ -156,7 +156,7 @@ def _types(op: Op) -> list[str]:
             )
         if not compatible(value.shape, known.shape):
             problems.append(
-                f"{value.name} has shape {format_shape(value.shape)}, its "
+                f"{value.name} has shape {value.shown_shape}, its "
                 f"producer makes {format_shape(known.shape)}"
             )
     return problems

@@ -213,10 +213,12 @@ def choose(names: Iterable[str]) -> list[Pass]:
 
 
 def _check(graph: Graph, name: str, held: set[str], border: dict[str, object]) -> None:
+    turned = "channels_last" in held
+    where = f"after pass {name}{', where images are NHWC' if turned else ''}"
     try:
         verify(graph)
     except GraphError as error:
-        raise GraphError(f"after pass {name}: {error}") from error
+        raise GraphError(f"{where}: {error}") from error
     problems = [p for known in sorted(held) for p in INVARIANTS[known](graph)]
     after = _border(graph)
     for tensor, before in border.items():
@@ -225,7 +227,7 @@ def _check(graph: Graph, name: str, held: set[str], border: dict[str, object]) -
         elif not _same(before, after[tensor]):
             problems.append(f"{tensor} changed from {before} to {after[tensor]}")
     if problems:
-        raise GraphError(f"after pass {name}: " + "; ".join(problems))
+        raise GraphError(f"{where}: " + "; ".join(problems))
 
 
 def _border(graph: Graph) -> dict[str, object]:

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.ir import DataType, Graph, GraphBuilder, GraphError
+from mace.python.tools.ir import (
+    DataFormat,
+    DataType,
+    Graph,
+    GraphBuilder,
+    GraphError,
+)
 from mace.python.tools.passes import Pass, PassManager, all_passes
 from mace.python.tools.passes.manager import choose, order
 
@@ -71,6 +77,29 @@ def test_pass_that_breaks_the_graph_is_named() -> None:
 
     with pytest.raises(GraphError, match="(?s)after pass breaks.*relu"):
         PassManager([Breaks()]).run(_graph())
+
+
+def test_the_orders_of_images_are_told() -> None:
+    class Breaks(Pass):
+        name = "breaks"
+        requires = ("channels_last",)
+
+        def run(self, graph: Graph) -> int:
+            (op,) = (op for op in graph.ops if op.type == "Pooling")
+            op.output.shape = (1, 9, 9, 3)
+            return 1
+
+    builder = GraphBuilder("test", "test")
+    x = builder.input("x", DataType.FLOAT32, (1, 3, 4, 4), DataFormat.NCHW)
+    pool = {"mode": "MAX", "kernels": [2, 2], "data_format": "NCHW"}
+    builder.output(builder.one("Pooling", [x], "p", pool), "y", DataFormat.NCHW)
+    known = [item for item in all_passes() if item.name == "channels_last"]
+    says = (
+        r"(?s)after pass breaks, where images are NHWC: .* has shape \[1, 9, 9, 3\] "
+        r"\(\[1, 3, 9, 9\] in the framework\)"
+    )
+    with pytest.raises(GraphError, match=says):
+        PassManager([*known, Breaks()]).run(builder.graph)
 
 
 def test_pass_that_changes_the_border_is_named() -> None:

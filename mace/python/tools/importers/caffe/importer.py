@@ -35,6 +35,7 @@ from mace.python.tools.importers.caffe.net import (
     read_net,
 )
 from mace.python.tools.importers.caffe.refused import REFUSED
+from mace.python.tools.importers.shapes import contradiction
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.layout import NHWC_TO_NCHW
@@ -268,7 +269,4 @@ def _check_shape(
             hint = "; is it NCHW? then say input_data_formats: NCHW"
     elif len(own) == len(shape):
         return
-    raise ImportModelError(
-        f"input_shapes: {spec.name} is {list(own)} in the model, which "
-        f"{list(shape)} of the deployment file contradicts{hint}"
-    )
+    raise contradiction(spec, own, hint)

@@ -198,6 +198,11 @@ class Layer:
         """A constant that is computed when it is needed."""
         return self.builder.graph.add_constant(f"{self.name}/{suffix}", constant)
 
+    def transposed(self, constant: Constant, perm: Sequence[int], suffix: str) -> Value:
+        """The same with axis perm[i] as axis i."""
+        name = f"{self.name}/{suffix}"
+        return self.builder.transposed_constant(name, constant, perm)
+
 
 def _fits(blob: Blob, shape: Sequence[int]) -> bool:
     if blob.flat.size != math.prod(shape):

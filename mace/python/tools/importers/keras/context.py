@@ -224,6 +224,12 @@ class Context:
         unique = self.builder.graph.unique_name
         return self.builder.constant(unique(f"{self.name}/{suffix}"), array)
 
+    def transposed(self, array: Array, perm: Sequence[int], suffix: str) -> Value:
+        """The same with axis perm[i] as axis i."""
+        value = self.constant(array.transpose(perm), suffix)
+        value.source_axes = tuple(perm)
+        return value
+
     def scalar(self, number: float, suffix: str = "number") -> Value:
         """A constant of one number."""
         return self.constant(np.asarray(number, np.float32), suffix)

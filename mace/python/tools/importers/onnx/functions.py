@@ -12,6 +12,7 @@ import onnx.inliner
 
 from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
 from mace.python.tools.importers.budget import budget, expanded
+from mace.python.tools.importers.onnx.inner_graphs import graphs_of
 from mace.python.tools.importers.onnx.mapped_file import MappedModel
 
 
@@ -79,6 +80,5 @@ def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
     while waiting:
         node = waiting.pop()
         yield node
-        for entry in node.attribute:
-            for graph in (entry.g, *entry.graphs):
-                waiting += graph.node
+        for graph in graphs_of(node):
+            waiting += graph.node

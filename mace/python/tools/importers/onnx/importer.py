@@ -28,10 +28,11 @@ from mace.python.tools.importers.onnx.counted_nodes import convert_counted
 from mace.python.tools.importers.onnx.element_types import ElementTypes
 from mace.python.tools.importers.onnx.folding import fold_node
 from mace.python.tools.importers.onnx.inferred import inferred_outputs
+from mace.python.tools.importers.onnx.inner_graphs import reads
 from mace.python.tools.importers.onnx.least_nodes import least_nodes, numbers_of
 from mace.python.tools.importers.onnx.mapped_file import read_model
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
-from mace.python.tools.importers.onnx.scope import Scope, open_scope, reads
+from mace.python.tools.importers.onnx.scope import Scope, open_scope
 from mace.python.tools.importers.onnx.sequences import (
     Known,
     describe,

@@ -351,6 +351,14 @@ def test_weights_in_constant_nodes(tmp_path: Path) -> None:
         ({"offset": "-4"}, "ends before"),
         ({"offset": "four"}, "an offset or length that is not a number"),
         ({"length": "64"}, "another number of elements"),
+        # Nothing of a file may look like a line of ours, or be obeyed by a terminal.
+        ({"location": "a\nok: b"}, r"cannot read [^\n]*/a\\nok: b, which holds[^\n]*$"),
+        (
+            {"location": "a\x1b[2J\u202e"},
+            r"cannot read [^\x1b\u202e]*/a\\x1b\[2J\\u202e,",
+        ),
+        ({"location": "/a\nb"}, r"is in '/a\\nb', which is not"),
+        ({"offset": "four\n" * 99}, r"not a number: [^\n]{1,70}$"),
     ],
 )
 def test_bad_external_data(

@@ -9,13 +9,13 @@ refused at once, not when the budget is used up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from mace.python.tools.importers.onnx.scope import reads
+from mace.python.tools.importers.onnx.inner_graphs import graphs_of, reads
 
 _NUMBERS = (onnx.TensorProto.INT64, onnx.TensorProto.BOOL)
 
@@ -73,29 +73,31 @@ def _number(tensor: onnx.TensorProto) -> int | None:
 
 
 def _least(node: onnx.NodeProto, number: Number) -> int:
-    graphs = [
-        graph
-        for entry in node.attribute
-        if entry.HasField("g") or entry.graphs
-        for graph in (entry.g, *entry.graphs)
-    ]
+    graphs = [(graph, _inside(graph, number)) for graph in graphs_of(node)]
     if not graphs:
         return 1
     if node.op_type == "If":
-        return min(sum(_parts(graph, number)) for graph in graphs)
-    if node.op_type != "Loop" or not node.input or not _goes_on(graphs[0]):
+        return min(sum(_parts(*each)) for each in graphs)
+    body, known = graphs[0]
+    inputs, outputs = ([v.name for v in side] for side in (body.input, body.output))
+    if node.op_type != "Loop" or not node.input:
+        return 1
+    if not stays_true(inputs, outputs, body.node, known):
         return 1
     begins = number(node.input[1]) if any(node.input[1:2]) else 1
     steps = number(node.input[0]) if begins and node.input[0] else None
-    fixed, each = _parts(graphs[0], number)
+    fixed, each = _parts(body, known)
     return fixed + (0 if steps is None else max(0, steps) * max(1, each))
 
 
-def _parts(graph: onnx.GraphProto, outside: Number) -> tuple[int, int]:
-    """The nodes that do not depend on a graph's inputs, and those that do."""
+def _inside(graph: onnx.GraphProto, outside: Number) -> Number:
     inputs = [value.name for value in graph.input]
-    number = numbers_of(graph.node, graph.initializer, inputs, outside)
-    varying = {*inputs}
+    return numbers_of(graph.node, graph.initializer, inputs, outside)
+
+
+def _parts(graph: onnx.GraphProto, number: Number) -> tuple[int, int]:
+    """The nodes that do not depend on a graph's inputs, and those that do."""
+    varying = {value.name for value in graph.input}
     counts = [0, 0]
     for node in graph.node:
         varies = not varying.isdisjoint(reads(node))
@@ -105,16 +107,28 @@ def _parts(graph: onnx.GraphProto, outside: Number) -> tuple[int, int]:
     return counts[0], counts[1]
 
 
-def _goes_on(body: onnx.GraphProto) -> bool:
-    """Whether the condition of a loop stays what it is."""
-    if len(body.input) < 2 or not body.output:
-        return False
-    source = body.output[0].name
+def stays_true(
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    nodes: Iterable[onnx.NodeProto],
+    number: Number,
+) -> bool:
+    """Whether output 0, the condition of a loop, is true after each step: it is input
+    1, which was true, or a constant.
+
+    Args:
+        inputs, outputs, nodes: of the body.
+        number: of the tensors in it.
+    """
     copies = {
         node.output[0]: node.input[0]
-        for node in body.node
+        for node in nodes
         if node.op_type == "Identity" and node.input and node.output
     }
-    for _ in copies:
+    source = outputs[0] if outputs else ""
+    for _ in copies:  # copies of copies
         source = copies.get(source, source)
-    return bool(source == body.input[1].name)
+    constant = number(source) if source else None
+    if constant is not None:
+        return constant != 0
+    return len(inputs) > 1 and source == inputs[1]

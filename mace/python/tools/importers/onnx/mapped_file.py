@@ -23,6 +23,7 @@ from google.protobuf.message import DecodeError, Message
 from mace.python.tools.importers.base import ImportModelError
 from mace.python.tools.importers.budget import FLOOR_NODES, TIMES
 from mace.python.tools.importers.model_file import Buffer, map_file, other_format
+from mace.python.tools.importers.onnx.inner_graphs import graphs_of
 
 # The location in our entries: no file can have this name. A model that contains it
 # would read its own bytes.
@@ -116,11 +117,7 @@ def _check_nesting(path: Path, proto: onnx.ModelProto) -> None:
                 "outside of them, a model may take no more"
             )
         waiting += [
-            (graph.node, depth + 1)
-            for node in nodes
-            for entry in node.attribute
-            if entry.HasField("g") or entry.graphs
-            for graph in (entry.g, *entry.graphs)
+            (graph.node, depth + 1) for node in nodes for graph in graphs_of(node)
         ]
 
 

@@ -427,6 +427,11 @@ class Node:
         """A helper constant that is computed when it is needed."""
         return self.builder.graph.add_constant(f"{self.label}/{suffix}", constant)
 
+    def transposed(self, constant: Constant, perm: Sequence[int], suffix: str) -> Value:
+        """The same with axis perm[i] as axis i."""
+        name = f"{self.label}/{suffix}"
+        return self.builder.transposed_constant(name, constant, perm)
+
     def _op(
         self,
         op_type: str,

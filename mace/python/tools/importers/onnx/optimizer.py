@@ -23,8 +23,9 @@ import onnx
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.errors import MaceError, MissingToolError, UsageError
 from mace.python.tools.importers.onnx.folding import evaluate_node
+from mace.python.tools.importers.onnx.inner_graphs import reads
 from mace.python.tools.importers.onnx.mapped_file import read_model
-from mace.python.tools.importers.onnx.scope import reads
+from mace.python.tools.wording import on_one_line
 
 _LOG = logging.getLogger(__name__)
 
@@ -136,7 +137,7 @@ def _self_contained(source: Path) -> onnx.ModelProto:
         model = onnx.load(str(source))
     except (OSError, ValueError, RuntimeError, onnx.checker.ValidationError) as error:
         raise OptimizeError(
-            f"the external data of {source} cannot be read: {error}"
+            f"the external data of {source} cannot be read: {on_one_line(str(error))}"
         ) from error
     weights = {tensor.name for tensor in model.graph.initializer}
     inputs = [value for value in model.graph.input if value.name not in weights]

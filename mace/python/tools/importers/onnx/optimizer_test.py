@@ -113,6 +113,18 @@ def test_bad_requests_leave_nothing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+def test_where_weights_are_is_told_on_one_line(tmp_path: Path) -> None:
+    model = _model()
+    (weight, *_) = model.graph.initializer
+    weight.ClearField("raw_data")
+    weight.data_location = onnx.TensorProto.EXTERNAL
+    weight.external_data.add(key="location", value="a\nb\x1b[2J")
+    source = tmp_path / "model.onnx"
+    source.write_bytes(model.SerializeToString())
+    with pytest.raises(MaceError, match=r"^[^\n\x1b]*cannot be read: [^\n\x1b]*$"):
+        optimizer.optimize_file(source, tmp_path / "out.onnx")
+
+
 def test_a_child_that_dies_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

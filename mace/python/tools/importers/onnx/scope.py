@@ -19,6 +19,7 @@ from mace.python.tools.importers.base import (
     user_to_framework,
 )
 from mace.python.tools.importers.onnx.functions import inline_functions
+from mace.python.tools.importers.onnx.inner_graphs import reads
 from mace.python.tools.importers.onnx.mapped_file import MappedModel
 from mace.python.tools.importers.onnx.tensors import (
     ELEMENT_TYPES,
@@ -204,21 +205,6 @@ def _needed_nodes(
         stack.append((name, True))
         stack += [(entry, False) for entry in reversed(reads(node))]
     return tuple(ordered.values()), list(missing)
-
-
-def reads(node: onnx.NodeProto) -> list[str]:
-    """Every tensor a node reads, those of its subgraphs included; an input that is left
-    out has the name '', which is no tensor's.
-    """
-    names = [name for name in node.input if name]
-    for attribute in node.attribute:
-        for graph in (attribute.g, *attribute.graphs):
-            own = {name for inner in graph.node for name in inner.output}
-            own |= {value.name for value in graph.input}
-            own |= {tensor.name for tensor in graph.initializer}
-            names += [n for inner in graph.node for n in reads(inner) if n not in own]
-            names += [value.name for value in graph.output if value.name not in own]
-    return names
 
 
 def _refuse_missing(

@@ -17,9 +17,9 @@ import onnx
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.budget import budget
 from mace.python.tools.importers.onnx.counted_nodes import empty_or
-from mace.python.tools.importers.onnx.least_nodes import least_nodes
+from mace.python.tools.importers.onnx.inner_graphs import reads
+from mace.python.tools.importers.onnx.least_nodes import least_nodes, stays_true
 from mace.python.tools.importers.onnx.node import STATIC_HINT, Node
-from mace.python.tools.importers.onnx.scope import reads
 from mace.python.tools.importers.onnx.sequences import (
     Known,
     Tensors,
@@ -31,12 +31,11 @@ from mace.python.tools.importers.onnx.sequences import (
 from mace.python.tools.importers.onnx.standard_functions import renamed
 from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES
 from mace.python.tools.importers.rounds import (
-    MOST_ELEMENTS,
     Maker,
     Part,
     count_rounds,
+    small_constant,
 )
-from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import format_shape, static
 
@@ -107,7 +106,7 @@ class Subgraph:
     def _number(self, name: str) -> int | None:
         if self._own.get(name):
             return None
-        found = _small(self._host.known(self._renaming("")(name)))
+        found = small_constant(self._host.known(self._renaming("")(name)))
         if found is None or found.size != 1 or found.dtype.kind not in "bi":
             return None
         return int(found.item())
@@ -122,7 +121,8 @@ class Subgraph:
         """Refuses the steps of a loop before the first one, if they are too many and
         its condition counts them.
         """
-        if self.goes_on:
+        outputs = [value.name for value in self.outputs]
+        if stays_true(self._inputs, outputs, self._nodes, self._number):
             if limit is None:
                 raise UnsupportedNodeError(
                     "it never ends: M is missing, and its condition stays true"
@@ -135,12 +135,12 @@ class Subgraph:
         most = budget().spare_nodes // cost
         if limit is not None:
             most = min(most, limit)
-        names = [value.name for value in self.outputs[: 1 + len(states)]]
-        given = [np.array(0), np.array(True), *map(_small, states)]
+        names = outputs[: 1 + len(states)]
+        given = [np.array(0), np.array(True), *map(small_constant, states)]
         count = count_rounds(
             Part(lambda tensor: 1, ["condition"]),
             Part(self._maker, [_NEXT, *names]),
-            given,
+            lambda number: given[number],
             most,
         )
         if count is not None and (limit is None or count <= limit):
@@ -160,27 +160,11 @@ class Subgraph:
         if name in self._inputs:
             return self._inputs.index(name)
         if not self._own.get(name):
-            return _small(self._host.known(self._renaming("")(name)))
+            return small_constant(self._host.known(self._renaming("")(name)))
         for node in self._nodes:
             if name in node.output and not node.attribute:
                 return _COUNTING.get(node.op_type, node.op_type), node.input
         return None
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether output 0, the condition of a loop, is true after each step: it is
-        input 1, which was true, or does not depend on the step.
-        """
-        source = self.outputs[0].name if self.outputs else ""
-        makers = {name: node for node in self._nodes for name in node.output if name}
-        for _ in makers:  # copies of copies
-            if source in makers and makers[source].op_type == "Identity":
-                source = makers[source].input[0]
-        if self._own.get(source) is False:
-            known = self._host.known(f"{self._prefix}/{source}")
-            if isinstance(known, Value) and known.is_constant:
-                return bool(known.numpy().all())
-        return len(self._inputs) > 1 and source == self._inputs[1]
 
     def run(
         self,
@@ -491,13 +475,6 @@ def _flag(value: Value, what: str) -> bool:
             f"{what} ({value.name}) is computed at run time", STATIC_HINT
         )
     return bool(value.numpy().all())
-
-
-def _small(known: Known) -> Array | None:
-    """A constant that may be a counter."""
-    if not isinstance(known, Value) or known.constant is None:
-        return None
-    return np.asarray(known.numpy()) if known.constant.size <= MOST_ELEMENTS else None
 
 
 def _collect(lists: Sequence[list[Value]], results: Sequence[Known]) -> None:

@@ -399,20 +399,21 @@ def test_a_file_of_nested_graphs_is_refused_when_it_is_read(tmp_path: Path) -> N
     assert time.process_time() - begin < 10
 
 
+@pytest.mark.parametrize("condition", ["on", "true"])
 @pytest.mark.parametrize(
     ("depth", "steps", "allowed"),
     [(2, 400, False), (15, 2, False), (20, 10, False), (20, 1, True), (9, 0, True)],
 )
 def test_loops_in_loops_are_counted_before_they_are_imported(
-    depth: int, steps: int, allowed: bool, tmp_path: Path
+    depth: int, steps: int, allowed: bool, condition: str, tmp_path: Path
 ) -> None:
     node = helper.make_node("Relu", ["s"], ["next"])
     for _ in range(depth):
         body = _graph(
-            [helper.make_node("Identity", ["on"], ["goes_on"]), node],
+            [helper.make_node("Identity", [condition], ["goes_on"]), node],
             [("i", _INT64, []), ("on", _BOOL, []), ("s", _FLOAT, [2, 3])],
             [("goes_on", _BOOL, []), ("next", _FLOAT, [2, 3])],
-            {"steps": np.array(steps)},
+            {"steps": np.array(steps), "true": np.array(True)},
         )
         node = helper.make_node("Loop", ["steps", "", "s"], ["next"], body=body)
     feeds = {"s": normal(2, 3)}

@@ -19,7 +19,7 @@ from mace.python.tools.ir.builder import narrow, narrow_constant
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.node import Value
-from mace.python.tools.wording import shown
+from mace.python.tools.wording import on_one_line, shown
 
 _T = onnx.TensorProto
 
@@ -145,14 +145,14 @@ class TensorReader:
         except ValueError as error:
             raise ImportModelError(
                 f"{self._model.path}: {what} has an offset or length that is not a "
-                f"number: {entries}"
+                f"number: {shown(entries)}"
             ) from error
         if length != size:
             raise self._contradiction(what, shape)
         if offset < 0 or offset + length > len(buffer):
             raise ImportModelError(
-                f"{self._external_path(location)} ends before {what}, which is at "
-                f"byte {offset} to {offset + length}; is the file complete?"
+                f"{_said(self._external_path(location))} ends before {what}, which "
+                f"is at byte {offset} to {offset + length}; is the file complete?"
             )
         return _viewer(buffer, offset, tensor, dtype, shape)
 
@@ -177,8 +177,8 @@ class TensorReader:
         except (OSError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise ImportModelError(
-                f"cannot read {path}, which holds {what} of {self._model.path}: "
-                f"{reason}; put it beside the model"
+                f"cannot read {_said(path)}, which holds {what} of "
+                f"{self._model.path}: {_said(reason)}; put it beside the model"
             ) from error
 
     def _external_path(self, location: str) -> Path:
@@ -198,6 +198,11 @@ class TensorReader:
             f"{self._model.path}: {what} says it has the shape {list(shape)} but "
             "holds another number of elements; the file is damaged"
         )
+
+
+def _said(text: object) -> str:
+    """What a file says, or the name of one that it names, in a message."""
+    return on_one_line(str(text))
 
 
 def element_type_name(number: int) -> str:

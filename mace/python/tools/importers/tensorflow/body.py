@@ -33,10 +33,13 @@ from mace.python.tools.importers.base import (
 )
 from mace.python.tools.importers.budget import budget, expanded
 from mace.python.tools.importers.rounds import (
-    MOST_ELEMENTS,
     Maker,
     Part,
+    State,
+    calls_of_loop,
     count_rounds,
+    small_constant,
+    state_inside,
 )
 from mace.python.tools.importers.tensorflow.context import (
     HANDLERS,
@@ -65,6 +68,9 @@ _KEPT = (
     "make its value an input and an output of the signature, and name both in states"
 )
 _DEEPEST = 64
+
+# How often each choice of functions is called.
+_Calls = Mapping[tuple[str, ...], int]
 
 
 @dataclass
@@ -101,6 +107,7 @@ class Body:
         self._depth = 0
         self._reads: set[str] = set()
         self._taken: dict[str, str] = {}
+        self._known_calls: dict[str, tuple[int, _Calls]] = {}
 
     def ordered(self, scope: Scope, roots: Iterable[str]) -> list[Node]:
         """The nodes that some need, producers first.
@@ -241,47 +248,55 @@ class Body:
         return known if len(known) == len(results) else None
 
     def _least(self, name: str) -> int:
-        """How many nodes a call becomes at least, with the calls inside."""
+        """How many nodes a call becomes at least, with the calls inside and the rounds
+        of loops there.
+        """
+        return expanded([name], self._nodes_and_calls)
 
-        def body(key: str) -> tuple[int, dict[tuple[str, ...], int]]:
-            function = self._functions.get(key)
-            if function is None:
-                return 0, {}
-            needed = {source for source, _ in function.results}
-            waiting = list(needed)
-            calls: Counter[tuple[str, ...]] = Counter()
-            while waiting:
-                node = function.nodes.get(waiting.pop())
-                if node is None:
-                    continue
-                if node.op in _FLOW:
-                    calls[tuple(map(node.function, _FIRST_CALLS[node.op]))] += 1
-                more = {source for source, _ in node.inputs} - needed
-                needed |= more
-                waiting += more
-            return len(needed), calls
+    def _nodes_and_calls(self, name: str) -> tuple[int, _Calls]:
+        """The nodes of a function that are needed, and what they call for sure."""
+        if name in self._known_calls:
+            return self._known_calls[name]
+        function = self._functions.get(name)
+        if function is None:
+            return 0, {}
+        needed = {source for source, _ in function.results}
+        waiting = list(needed)
+        calls: Counter[tuple[str, ...]] = Counter()
+        while waiting:
+            node = function.nodes.get(waiting.pop())
+            if node is None:
+                continue
+            if node.op in _FLOW:
+                calls.update(self._calls_of(function, node))
+            more = {source for source, _ in node.inputs} - needed
+            needed |= more
+            waiting += more
+        self._known_calls[name] = len(needed), calls
+        return self._known_calls[name]
 
-        return expanded([name], body)
+    def _calls_of(self, function: Function, node: Node) -> _Calls:
+        if _FLOW[node.op] is not Body.loop:
+            return {tuple(map(node.function, _FIRST_CALLS[node.op])): 1}
+        rounds = self._rounds(node, state_inside(_part(function), node.inputs))
+        return calls_of_loop(node.function("cond"), node.function("body"), rounds)
+
+    def _rounds(self, node: Node, state: State) -> int | None:
+        """How many a loop has; None: that cannot be told before."""
+        names = [node.function("cond"), node.function("body")]
+        if not all(name in self._functions for name in names):
+            return None  # the call says so
+        condition, body = (_part(self._functions[name]) for name in names)
+        return count_rounds(condition, body, state, budget().spare_nodes)
 
     def _check_rounds(self, node: Node, items: Sequence[Item]) -> int | None:
         """Refuses a loop of too many rounds before the first one, if its condition
         counts them; returns their number.
         """
-        names = [node.function("cond"), node.function("body")]
-        if not all(name in self._functions for name in names):
-            return None  # the call says so
-        condition, body = (_part(self._functions[name]) for name in names)
-        each = max(1, sum(map(self._least, names)))
-        state = [
-            np.asarray(item.numpy())
-            if isinstance(item, Value)
-            and item.constant is not None
-            and item.constant.size <= MOST_ELEMENTS
-            else None
-            for item in items
-        ]
-        rounds = count_rounds(condition, body, state, budget().spare_nodes)
+        rounds = self._rounds(node, lambda number: small_constant(items[number]))
         if rounds is not None:
+            names = [node.function("cond"), node.function("body")]
+            each = max(1, sum(map(self._least, names)))
             what = f"{rounds} or more rounds of {each} nodes"
             budget().check_nodes(rounds * each, what)
         return rounds
@@ -371,15 +386,13 @@ _FLOW: Mapping[str, _Flow] = MappingProxyType(
 )
 
 
-# Of each, the attributes of functions one of which it calls for sure.
+# Of each but loops, the attributes of functions one of which it calls for sure.
 _FIRST_CALLS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "PartitionedCall": ("f",),
         "StatefulPartitionedCall": ("f",),
         "If": ("then_branch", "else_branch"),
         "StatelessIf": ("then_branch", "else_branch"),
-        "While": ("cond",),
-        "StatelessWhile": ("cond",),
     }
 )
 

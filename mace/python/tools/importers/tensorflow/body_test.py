@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mace.python.tools.importers import budget
 from mace.python.tools.importers.base import (
     ImportModelError,
     ImportRequest,
@@ -17,6 +18,7 @@ from mace.python.tools.importers.base import (
     OutputSpec,
     UnsupportedNodesError,
 )
+from mace.python.tools.importers.budget import Budget
 from mace.python.tools.importers.tensorflow import import_model
 from mace.python.tools.importers.tensorflow.testing import Family, rand
 from mace.python.tools.ir.graph import DataFormat
@@ -117,6 +119,27 @@ def test_a_loop_without_end(tmp_path: Path) -> None:
         UnsupportedNodesError, match="or more rounds of .* would become"
     ):
         _ANY.check(tmp_path, loop, np.ones(3, np.float32))
+
+
+def test_rounds_of_loops_in_loops_are_refused_before_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def loop(rounds: int, x: Any) -> Any:
+        def inner(i: Any, x: Any) -> tuple[Any, Any]:
+            return i + 1, tf.tanh(x)
+
+        def outer(i: Any, x: Any) -> tuple[Any, Any]:
+            return i + 1, tf.while_loop(lambda i, x: i < rounds, inner, (0, x))[1]
+
+        return tf.while_loop(lambda i, x: i < rounds, outer, (0, x))[1]
+
+    _ANY.check(tmp_path, lambda x: loop(2, x), rand(3))
+    monkeypatch.setattr(budget, "FLOOR_NODES", 1000)
+    imported: list[int] = []
+    monkeypatch.setattr(Budget, "add_nodes", lambda _, count, what: imported.append(1))
+    with pytest.raises(UnsupportedNodesError, match=r"40 or more rounds of \d+ nodes"):
+        _ANY.check(tmp_path, lambda x: loop(40, x), rand(3))
+    assert not imported
 
 
 def test_a_node_inside_that_cannot_be_converted_is_named(tmp_path: Path) -> None:

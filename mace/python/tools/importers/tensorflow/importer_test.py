@@ -120,6 +120,9 @@ def test_a_contradicting_shape_is_refused(tmp_path: Path) -> None:
         load(tmp_path, small_graph(), (InputSpec("scope/image", (1, 5, 4, 1)),))
     with pytest.raises(ImportModelError, match="input_data_formats: NCHW"):
         load(tmp_path, small_graph(), (InputSpec("scope/image", (1, 1, 4, 4)),))
+    first = InputSpec("scope/image", (1, 1, 5, 4), data_format=DataFormat.NCHW)
+    with pytest.raises(ImportModelError, match=r"\[1, 1, 5, 4\] in the order NCHW of"):
+        load(tmp_path, small_graph(), (first,))
 
 
 def test_all_unsupported_nodes_are_in_one_table(tmp_path: Path) -> None:

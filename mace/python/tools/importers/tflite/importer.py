@@ -10,8 +10,7 @@ converter make integer operators of what is between Dequantize and Quantize.
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,14 +29,8 @@ from mace.python.tools.importers.base import (
     unknown_tensor,
     user_to_framework,
 )
-from mace.python.tools.importers.budget import budget, expanded, one_budget
+from mace.python.tools.importers.budget import budget, one_budget
 from mace.python.tools.importers.journal import NodeEntry, Outcome
-from mace.python.tools.importers.rounds import (
-    MOST_ELEMENTS,
-    Maker,
-    Part,
-    count_rounds,
-)
 from mace.python.tools.importers.shapes import check_declared_shape
 from mace.python.tools.importers.tensorflow.context import Item
 from mace.python.tools.importers.tflite.complex_parts import (
@@ -47,6 +40,7 @@ from mace.python.tools.importers.tflite.complex_parts import (
     numbers_of,
 )
 from mace.python.tools.importers.tflite.context import HANDLERS, Context, Handler
+from mace.python.tools.importers.tflite.least_operators import LeastOperators
 from mace.python.tools.importers.tflite.reader import (
     COMPLEX64,
     ELEMENT_TYPES,
@@ -83,13 +77,6 @@ _SEQUENCES = frozenset(
     }
 )
 _DEEPEST = 16
-# Of operators that call subgraphs, the options of subgraphs one of which runs for sure.
-_FIRST_CALLS: Mapping[str, tuple[str, ...]] = {
-    "CALL": ("subgraph",),
-    "IF": ("then_subgraph_index", "else_subgraph_index"),
-    "STABLEHLO_COMPOSITE": ("subgraph",),
-    "WHILE": ("cond_subgraph_index",),
-}
 # Activations that an operator may have, by their number in the schema.
 _ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT")
 
@@ -129,6 +116,7 @@ class _Import:
         self.depth = self.unrolled = 0
         self.constants: dict[int, dict[int, _Values]] = {}
         self.complex = ComplexParts(self.builder)
+        self.least = LeastOperators(network.subgraphs)
 
     def run(self) -> Graph:
         outputs = [self._find("output_tensors", o.name) for o in self.request.outputs]
@@ -457,7 +445,7 @@ class _Import:
         condition = self._subgraph(operator, "cond_subgraph_index")
         body = self._subgraph(operator, "body_subgraph_index")
         state = self._read_by(operator, 0, condition, body)
-        rounds = self._check_rounds(condition, body, state)
+        rounds = self.least.check_rounds(condition, body, state)
         before = budget().added
         for number in itertools.count():
             if number == 1 and rounds is not None:
@@ -472,44 +460,6 @@ class _Import:
                 break
             state = self._inside(body, state, len(state))
         self._become(operator, state)
-
-    def _check_rounds(
-        self, condition: Network, body: Network, state: Sequence[Value]
-    ) -> int | None:
-        """Refuses a loop of too many rounds before the first one, if its condition
-        counts them; returns their number.
-        """
-        known = [
-            np.asarray(value.numpy())
-            if value.constant is not None and value.constant.size <= MOST_ELEMENTS
-            else None
-            for value in state
-        ]
-        each = max(1, self._least(condition) + self._least(body))
-        parts = (_part(condition), _part(body))
-        rounds = count_rounds(*parts, known, budget().spare_nodes)
-        if rounds is not None:
-            what = f"{rounds} or more rounds of {each} operators"
-            budget().check_nodes(rounds * each, what)
-        return rounds
-
-    def _least(self, subgraph: Network) -> int:
-        """How many operators a call becomes at least, with the calls inside."""
-
-        def body(number: int) -> tuple[int, dict[tuple[int, ...], int]]:
-            operators = self.whole.subgraphs[number].operators
-            calls: Counter[tuple[int, ...]] = Counter()
-            for operator in operators:
-                called = [
-                    int(operator.options[option])
-                    for option in _FIRST_CALLS.get(operator.type, ())
-                ]
-                if called and all(0 < n < len(self.whole.subgraphs) for n in called):
-                    calls[tuple(called)] += 1
-            return len(operators), calls
-
-        index = next(i for i, n in enumerate(self.whole.subgraphs) if n is subgraph)
-        return expanded([index], body)
 
     def _branch(self, operator: Operator) -> None:
         """The nodes of the branch that is taken; of both, if each run decides."""
@@ -572,7 +522,7 @@ class _Import:
         if self.depth >= _DEEPEST:
             raise UnsupportedNodeError(f"subgraphs are nested {_DEEPEST} deep")
         if self.depth == 0:
-            budget().check_nodes(self._least(subgraph), "its subgraphs")
+            budget().check_nodes(self.least.of(subgraph), "its subgraphs")
         outside = self.network, self.values
         constants = self.constants.setdefault(id(subgraph), {})
         self.network, self.values = subgraph, dict(constants)
@@ -747,30 +697,6 @@ class _Import:
     def _constant(self, array: np.generic | Array) -> Value:
         graph = self.builder.graph
         return graph.add_constant(graph.unique_name("parameter"), np.asarray(array))
-
-
-def _part(subgraph: Network) -> Part:
-    """Of a loop."""
-    arguments = {index: number for number, index in enumerate(subgraph.inputs)}
-    makers = {
-        index: operator
-        for operator in subgraph.operators
-        if len(operator.outputs) == 1
-        for index in operator.outputs
-    }
-
-    def look(tensor: Hashable) -> Maker | None:
-        assert isinstance(tensor, int)
-        if tensor in arguments:
-            return arguments[tensor]
-        operator = makers.get(tensor)
-        if operator is None:
-            known = tensor >= 0 and subgraph.tensors[tensor].buffer.size > 0
-            return subgraph.tensors[tensor].array() if known else None
-        plain = not operator.options.get("activation", 0)
-        return (operator.type, operator.inputs) if plain else None
-
-    return Part(look, subgraph.outputs)
 
 
 def _kind(operator: Operator) -> str:

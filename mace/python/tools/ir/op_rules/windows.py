@@ -14,7 +14,7 @@ from mace.python.tools.ir.dims import add, ceil_divide, floor_divide, minimum
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.node import Op
 from mace.python.tools.ir.op_rules.activations import activate, check_fused
-from mace.python.tools.ir.shapes import Dim, compatible, format_shape
+from mace.python.tools.ir.shapes import Dim, compatible
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def filter_shape(op: Op) -> tuple[int, int, int, int]:
         raise ValueError("the filter must have 4 dimensions")
     a, b, c, d = value.constant.shape
     if 0 in (a, b, c, d):
-        raise ValueError(f"the filter {format_shape((a, b, c, d))} has no elements")
+        raise ValueError(f"the filter {value.shown_shape} has no elements")
     return a, b, c, d
 
 
@@ -132,8 +132,7 @@ def check_groups(op: Op, channels: Dim, out: int, depth: int) -> None:
     if isinstance(channels, int) and channels != depth * groups:
         raise ValueError(
             f"{channels} input channels, but the filter "
-            f"{format_shape(filter_shape(op))} with {groups} groups needs "
-            f"{depth * groups}"
+            f"{op.input(1).shown_shape} with {groups} groups needs {depth * groups}"
         )
     if out % groups:
         raise ValueError(f"{out} output channels in {groups} groups")

@@ -12,6 +12,7 @@ from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.layout import NCHW_TO_NHWC
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,7 @@ def _convolve(layer: Layer, groups: int) -> None:
     _check_groups(channels, outputs, groups)
     shape = (outputs, channels // groups, *window.kernel)
     weights = layer.blob(0, shape, "filter")
-    filters = layer.lazy(
-        weights.moved(
-            lambda array: array.transpose(0, 2, 3, 1), (shape[0], *shape[2:], shape[1])
-        ),
-        "filter",
-    )
+    filters = layer.transposed(weights, NCHW_TO_NHWC, "filter")
     attrs = {**window.attrs, "groups": groups}
     if any(window.pads):
         attrs.update(padding="EXPLICIT", pads=window.borders)

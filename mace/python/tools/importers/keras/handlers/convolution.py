@@ -120,7 +120,7 @@ def conv(context: Context) -> None:
     dims = int(layer.kind[-2])
     kernel = context.variable(0, [None] * (dims + 2))
     kernel = _image_kernel(kernel, dims)
-    filters = context.constant(kernel.transpose(3, 0, 1, 2), "filter")
+    filters = context.transposed(kernel, (3, 0, 1, 2), "filter")
     inputs = [_image(context, dims), filters, _bias(context, 1, kernel.shape[3])]
     attrs = window_attrs(layer, kernel.shape[:2], dims)
     y = context.step(
@@ -155,7 +155,7 @@ def separable(context: Context) -> None:
     kernel = _image_kernel(context.variable(0, [None] * (dims + 2)), dims)
     points = _image_kernel(context.variable(1, [None] * (dims + 2)), dims)
     y = _depthwise(context, _image(context, dims), kernel, None, dims)
-    filters = context.constant(points.transpose(3, 0, 1, 2), "pointwise_filter")
+    filters = context.transposed(points, (3, 0, 1, 2), "pointwise_filter")
     bias = _bias(context, 2, points.shape[3])
     _finish(context, context.step("Conv2D", [y, filters, bias], "pointwise"), dims)
 
@@ -166,7 +166,7 @@ def transposed(context: Context) -> None:
     layer = context.layer
     dims = 1 if "1D" in layer.kind else 2
     kernel = _image_kernel(context.variable(0, [None] * (dims + 2)), dims)
-    filters = context.constant(kernel.transpose(2, 0, 1, 3), "filter")
+    filters = context.transposed(kernel, (2, 0, 1, 3), "filter")
     lead = [Axis(1)] * (2 - dims)
     window = [*lead, *_transposed_window(layer, kernel.shape[2 - dims : 2], dims)]
     y = context.step(

@@ -31,7 +31,7 @@ def _conv(node: Node) -> None:
         volume.convolve(node, constant)
         return
     window = read_window(node, len(constant.shape), constant.shape[2:])
-    filters = node.lazy(_channels_last(constant), "filter")
+    filters = node.transposed(_image_filter(constant), NCHW_TO_NHWC, "filter")
     attrs = {"groups": node.integer("group", 1)}
     bias = node.input(2) if node.has_input(2) else None
     if bias is None or bias.is_constant:
@@ -84,12 +84,9 @@ def _by_computed_filter(node: Node) -> None:
     node.emit("Eltwise", [result, lined_up], {"mode": "ADD"})
 
 
-def _channels_last(constant: Constant) -> Constant:
-    """[O, I, H, W] or [O, I, W] as the operator's [O, H, W, I]."""
-    out, depth, *kernel = constant.shape
-    if len(kernel) == 1:
-        return constant.moved(
-            lambda a: a[:, :, None, :].transpose(NCHW_TO_NHWC),
-            (out, 1, kernel[0], depth),
-        )
-    return constant.moved(lambda a: a.transpose(NCHW_TO_NHWC), (out, *kernel, depth))
+def _image_filter(constant: Constant) -> Constant:
+    """[O, I, W] as [O, I, 1, W]; [O, I, H, W] as it is."""
+    if len(constant.shape) == 4:
+        return constant
+    out, depth, width = constant.shape
+    return constant.moved(lambda a: a[:, :, None, :], (out, depth, 1, width))

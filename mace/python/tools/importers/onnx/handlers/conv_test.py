@@ -62,3 +62,16 @@ def test_refuses(
     model = make_model([_make("Conv", ["x", "w"], ["y"])], inputs, ["y"])
     with pytest.raises(MaceError, match=words):
         run_mace(model, inputs, tmp_path)
+
+
+@pytest.mark.parametrize("extents", [(3, 2), (3,)])
+def test_a_filter_that_does_not_fit_is_told_in_the_files_order(
+    extents: tuple[int, ...], tmp_path: Path
+) -> None:
+    inputs = {"x": normal(1, 3, *[9] * len(extents))}
+    node, w = _make("Conv", ["x", "w"], ["y"]), normal(8, 5, *extents)
+    model = make_model([node], inputs, ["y"], {"w": w})
+    shown = ", ".join(map(str, (8, 5, *[1] * (2 - len(extents)), *extents)))
+    words = rf"the filter \[{shown}\] with .*y/filter \[{shown}\]"
+    with pytest.raises(MaceError, match=words):
+        run_mace(model, inputs, tmp_path)

@@ -28,6 +28,11 @@ def _conv_transpose(node: Node) -> None:
         raise UnsupportedNodeError(
             f"{constant.shape[0]} input channels in {groups} groups"
         )
+    channels = None if x.shape is None else x.shape[1]
+    if isinstance(channels, int) and channels != constant.shape[0]:
+        raise UnsupportedNodeError(
+            f"{channels} input channels, a filter of {list(constant.shape)}"
+        )
     if len(constant.shape) == volume.RANK:
         volume.convolve_back(node, constant, groups)
         return

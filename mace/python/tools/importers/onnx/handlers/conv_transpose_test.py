@@ -89,3 +89,12 @@ def test_refused(attrs: dict[str, Any], text: str, tmp_path: Path) -> None:
     model = make_model([node], {"x": _X}, ["y"], {"w": _W})
     with pytest.raises(UnsupportedNodesError, match=text):
         run_mace(model, {"x": _X}, tmp_path)
+
+
+def test_a_filter_that_does_not_fit_is_told_in_the_files_order(tmp_path: Path) -> None:
+    node = onnx.helper.make_node("ConvTranspose", ["x", "w"], ["y"])
+    inputs = {"x": normal(1, 3, 6, 6)}
+    model = make_model([node], inputs, ["y"], {"w": normal(5, 8, 3, 2)})
+    words = r"3 input channels, a filter of \[5, 8, 3, 2\]"
+    with pytest.raises(UnsupportedNodesError, match=words):
+        run_mace(model, inputs, tmp_path)

@@ -27,11 +27,8 @@ def _filter(context: Context, perm: tuple[int, ...] | None) -> Value:
         raise UnsupportedNodeError(f"filter has {len(value.constant.shape)} dimensions")
     if perm is None:
         return value
-    shape = value.constant.shape
-    turned = value.constant.moved(
-        lambda array: array.transpose(perm), tuple(shape[i] for i in perm)
-    )
-    return context.builder.graph.add_constant(f"{context.node.name}/filter", turned)
+    name = f"{context.node.name}/filter"
+    return context.builder.transposed_constant(name, value.constant, perm)
 
 
 @HANDLERS.register("Conv2D")

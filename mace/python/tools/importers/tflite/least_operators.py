@@ -1,0 +1,114 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How many operators subgraphs become at least, before any of them is imported.
+
+Calls and loops multiply: a few hundred bytes can stand for more operators than there
+is memory for. Most loops count to a constant of the file, so that such a file is
+refused at once, also if the loop lies in another one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+
+from mace.python.tools.importers.budget import budget, expanded
+from mace.python.tools.importers.rounds import (
+    Maker,
+    Part,
+    State,
+    calls_of_loop,
+    count_rounds,
+    small_constant,
+    state_inside,
+)
+from mace.python.tools.importers.tflite.reader import Network, Operator
+from mace.python.tools.ir.graph import Value
+
+# Of operators that call subgraphs, the options of subgraphs one of which runs for sure.
+_CALLS: Mapping[str, tuple[str, ...]] = {
+    "CALL": ("subgraph",),
+    "IF": ("then_subgraph_index", "else_subgraph_index"),
+    "STABLEHLO_COMPOSITE": ("subgraph",),
+    "WHILE": ("cond_subgraph_index", "body_subgraph_index"),
+}
+
+# How often each choice of subgraphs is called.
+_Calls = Mapping[tuple[int, ...], int]
+
+
+class LeastOperators:
+    """Counts the operators of the subgraphs of one network."""
+
+    def __init__(self, subgraphs: Sequence[Network]) -> None:
+        self._subgraphs = subgraphs
+        self._known: dict[int, tuple[int, _Calls]] = {}
+
+    def of(self, subgraph: Network) -> int:
+        """Those that a call becomes, with the calls inside and the rounds of loops."""
+        index = next(i for i, n in enumerate(self._subgraphs) if n is subgraph)
+        return expanded([index], self._operators_and_calls)
+
+    def check_rounds(
+        self, condition: Network, body: Network, state: Sequence[Value]
+    ) -> int | None:
+        """Refuses a loop of too many rounds before the first one, if its condition
+        counts them; returns their number.
+        """
+        rounds = _rounds(condition, body, lambda n: small_constant(state[n]))
+        if rounds is not None:
+            each = max(1, self.of(condition) + self.of(body))
+            what = f"{rounds} or more rounds of {each} operators"
+            budget().check_nodes(rounds * each, what)
+        return rounds
+
+    def _operators_and_calls(self, index: int) -> tuple[int, _Calls]:
+        if index not in self._known:
+            subgraph = self._subgraphs[index]
+            calls: Counter[tuple[int, ...]] = Counter()
+            for operator in subgraph.operators:
+                calls.update(self._calls_of(subgraph, operator))
+            self._known[index] = len(subgraph.operators), calls
+        return self._known[index]
+
+    def _calls_of(self, outside: Network, operator: Operator) -> _Calls:
+        options = _CALLS.get(operator.type, ())
+        called = tuple(int(operator.options[option]) for option in options)
+        if not called or not all(0 < n < len(self._subgraphs) for n in called):
+            return {}  # what is wrong, the call says
+        if operator.type != "WHILE":
+            return {called: 1}
+        condition, body = called
+        state = state_inside(_part(outside), operator.inputs)
+        pair = self._subgraphs[condition], self._subgraphs[body]
+        return calls_of_loop(condition, body, _rounds(*pair, state))
+
+
+def _rounds(condition: Network, body: Network, state: State) -> int | None:
+    """How many a loop has; None: that cannot be told before."""
+    parts = (_part(condition), _part(body))
+    return count_rounds(*parts, state, budget().spare_nodes)
+
+
+def _part(subgraph: Network) -> Part:
+    """Of a loop."""
+    arguments = {index: number for number, index in enumerate(subgraph.inputs)}
+    makers = {
+        index: operator
+        for operator in subgraph.operators
+        if len(operator.outputs) == 1
+        for index in operator.outputs
+    }
+
+    def look(tensor: Hashable) -> Maker | None:
+        assert isinstance(tensor, int)
+        if tensor in arguments:
+            return arguments[tensor]
+        operator = makers.get(tensor)
+        if operator is None:
+            known = tensor >= 0 and subgraph.tensors[tensor].buffer.size > 0
+            return subgraph.tensors[tensor].array() if known else None
+        plain = not operator.options.get("activation", 0)
+        return (operator.type, operator.inputs) if plain else None
+
+    return Part(look, subgraph.outputs)
