@@ -244,44 +244,32 @@ MaceStatus Ports::WrongInputs(const CallerTensors &given) const {
                      "':", problems);
 }
 
-// `shape`: in the graph's order.
-MaceStatus Ports::CheckLimits(const ValueInfo &info, const Shape &shape) {
-  if (info.largest_shape.rank() == 0) return MaceStatus::MACE_SUCCESS;
-  const Shape largest = info.data_format == DataFormat::NCHW
-                            ? NchwToNhwc(info.largest_shape)
-                            : info.largest_shape;
-  for (size_t i = 0; i < largest.rank(); ++i) {
-    if (shape[i] > largest[i]) {
-      return InvalidArgs("input '", info.name, "' has the shape ",
-                         shape.ToString(), ", but the model was converted for ",
-                         largest.ToString(),
-                         " at most; give a larger limit in input_shapes and "
-                         "convert it again");
-    }
-  }
-  return MaceStatus::MACE_SUCCESS;
-}
-
 // What the converter computed of a fixed dimension is in the model, so that an
 // operator may take another length, but compute something else.
-MaceStatus Ports::CheckFixed(const ValueInfo &info,
+MaceStatus Ports::CheckShape(const ValueInfo &info,
                              const Shape &given,
                              bool nchw) {
   Shape declared = info.shape;
+  Shape most = info.largest_shape.rank() > 0 ? info.largest_shape : info.shape;
   Shape found = given;
-  if (nchw != (info.data_format == DataFormat::NCHW) && given.rank() == 4) {
-    // Of other orders, that of the graph.
-    declared = nchw ? info.shape : NchwToNhwc(info.shape);
-    found = nchw ? NchwToNhwc(given) : given;
+  // Of different orders, that of the graph.
+  if (nchw && info.data_format != DataFormat::NCHW) {
+    found = NchwToNhwc(found);
+  } else if (!nchw && info.data_format == DataFormat::NCHW) {
+    declared = NchwToNhwc(declared);
+    most = NchwToNhwc(most);
   }
   for (size_t i = 0; i < declared.rank(); ++i) {
-    if (declared[i] < 0 || declared[i] == found[i]) continue;
+    const bool fixed = declared[i] >= 0;
+    if (found[i] == most[i]) continue;
+    if (!fixed && (most[i] < 0 || found[i] < most[i])) continue;
     return InvalidArgs("input '", info.name, "' has the shape ",
                        found.ToString(), ": dimension ", i, " is ", found[i],
-                       ", but the model was converted for ", declared[i], " (",
-                       declared.ToString(),
-                       "); to let each run decide it, give -1 for it in "
-                       "input_shapes and convert the model again");
+                       ", but the model was converted for ",
+                       fixed ? "" : "at most ", most[i], " (", most.ToString(),
+                       fixed ? "); to let each run decide it, give -1 for it"
+                             : "); give a larger limit",
+                       " in input_shapes and convert the model again");
   }
   return MaceStatus::MACE_SUCCESS;
 }
@@ -313,8 +301,7 @@ MaceStatus Ports::MatchInput(const InputPort &port,
   }
   host->nchw = rank == 4 && given.data_format() == DataFormat::NCHW;
   host->shape = host->nchw ? NchwToNhwc(shape) : shape;
-  MACE_RETURN_IF_ERROR(CheckFixed(info, shape, host->nchw));
-  MACE_RETURN_IF_ERROR(CheckLimits(info, host->shape));
+  MACE_RETURN_IF_ERROR(CheckShape(info, shape, host->nchw));
   host->capacity_bytes =
       elements * static_cast<int64_t>(DataTypeSize(host->data_type));
   return MaceStatus::MACE_SUCCESS;

@@ -69,10 +69,10 @@ class Ports {
 
   // Fails if the alias of a port is the name or alias of another port.
   MaceStatus CheckAliases() const;
-  static MaceStatus CheckFixed(const ValueInfo &info,
+  // `given`: as the caller has it, in the order NCHW or another one.
+  static MaceStatus CheckShape(const ValueInfo &info,
                                const Shape &given,
                                bool nchw);
-  static MaceStatus CheckLimits(const ValueInfo &info, const Shape &shape);
   MaceStatus MatchInput(const InputPort &port,
                         const MaceTensor &given,
                         HostTensor *host) const;

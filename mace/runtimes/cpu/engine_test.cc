@@ -252,8 +252,9 @@ TEST(EngineTest, ShapesStayWithinTheirLimit) {
       made.engine->Run({{"x", Floats({1, 3, 5, 2}, Ramp(30))}}, &outputs);
   EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
   EXPECT_MENTIONS(status,
-                  "input 'x' has the shape [1, 3, 5, 2], but the model was "
-                  "converted for [1, 3, 4, 2] at most");
+                  "input 'x' has the shape [1, 3, 5, 2]: dimension 2 is 5, but "
+                  "the model was converted for at most 4 ([1, 3, 4, 2]); give "
+                  "a larger limit in input_shapes");
 }
 
 TEST(EngineTest, ABufferKeepsItsRoomWhenResultsShrink) {
