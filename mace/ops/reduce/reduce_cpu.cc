@@ -312,10 +312,7 @@ MaceStatus ReduceOp::Run(RunContext *context) const {
           }
         }
       });
-  if (attributes_.wide && !fits.load()) {
-    return Invalid(
-        "a result exceeds the 32 bits in which MACE computes integers");
-  }
+  if (attributes_.wide && !fits.load()) return ExceedsInt32();
   return MaceStatus();
 }
 
