@@ -76,7 +76,7 @@ _LTO_LINKOPTS = [
     "-flto",
     "-Wl,--fat-lto-objects",
     "-Wl,-mllvm,-enable-machine-outliner=never",
-    "-Wl,-mllvm,-inline-threshold=25",
+    "-Wl,-mllvm,-inline-threshold=20",
 ]
 
 # For a processor without an operating system: no C library, no C++ runtime.

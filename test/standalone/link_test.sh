@@ -226,7 +226,6 @@ limit_of() {
     arm64-all) echo 1300 ;;
     armhf-all) echo 1100 ;;
     arm64-fp16_fp16) echo 450 ;;
-    *-ops) echo 410 ;;
     *) echo 400 ;;
   esac
 }

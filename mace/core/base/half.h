@@ -37,6 +37,10 @@ inline uint16_t FloatToBfloat16(float value) {
   return static_cast<uint16_t>((is_nan ? bits | 0x400000u : rounded) >> 16);
 }
 
+// The least normal number of binary16, and the least that rounds to infinity.
+inline constexpr float kLeastNormalHalf = 0x1p-14f;
+inline constexpr float kBeyondHalf = 65520.0f;
+
 // IEEE 754 binary16. A signalling NaN becomes quiet; to binary16, values are
 // rounded to nearest, ties to even, and those that are too large become
 // infinite.
@@ -60,7 +64,7 @@ inline float HalfToFloat(uint16_t value) {
   const uint32_t shifted = magnitude << 13;
   // With the exponent of 2^-14, the bits below 2^-14 are added to it.
   const uint32_t small =
-      FloatBits(FloatFromBits(shifted + (113u << 23)) - 0x1p-14f);
+      FloatBits(FloatFromBits(shifted + (113u << 23)) - kLeastNormalHalf);
   const uint32_t quiet = magnitude > 0x7c00u ? 0x400000u : 0;
   const uint32_t large = (shifted + (224u << 23)) | quiet;
   const uint32_t normal = shifted + (112u << 23);
@@ -79,7 +83,7 @@ inline uint16_t FloatToHalf(float value) {
   const uint32_t normal =
       (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - (112u << 23)) >> 13;
   const uint32_t finite = magnitude < 0x38800000u ? small : normal;
-  // 65520 and above round to infinity.
+  // The bits of kBeyondHalf.
   const uint32_t number = magnitude >= 0x477ff000u ? 0x7c00u : finite;
   const uint32_t nan = 0x7e00u | ((magnitude >> 13) & 0x3ffu);
   return static_cast<uint16_t>(sign | (magnitude > 0x7f800000u ? nan : number));

@@ -244,47 +244,28 @@ MaceStatus Ports::WrongInputs(const CallerTensors &given) const {
                      "':", problems);
 }
 
-// `given`: in the application's order, as the message has it.
-MaceStatus Ports::CheckLimits(const ValueInfo &info,
-                              const Shape &given,
-                              bool nchw) {
-  if (info.largest_shape.rank() == 0) return MaceStatus::MACE_SUCCESS;
-  Shape largest = info.largest_shape;
-  if (nchw != (info.data_format == DataFormat::NCHW)) {
-    largest = nchw ? NhwcToNchw(largest) : NchwToNhwc(largest);
-  }
-  for (size_t i = 0; i < largest.rank(); ++i) {
-    if (given[i] > largest[i]) {
-      return InvalidArgs("input '", info.name, "' has the shape ",
-                         given.ToString(), ", but the model was converted for ",
-                         largest.ToString(),
-                         " at most; give a larger limit in input_shapes and "
-                         "convert it again");
-    }
-  }
-  return MaceStatus::MACE_SUCCESS;
-}
-
 // What the converter computed of a fixed dimension is in the model, so that an
 // operator may take another length, but compute something else.
-MaceStatus Ports::CheckFixed(const ValueInfo &info,
+MaceStatus Ports::CheckShape(const ValueInfo &info,
                              const Shape &given,
                              bool nchw) {
   Shape declared = info.shape;
-  Shape found = given;
+  Shape most = info.largest_shape.rank() > 0 ? info.largest_shape : info.shape;
   if (nchw != (info.data_format == DataFormat::NCHW) && given.rank() == 4) {
-    // Of other orders, that of the graph.
-    declared = nchw ? info.shape : NchwToNhwc(info.shape);
-    found = nchw ? NchwToNhwc(given) : given;
+    declared = nchw ? NhwcToNchw(declared) : NchwToNhwc(declared);
+    most = nchw ? NhwcToNchw(most) : NchwToNhwc(most);
   }
   for (size_t i = 0; i < declared.rank(); ++i) {
-    if (declared[i] < 0 || declared[i] == found[i]) continue;
+    const bool fixed = declared[i] >= 0;
+    if (given[i] == most[i]) continue;
+    if (!fixed && (most[i] < 0 || given[i] < most[i])) continue;
     return InvalidArgs("input '", info.name, "' has the shape ",
-                       found.ToString(), ": dimension ", i, " is ", found[i],
-                       ", but the model was converted for ", declared[i], " (",
-                       declared.ToString(),
-                       "); to let each run decide it, give -1 for it in "
-                       "input_shapes and convert the model again");
+                       given.ToString(), ": dimension ", i, " is ", given[i],
+                       ", but the model was converted for ",
+                       fixed ? "" : "at most ", most[i], " (", most.ToString(),
+                       fixed ? "); to let each run decide it, give -1 for it"
+                             : "); give a larger limit",
+                       " in input_shapes and convert the model again");
   }
   return MaceStatus::MACE_SUCCESS;
 }
@@ -316,8 +297,7 @@ MaceStatus Ports::MatchInput(const InputPort &port,
   }
   host->nchw = rank == 4 && given.data_format() == DataFormat::NCHW;
   host->shape = host->nchw ? NchwToNhwc(shape) : shape;
-  MACE_RETURN_IF_ERROR(CheckFixed(info, shape, host->nchw));
-  MACE_RETURN_IF_ERROR(CheckLimits(info, shape, host->nchw));
+  MACE_RETURN_IF_ERROR(CheckShape(info, shape, host->nchw));
   host->capacity_bytes =
       elements * static_cast<int64_t>(DataTypeSize(host->data_type));
   return MaceStatus::MACE_SUCCESS;

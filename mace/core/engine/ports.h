@@ -69,12 +69,10 @@ class Ports {
 
   // Fails if the alias of a port is the name or alias of another port.
   MaceStatus CheckAliases() const;
-  static MaceStatus CheckFixed(const ValueInfo &info,
+  // `given`: in the application's order, as the message has it.
+  static MaceStatus CheckShape(const ValueInfo &info,
                                const Shape &given,
                                bool nchw);
-  static MaceStatus CheckLimits(const ValueInfo &info,
-                                const Shape &given,
-                                bool nchw);
   MaceStatus MatchInput(const InputPort &port,
                         const MaceTensor &given,
                         HostTensor *host) const;

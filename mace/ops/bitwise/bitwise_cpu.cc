@@ -136,10 +136,7 @@ class BitwiseOp final : public CpuOp {
               exceeds.store(true, std::memory_order_relaxed);
             }
           });
-      if (exceeds.load()) {
-        return Invalid(
-            "a result exceeds the 32 bits in which MACE computes integers");
-      }
+      if (exceeds.load()) return ExceedsInt32();
     }
     ForBroadcastRows(
         loops, output->elements(), context->thread_pool(),

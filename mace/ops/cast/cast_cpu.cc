@@ -206,8 +206,7 @@ class CastOp final : public CpuOp {
 
   MaceStatus CheckWide(const Tensor *input) const {
     if (!AnyExceeds(input->As<float>(), input->elements())) return MaceStatus();
-    return Invalid(
-        "a result exceeds the 32 bits in which MACE computes integers");
+    return ExceedsInt32();
   }
 
   MaceStatus ToFloat(ThreadPool *pool,

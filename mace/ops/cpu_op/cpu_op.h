@@ -176,6 +176,15 @@ class CpuOp : public Op {
     return Unsupported("operator '", name_, "' (", type_, "): ", args...);
   }
 
+  // INVALID_ARGS: a model's 64-bit integers, which are stored as int32, do not
+  // hold a result. `where` begins the text, such as "mode ADD: ".
+  template <typename... Args>
+  MaceStatus ExceedsInt32(const Args &...where) const {
+    return Invalid(
+        where...,
+        "a result exceeds the 32 bits in which MACE computes integers");
+  }
+
   const std::string &name() const { return name_; }
   CpuIsa isa() const { return isa_; }
   // The type in which the operator reads and writes floats, whatever the types

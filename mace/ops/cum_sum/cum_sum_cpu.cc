@@ -185,10 +185,7 @@ class CumSumOp final : public CpuOp {
           exceeds.store(true, std::memory_order_relaxed);
         }
       });
-      if (exceeds.load()) {
-        return Invalid(
-            "a result exceeds the 32 bits in which MACE computes integers");
-      }
+      if (exceeds.load()) return ExceedsInt32();
     }
     each([&](int64_t at, int64_t count) {
       Sum(walk, input, at, count, output);

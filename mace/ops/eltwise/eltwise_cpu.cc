@@ -275,9 +275,7 @@ MaceStatus EltwiseOp::CheckWide(const Operands &operands,
         });
   }
   if (!exceeds.load()) return MaceStatus();
-  return Invalid("mode ", mode_name(),
-                 ": a result exceeds the 32 bits in which MACE computes "
-                 "integers");
+  return ExceedsInt32("mode ", mode_name(), ": ");
 }
 
 MaceStatus EltwiseOp::Run(RunContext *context) const {

@@ -1,7 +1,6 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -38,15 +37,6 @@ bool IsKnown(const Tensor *tensor) {
   return tensor != nullptr && tensor->data != nullptr;
 }
 
-// Whether a number of a known tensor of floats is such; false if nothing is
-// known.
-template <typename Predicate>
-bool AnyOf(const Tensor *tensor, Predicate is_such) {
-  if (!IsKnown(tensor) || tensor->data_type != DataType::kFloat32) return false;
-  const auto *values = tensor->As<float>();
-  return std::any_of(values, values + tensor->elements(), is_such);
-}
-
 NumberRange RangeOfProduct(const Tensor *a, const Tensor *b) {
   if (a == b) return NumberRange::Of(Result::kSquares);
   if (!IsKnown(a) && !IsKnown(b)) return NumberRange::Of(Result::kProducts);
@@ -59,7 +49,7 @@ NumberRange RangeOfQuotient(const Tensor *a, const Tensor *b) {
   NumberRange range;
   if (IsKnown(b)) {
     range.result = Result::kElements;
-    range.large = AnyOf(b, [](float v) { return IsBeyondHalf(1 / v); });
+    range.large = AnyKnown(b, [](float v) { return IsBeyondHalf(1 / v); });
     return range;
   }
   range.sensitive = kOfB;
@@ -69,10 +59,10 @@ NumberRange RangeOfQuotient(const Tensor *a, const Tensor *b) {
 }
 
 NumberRange RangeOfPower(const Tensor *exponent) {
-  const bool inverts = AnyOf(exponent, [](float e) { return e < 0; });
+  const bool inverts = AnyKnown(exponent, [](float e) { return e < 0; });
   const bool roots =
-      AnyOf(exponent, [](float e) { return e != 0 && std::fabs(e) < 1; });
-  const bool squares = AnyOf(exponent, [](float e) { return e > 1; });
+      AnyKnown(exponent, [](float e) { return e != 0 && std::fabs(e) < 1; });
+  const bool squares = AnyKnown(exponent, [](float e) { return e > 1; });
   NumberRange range;
   if (squares || !IsKnown(exponent)) range.result = Result::kSquares;
   if (inverts || roots || !IsKnown(exponent)) range.sensitive = kOfA;

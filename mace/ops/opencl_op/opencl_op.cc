@@ -9,6 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include "mace/core/base/half.h"
+
 namespace mace {
 
 const ConstantForm kWeightImage = {"image", nullptr};
@@ -35,17 +37,16 @@ void OpenclPlanContext::SetBand(WindowAxis *rows) const {
 }
 
 bool IsBeyondHalf(float value) {
-  constexpr float kRoundsToInfinity = 65520.0f;
-  return std::isfinite(value) && std::fabs(value) >= kRoundsToInfinity;
+  return std::isfinite(value) && std::fabs(value) >= kBeyondHalf;
 }
 
-bool HasBeyondHalf(const Tensor *tensor) {
+bool AnyKnown(const Tensor *tensor, bool (*is_such)(float)) {
   if (tensor == nullptr || tensor->data == nullptr ||
       tensor->data_type != DataType::kFloat32) {
     return false;
   }
   const auto *values = tensor->As<float>();
-  return std::any_of(values, values + tensor->elements(), IsBeyondHalf);
+  return std::any_of(values, values + tensor->elements(), is_such);
 }
 
 NumberRange NumberRange::Then(Activation activation) const {

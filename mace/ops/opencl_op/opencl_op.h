@@ -404,9 +404,12 @@ struct NumberRange {
 
 // Whether half has infinity for it, though it is finite.
 bool IsBeyondHalf(float value);
-// Whether there is such a number in a tensor of floats that is known before the
-// run.
-bool HasBeyondHalf(const Tensor *tensor);
+// Whether a tensor of floats that is known before the run has such a number;
+// false if it is not known.
+bool AnyKnown(const Tensor *tensor, bool (*is_such)(float));
+inline bool HasBeyondHalf(const Tensor *tensor) {
+  return AnyKnown(tensor, IsBeyondHalf);
+}
 
 // What reports say of an operator, beside its name and its times.
 struct OpReport {

@@ -42,17 +42,16 @@ const ConstantForm kFloats = {"floats", MakeFloats};
 
 // Not if the largest number is infinite in half or has not all digits there.
 // What becomes 0 otherwise is below 2^-11 of the largest, as is what half
-// rounds.
+// rounds. The converter has the same rule (fits, export/storage.py).
 bool FitsHalf(const Tensor &constant) {
   if (constant.data_type == DataType::kFloat16) return true;
-  constexpr float kLeastNormal = 0x1p-14f;
   if (HasBeyondHalf(&constant)) return false;
   const auto *values = constant.As<float>();
   float largest = 0;
   for (int64_t i = 0; i < constant.elements(); ++i) {
     largest = std::max(largest, std::fabs(values[i]));
   }
-  return largest == 0 || largest >= kLeastNormal;
+  return largest == 0 || largest >= kLeastNormalHalf;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace mace {
 namespace {
 
 // With as many channels, vectors of channels are half full on the widest ISA.
+// pooling.py has the same number, for the part FewChannels.
 constexpr int64_t kFewChannels = 8;
 // Lines between the two steps: at most so many, and about so many bytes.
 constexpr int64_t kMostLines = 32;

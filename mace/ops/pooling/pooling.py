@@ -33,7 +33,7 @@ from mace.python.tools.ir.op_rules.windows import (
 )
 from mace.python.tools.ir.quantized_ops import requantized, scale_of, zero_of
 
-# As in line_pooling.cc.
+# kFewChannels of line_pooling.cc, which uses the part for fewer.
 _FEW_CHANNELS = 8
 
 

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "mace/core/base/logging.h"
@@ -39,44 +38,48 @@ struct PoolingSettings {
   PoolingAttributes attributes;
   const pool::Kernels *kernels = nullptr;
   const pool::Kernels *half_kernels = nullptr;
-  const pool::LineKernels *line_kernels = nullptr;
 };
 
-class PoolingPlan final : public OpPlan, private RowBands {
+class PoolingPlan : public OpPlan, protected RowBands {
  public:
-  // `settings` belongs to the operator, which outlives the plan.
-  PoolingPlan(const PoolingSettings *settings,
-              const WindowGeometry &geometry,
+  PoolingPlan(const WindowGeometry &geometry,
               const Shape &input,
-              const Shape &output,
-              bool by_lines)
-      : settings_(*settings),
-        geometry_(geometry),
-        input_(input),
-        output_(output) {
-    if (!by_lines) return;
-    lines_.emplace(settings_.attributes, geometry_, output_[3],
-                   *settings_.line_kernels);
-  }
+              const Shape &output)
+      : geometry_(geometry), input_(input), output_(output) {}
 
-  // Of each thread; 0 if it needs none.
-  size_t ScratchBytes() const { return lines_ ? lines_->ScratchBytes() : 0; }
-
-  void Run(RunContext *context) const;
+  virtual void Run(RunContext *context) const = 0;
 
   const RowBands *row_bands() const override {
     return output_.Elements() > 0 ? this : nullptr;
   }
   ConvPoolArgs Geometry() const override;
 
- private:
+ protected:
   RowRange InputRows(const RowRange &output) const override {
     return RowsUnder(geometry_.axis[0], output);
   }
-  size_t BandScratchBytes(int64_t) const override { return ScratchBytes(); }
+
+  const WindowGeometry geometry_;
+  const Shape input_;
+  const Shape output_;
+};
+
+// Vectors run over the channels of a pixel.
+class PixelPlan final : public PoolingPlan {
+ public:
+  // `settings` belongs to the operator, which outlives the plan.
+  PixelPlan(const PoolingSettings *settings,
+            const WindowGeometry &geometry,
+            const Shape &input,
+            const Shape &output)
+      : PoolingPlan(geometry, input, output), settings_(*settings) {}
+
+  void Run(RunContext *context) const override;
+
+ private:
+  size_t BandScratchBytes(int64_t) const override { return 0; }
   void RunBand(const RunContext &context, const BandRun &run) const override;
 
-  void RunLines(RunContext *context) const;
   // Computes row `row` of an image's output at `y`, from `x`, which begins at
   // row `first` of the image; an element has `size` bytes.
   void RunRow(const pool::Kernels &kernels,
@@ -88,18 +91,35 @@ class PoolingPlan final : public OpPlan, private RowBands {
               const Pixels<uint8_t> &y) const;
 
   const PoolingSettings &settings_;
-  const WindowGeometry geometry_;
-  const Shape input_;
-  const Shape output_;
-  // For few channels; tensors are dense then.
-  std::optional<LinePooling> lines_;
 };
 
-void PoolingPlan::Run(RunContext *context) const {
+// For few channels, with dense tensors. A library without their kernels makes
+// no such plan, and the linker leaves out its code and that of LinePooling.
+class LinePlan final : public PoolingPlan {
+ public:
+  LinePlan(const PoolingAttributes &attributes,
+           const WindowGeometry &geometry,
+           const Shape &input,
+           const Shape &output,
+           const pool::LineKernels &kernels)
+      : PoolingPlan(geometry, input, output),
+        lines_(attributes, geometry, output[3], kernels) {}
+
+  // Of each thread.
+  size_t ScratchBytes() const { return lines_.ScratchBytes(); }
+  void Run(RunContext *context) const override;
+
+ private:
+  size_t BandScratchBytes(int64_t) const override { return ScratchBytes(); }
+  void RunBand(const RunContext &context, const BandRun &run) const override;
+
+  LinePooling lines_;
+};
+
+void PixelPlan::Run(RunContext *context) const {
   const Tensor *input = context->input(kPoolingInputInput);
   Tensor *output = context->output(0);
   if (output_.Elements() == 0) return;
-  if (lines_) return RunLines(context);
   const int64_t channels = output_[3];
   const int64_t rows = output_[0] * output_[1];
   const int64_t block = rows < kFewRows ? kChannelBlock : channels;
@@ -130,7 +150,7 @@ void PoolingPlan::Run(RunContext *context) const {
       });
 }
 
-void PoolingPlan::RunLines(RunContext *context) const {
+void LinePlan::Run(RunContext *context) const {
   const auto *x = context->input(kPoolingInputInput)->As<float>();
   auto *y = context->output(0)->MutableAs<float>();
   const int64_t rows = output_[1];
@@ -146,36 +166,38 @@ void PoolingPlan::RunLines(RunContext *context) const {
           const int64_t n = begin / rows;
           const RowRange range = {begin - n * rows,
                                   std::min(end - n * rows, rows)};
-          lines_->Run(x + n * image, 0, range, own, y + begin * row_size);
+          lines_.Run(x + n * image, 0, range, own, y + begin * row_size);
           begin += range.count();
         }
       });
 }
 
-void PoolingPlan::RunBand(const RunContext &context, const BandRun &run) const {
+void LinePlan::RunBand(const RunContext & /*context*/,
+                       const BandRun &run) const {
+  lines_.Run(static_cast<const float *>(run.input), InputRows(run.rows).begin,
+             run.rows, run.scratch, static_cast<float *>(run.output));
+}
+
+void PixelPlan::RunBand(const RunContext &context, const BandRun &run) const {
   const Tensor &input = *context.input(kPoolingInputInput);
   const auto size = static_cast<int64_t>(DataTypeSize(input.data_type));
   const Pixels<const uint8_t> x = {static_cast<const uint8_t *>(run.input),
                                    run.input_stride};
   Pixels<uint8_t> y = {static_cast<uint8_t *>(run.output), run.output_stride};
   const int64_t first = InputRows(run.rows).begin;
-  if (lines_) {
-    return lines_->Run(static_cast<const float *>(run.input), first, run.rows,
-                       run.scratch, static_cast<float *>(run.output));
-  }
   for (int64_t row = run.rows.begin; row < run.rows.end; ++row) {
     RunRow(settings_.KernelsOf(input), x, first, row, output_[3], size, y);
     y.data += output_[2] * y.stride * size;
   }
 }
 
-void PoolingPlan::RunRow(const pool::Kernels &kernels,
-                         const Pixels<const uint8_t> &x,
-                         int64_t first,
-                         int64_t row,
-                         int64_t channels,
-                         int64_t size,
-                         const Pixels<uint8_t> &y) const {
+void PixelPlan::RunRow(const pool::Kernels &kernels,
+                       const Pixels<const uint8_t> &x,
+                       int64_t first,
+                       int64_t row,
+                       int64_t channels,
+                       int64_t size,
+                       const Pixels<uint8_t> &y) const {
   const WindowAxis &down = geometry_.axis[0];
   const WindowAxis &across = geometry_.axis[1];
   const int64_t line = input_[2] * x.stride;
@@ -235,8 +257,6 @@ class PoolingOp final : public CpuOp {
   MaceStatus InitOp(InitContext *context) override {
     settings_.attributes = context->AttributesAs<PoolingAttributes>();
     settings_.kernels = pool::KernelsFor(isa());
-    const auto *part = OptionalKernels<pool::FewChannelsPart>::linked();
-    if (part != nullptr) settings_.line_kernels = part->find(isa());
     settings_.half_kernels =
         HalfTablesFor(isa(), context->hints().precision).pool;
     return MaceStatus();
@@ -247,22 +267,25 @@ class PoolingOp final : public CpuOp {
     MACE_ASSIGN_OR_RETURN(const WindowGeometry geometry,
                           PoolingWindow(settings_.attributes, shape));
     const Tensor &input = *context->input(kPoolingInputInput);
-    const bool fits_lines = context->output(0)->shape.Elements() > 0 &&
-                            input.data_type == DataType::kFloat32 &&
-                            LinePooling::Fits(geometry, shape[3]);
-    const bool by_lines = fits_lines && settings_.line_kernels != nullptr;
-    if (fits_lines && !by_lines) WarnOfMissingLines();
-    auto plan = std::make_unique<PoolingPlan>(
-        &settings_, geometry, shape, context->output(0)->shape, by_lines);
-    if (by_lines) {
-      const int64_t threads = context->thread_pool()->thread_count();
-      context->RequestScratch(static_cast<size_t>(threads) *
-                              plan->ScratchBytes());
-    } else {
-      context->AllowStridedInput(kPoolingInputInput);
-      context->AllowStridedOutput(0);
+    const Shape &output = context->output(0)->shape;
+    if (output.Elements() > 0 && input.data_type == DataType::kFloat32 &&
+        LinePooling::Fits(geometry, shape[3])) {
+      const auto *part = OptionalKernels<pool::FewChannelsPart>::linked();
+      if (part != nullptr) {
+        auto plan = std::make_unique<LinePlan>(
+            settings_.attributes, geometry, shape, output, *part->find(isa()));
+        const int64_t threads = context->thread_pool()->thread_count();
+        context->RequestScratch(static_cast<size_t>(threads) *
+                                plan->ScratchBytes());
+        context->Keep(std::move(plan));
+        return MaceStatus();
+      }
+      WarnOfMissingLines();
     }
-    context->Keep(std::move(plan));
+    context->AllowStridedInput(kPoolingInputInput);
+    context->AllowStridedOutput(0);
+    context->Keep(
+        std::make_unique<PixelPlan>(&settings_, geometry, shape, output));
     return MaceStatus();
   }
 

@@ -1,12 +1,11 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "mace/kernels/cpu/reduce/integer_fold.h"
 #include "mace/kernels/cpu/reduce/reduce.h"
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <limits>
 #include <memory>
 
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -17,7 +16,7 @@ namespace mace {
 namespace {
 
 // Kept columns per task: whole vectors on every ISA.
-constexpr int64_t kColumnBlock = 256;
+constexpr int64_t kColumnBlock = reduce::IntegerFold::kMostColumns;
 
 // Several axes with their strides in the input, in elements.
 struct Axes {
@@ -62,65 +61,6 @@ reduce::Fold FoldOf(ReduceMode mode) {
   }
   return reduce::Fold::kSum;
 }
-
-// Reductions of int32 in 64 bits. Their low bits are those of a reduction that
-// wraps around.
-struct IntegerFold {
-  explicit IntegerFold(ReduceMode reduce_mode) : mode(reduce_mode) {
-    int64_t first = 0;
-    if (mode == ReduceMode::MAX) first = std::numeric_limits<int32_t>::min();
-    if (mode == ReduceMode::MIN) first = std::numeric_limits<int32_t>::max();
-    if (mode == ReduceMode::PROD) first = 1;
-    std::fill(results, results + kColumnBlock, first);
-  }
-
-  // results[c] = fold(results[c], x[r * stride + c] for r < rows).
-  void Rows(const int32_t *x, int64_t stride, int64_t rows, int64_t columns) {
-    const auto each = [&](auto fold) {
-      for (int64_t r = 0; r < rows; ++r, x += stride) {
-        // Vectors of 64 bits gain little, and five loops of them are large.
-#pragma clang loop vectorize(disable) unroll(disable)
-        for (int64_t c = 0; c < columns; ++c) fold(c, int64_t{x[c]});
-      }
-    };
-    switch (mode) {
-      case ReduceMode::MAX:
-        return each([&](int64_t c, int64_t v) {
-          results[c] = std::max(results[c], v);
-        });
-      case ReduceMode::MIN:
-        return each([&](int64_t c, int64_t v) {
-          results[c] = std::min(results[c], v);
-        });
-      case ReduceMode::PROD:
-        return each([&](int64_t c, int64_t v) {
-          const bool lost = __builtin_mul_overflow(results[c], v, &results[c]);
-          exceeds[c] = v != 0 && (exceeds[c] || lost);
-        });
-      case ReduceMode::SUM_SQUARE:
-        return each([&](int64_t c, int64_t v) {
-          exceeds[c] |= __builtin_add_overflow(results[c], v * v, &results[c]);
-        });
-      default:
-        return each([&](int64_t c, int64_t v) { results[c] += v; });
-    }
-  }
-
-  // Whether int32 holds all results.
-  bool Store(int64_t columns, int32_t *y) const {
-    bool fits = true;
-#pragma clang loop vectorize(disable) unroll(disable)
-    for (int64_t c = 0; c < columns; ++c) {
-      y[c] = static_cast<int32_t>(static_cast<uint64_t>(results[c]));
-      fits &= !exceeds[c] && y[c] == results[c];
-    }
-    return fits;
-  }
-
-  ReduceMode mode;
-  int64_t results[kColumnBlock];
-  bool exceeds[kColumnBlock] = {};  // 64 bits
-};
 
 // Which axes are reduced. Adjacent axes of the same kind are joined; the
 // innermost ones are the rows that one call reduces, and their columns.
@@ -211,11 +151,11 @@ MaceStatus ReduceOp::Plan(PlanContext *context) {
 }
 
 void ReduceOp::Finish(const ReducePlan &plan, float *y, int64_t count) const {
+  const auto n = static_cast<size_t>(count);
   if (attributes_.mode == ReduceMode::MEAN) {
-    const auto divisor = static_cast<float>(plan.folded_count);
-    for (int64_t i = 0; i < count; ++i) y[i] /= divisor;
+    reduce::Divide(static_cast<float>(plan.folded_count), n, y);
   } else if (attributes_.mode == ReduceMode::L2) {
-    for (int64_t i = 0; i < count; ++i) y[i] = std::sqrt(y[i]);
+    reduce::TakeRoots(n, y);
   }
 }
 
@@ -224,7 +164,8 @@ void ReduceOp::RunColumns(const ReducePlan &plan,
                           int64_t begin,
                           int64_t end,
                           float *y) const {
-  std::fill(y + begin, y + end, reduce::Identity(fold_));
+  reduce::Fill(reduce::Identity(fold_), static_cast<size_t>(end - begin),
+               y + begin);
   const int64_t outer = plan.folded.Count();
   for (int64_t i = 0; i < outer; ++i) {
     kernels_->rows(fold_, x + plan.folded.Offset(i) + begin,
@@ -249,7 +190,7 @@ bool ReduceOp::RunIntegers(const ReducePlan &plan,
                            const int32_t *x,
                            int64_t columns,
                            int32_t *y) const {
-  IntegerFold fold(attributes_.mode);
+  reduce::IntegerFold fold(fold_);
   const int64_t outer = plan.folded_count == 0 ? 0 : plan.folded.Count();
   for (int64_t i = 0; i < outer; ++i) {
     fold.Rows(x + plan.folded.Offset(i), plan.columns, plan.inner_folded,
@@ -274,7 +215,7 @@ MaceStatus ReduceOp::Run(RunContext *context) const {
       }
     } else {
       auto *y = output->MutableAs<float>();
-      std::fill(y, y + elements, reduce::Identity(fold_));
+      reduce::Fill(reduce::Identity(fold_), static_cast<size_t>(elements), y);
       Finish(plan, y, elements);  // a mean is 0 / 0
     }
     return MaceStatus();
@@ -312,10 +253,7 @@ MaceStatus ReduceOp::Run(RunContext *context) const {
           }
         }
       });
-  if (attributes_.wide && !fits.load()) {
-    return Invalid(
-        "a result exceeds the 32 bits in which MACE computes integers");
-  }
+  if (attributes_.wide && !fits.load()) return ExceedsInt32();
   return MaceStatus();
 }
 

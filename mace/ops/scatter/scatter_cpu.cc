@@ -252,8 +252,7 @@ class ScatterOp final : public CpuOp {
     if (attributes_.wide) walk.exceeds = &exceeds;
     Update<int32_t>(walk, slices, updates, pool, output);
     if (!exceeds.load()) return MaceStatus();
-    return Invalid(
-        "a result exceeds the 32 bits in which MACE computes integers");
+    return ExceedsInt32();
   }
 
   template <typename T>

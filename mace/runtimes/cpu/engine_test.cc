@@ -252,14 +252,15 @@ TEST(EngineTest, ShapesStayWithinTheirLimit) {
       made.engine->Run({{"x", Floats({1, 3, 5, 2}, Ramp(30))}}, &outputs);
   EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
   EXPECT_MENTIONS(status,
-                  "input 'x' has the shape [1, 3, 5, 2], but the model was "
-                  "converted for [1, 3, 4, 2] at most");
+                  "input 'x' has the shape [1, 3, 5, 2]: dimension 2 is 5, but "
+                  "the model was converted for at most 4 ([1, 3, 4, 2]); give "
+                  "a larger limit in input_shapes");
   const MaceStatus first = made.engine->Run(
       {{"x", Floats({1, 2, 3, 5}, Ramp(30), DataFormat::NCHW)}}, &outputs);
   EXPECT_EQ(first.code(), MaceStatus::MACE_INVALID_ARGS);
   EXPECT_MENTIONS(first,
-                  "input 'x' has the shape [1, 2, 3, 5], but the model was "
-                  "converted for [1, 2, 3, 4] at most");
+                  "input 'x' has the shape [1, 2, 3, 5]: dimension 3 is 5, but "
+                  "the model was converted for at most 4 ([1, 2, 3, 4])");
 }
 
 TEST(EngineTest, ABufferKeepsItsRoomWhenResultsShrink) {

@@ -34,7 +34,7 @@ void Narrow(const float *from, uint16_t *to, size_t count) {
   for (; i + sv::kLanes <= count; i += sv::kLanes) {
     sv::StoreHalfBits(to + i, Format::Narrow(sv::Load(from + i)));
   }
-  const int left = static_cast<int>(count - i);
+  const int left = static_cast<int>(count % sv::kLanes);
   if (left > 0) {
     sv::StoreHalfBitsN(to + i, Format::Narrow(sv::LoadN(from + i, left)), left);
   }
@@ -52,7 +52,7 @@ void Widen(const uint16_t *from, float *to, size_t count) {
   for (; i + sv::kLanes <= count; i += sv::kLanes) {
     sv::Store(to + i, Format::Widen(sv::LoadHalfBits(from + i)));
   }
-  const int left = static_cast<int>(count - i);
+  const int left = static_cast<int>(count % sv::kLanes);
   if (left > 0) {
     sv::StoreN(to + i, Format::Widen(sv::LoadHalfBitsN(from + i, left)), left);
   }

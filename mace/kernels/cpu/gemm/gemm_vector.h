@@ -21,13 +21,37 @@ inline constexpr int kChains = kPanelVectors == 1   ? 8
 
 using Chains = sv::V[kChains][kPanelVectors];
 
+// The epilogue of one panel, once for all types of weights: inlined, it would
+// be larger than the products of each type.
+static __attribute__((noinline)) void StorePanel(
+    const Vector &x, size_t panel, const sv::V (&sums)[kPanelVectors]) {
+  const sv::V low = sv::Set(x.epilogue.low);
+  const sv::V high = sv::Set(x.epilogue.high);
+  const auto *residual = static_cast<const float *>(x.epilogue.residual);
+  MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) {
+    const size_t column =
+        panel * kPanelColumns + static_cast<size_t>(v * sv::kLanes);
+    if (column >= x.columns) break;
+    const size_t left = x.columns - column;
+    const int n = left < static_cast<size_t>(sv::kLanes)
+                      ? static_cast<int>(left)
+                      : sv::kLanes;
+    sv::V y = sums[v];
+    if (x.epilogue.bias != nullptr) {
+      y += sv::LoadN(x.epilogue.bias + column, n);
+    }
+    if (residual != nullptr) {
+      y += sv::LoadN(residual + column, n);
+    }
+    if (x.epilogue.clamp) y = sv::Clamp(y, low, high);
+    sv::StoreN(x.y + column, y, n);
+  }
+}
+
 // For every panel, multiply(panel, acc) adds its products to the chains; then
 // the epilogue follows.
 template <typename MultiplyPanel>
 MACE_SIMD_INLINE void RunPanels(const Vector &x, MultiplyPanel multiply) {
-  const sv::V low = sv::Set(x.epilogue.low);
-  const sv::V high = sv::Set(x.epilogue.high);
-  const auto *residual = static_cast<const float *>(x.epilogue.residual);
   for (size_t panel = x.panel_begin; panel < x.panel_end; ++panel) {
     Chains acc = {};
     multiply(panel, acc);
@@ -38,24 +62,9 @@ MACE_SIMD_INLINE void RunPanels(const Vector &x, MultiplyPanel multiply) {
         }
       }
     }
-    MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) {
-      const size_t column =
-          panel * kPanelColumns + static_cast<size_t>(v * sv::kLanes);
-      if (column >= x.columns) break;
-      const size_t left = x.columns - column;
-      const int n = left < static_cast<size_t>(sv::kLanes)
-                        ? static_cast<int>(left)
-                        : sv::kLanes;
-      sv::V y = acc[0][v];
-      if (x.epilogue.bias != nullptr) {
-        y += sv::LoadN(x.epilogue.bias + column, n);
-      }
-      if (residual != nullptr) {
-        y += sv::LoadN(residual + column, n);
-      }
-      if (x.epilogue.clamp) y = sv::Clamp(y, low, high);
-      sv::StoreN(x.y + column, y, n);
-    }
+    sv::V sums[kPanelVectors];
+    MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) sums[v] = acc[0][v];
+    StorePanel(x, panel, sums);
   }
 }
 

@@ -115,7 +115,7 @@ void Max(const Window &w, size_t channels, void *to) {
     MaxBlock<kBlock>(w, c, out);
   }
   for (; c + sv::kLanes <= channels; c += sv::kLanes) MaxBlock<1>(w, c, out);
-  if (c < channels) MaxTail(w, c, static_cast<int>(channels - c), out);
+  if (c < channels) MaxTail(w, c, static_cast<int>(channels % sv::kLanes), out);
 }
 
 void Average(const Window &w, float divisor, size_t channels, void *to) {
@@ -127,8 +127,9 @@ void Average(const Window &w, float divisor, size_t channels, void *to) {
   for (; c + sv::kLanes <= channels; c += sv::kLanes) {
     AverageBlock<1>(w, divisor, c, out);
   }
-  if (c < channels)
-    AverageTail(w, divisor, c, static_cast<int>(channels - c), out);
+  if (c < channels) {
+    AverageTail(w, divisor, c, static_cast<int>(channels % sv::kLanes), out);
+  }
 }
 
 }  // namespace

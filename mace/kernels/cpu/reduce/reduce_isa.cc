@@ -31,14 +31,18 @@ struct ProductStep {
 struct MaxStep {
   static constexpr float kIdentity = Identity(Fold::kMax);
   MACE_SIMD_INLINE sv::V Take(sv::V acc, sv::V v) {
-    return sv::Select(sv::IsNan(v), v, sv::Max(acc, v));
+    const sv::V larger = sv::Max(acc, v);
+    if constexpr (sv::kMaxKeepsNan) return larger;
+    return sv::Select(sv::IsNan(v), v, larger);
   }
   MACE_SIMD_INLINE sv::V Merge(sv::V a, sv::V b) { return Take(a, b); }
 };
 struct MinStep {
   static constexpr float kIdentity = Identity(Fold::kMin);
   MACE_SIMD_INLINE sv::V Take(sv::V acc, sv::V v) {
-    return sv::Select(sv::IsNan(v), v, sv::Min(acc, v));
+    const sv::V smaller = sv::Min(acc, v);
+    if constexpr (sv::kMaxKeepsNan) return smaller;
+    return sv::Select(sv::IsNan(v), v, smaller);
   }
   MACE_SIMD_INLINE sv::V Merge(sv::V a, sv::V b) { return Take(a, b); }
 };
@@ -98,8 +102,8 @@ void FoldRows(
     FoldColumns<Step, 1>(x + c, stride, rows, acc + c);
   }
   if (c < columns) {
-    FoldLastColumns<Step>(x + c, stride, rows, static_cast<int>(columns - c),
-                          acc + c);
+    FoldLastColumns<Step>(x + c, stride, rows,
+                          static_cast<int>(columns % sv::kLanes), acc + c);
   }
 }
 
@@ -126,7 +130,7 @@ void FoldRow(const float *x, size_t n, float *acc) {
     rest = Step::Take(rest, sv::Load(x + i));
   }
   if (i < n) {
-    const int left = static_cast<int>(n - i);
+    const int left = static_cast<int>(n % sv::kLanes);
     const sv::V taken = Step::Take(rest, sv::LoadN(x + i, left));
     rest = sv::Select(sv::Iota() < sv::SetInt(left), taken, rest);
   }

@@ -36,7 +36,7 @@ float RowMax(const float *x, size_t n) {
     best = sv::Max(best, sv::Load(x + i));
   }
   if (i < n) {
-    const int left = static_cast<int>(n - i);
+    const int left = static_cast<int>(n % sv::kLanes);
     best = sv::Max(best, FirstOr(sv::LoadN(x + i, left), left, x[0]));
   }
   return sv::ReduceMax(best);
@@ -65,7 +65,7 @@ float ExpSum(const float *x, float *y, size_t n, const Shift &shift) {
     sum = sum + e;
   }
   if (i < n) {
-    const int left = static_cast<int>(n - i);
+    const int left = static_cast<int>(n % sv::kLanes);
     const sv::V e = sv::ExpNonPositive(Shifted(sv::LoadN(x + i, left), shift));
     if (y != nullptr) sv::StoreN(y + i, e, left);
     sum = sum + FirstOr(e, left, 0.0f);
@@ -80,7 +80,7 @@ MACE_SIMD_INLINE void Map(const float *x, float *y, size_t n, F f) {
     sv::Store(y + i, f(sv::Load(x + i)));
   }
   if (i < n) {
-    const int left = static_cast<int>(n - i);
+    const int left = static_cast<int>(n % sv::kLanes);
     sv::StoreN(y + i, f(sv::LoadN(x + i, left)), left);
   }
 }

@@ -83,13 +83,24 @@ def test_models_with_winograd_convolutions_need_its_transforms(
 def test_models_that_pool_few_channels_need_their_kernels(
     tmp_path: Path, dims: list[int], needed: bool
 ) -> None:
+    assert _pools_few_channels(tmp_path / "a.pb", dims) == needed
+
+
+def test_few_channels_are_as_many_as_for_the_engine(tmp_path: Path) -> None:
+    source = (OPS_DIR / "pooling/line_pooling.cc").read_text(encoding="utf-8")
+    (few,) = map(int, re.findall(r"kFewChannels = (\d+);", source))
+    assert _pools_few_channels(tmp_path / "a.pb", [1, 9, 9, few - 1])
+    assert not _pools_few_channels(tmp_path / "a.pb", [1, 9, 9, few])
+
+
+def _pools_few_channels(path: Path, dims: list[int]) -> bool:
+    """Whether a model that pools such an image needs the kernels for few channels."""
     message = load_proto("mace/proto/mace.proto").Model()
     operator = message.operators.add(name="p", type="Pooling", inputs=["x"])
     if dims:
         operator.output_shapes.add(dims=dims)
-    path = tmp_path / "a.pb"
     path.write_bytes(message.SerializeToString())
-    assert ("few_channels" in select_rooms(model_types(path))) == needed
+    return "few_channels" in select_rooms(model_types(path))
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,8 @@ def fits(array: Array, storage: Storage) -> bool:
     must also have all its digits: then those that become 0 are below 2**-11 of it, as
     is what rounding changes it by.
     """
+    # GPUs have the same rule for what they store in float16 (FitsHalf,
+    # mace/ops/opencl_op/stored_elements.cc).
     # Two passes over the array instead of a copy.
     largest = float(max(array.max(initial=0), -array.min(initial=0)))
     if not np.isfinite(largest):
