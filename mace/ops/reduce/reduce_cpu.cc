@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <memory>
 
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -151,11 +152,11 @@ MaceStatus ReduceOp::Plan(PlanContext *context) {
 }
 
 void ReduceOp::Finish(const ReducePlan &plan, float *y, int64_t count) const {
-  const auto n = static_cast<size_t>(count);
   if (attributes_.mode == ReduceMode::MEAN) {
-    reduce::Divide(static_cast<float>(plan.folded_count), n, y);
+    const auto divisor = static_cast<float>(plan.folded_count);
+    for (int64_t i = 0; i < count; ++i) y[i] /= divisor;
   } else if (attributes_.mode == ReduceMode::L2) {
-    reduce::TakeRoots(n, y);
+    for (int64_t i = 0; i < count; ++i) y[i] = std::sqrt(y[i]);
   }
 }
 
@@ -164,8 +165,7 @@ void ReduceOp::RunColumns(const ReducePlan &plan,
                           int64_t begin,
                           int64_t end,
                           float *y) const {
-  reduce::Fill(reduce::Identity(fold_), static_cast<size_t>(end - begin),
-               y + begin);
+  std::fill(y + begin, y + end, reduce::Identity(fold_));
   const int64_t outer = plan.folded.Count();
   for (int64_t i = 0; i < outer; ++i) {
     kernels_->rows(fold_, x + plan.folded.Offset(i) + begin,
@@ -215,7 +215,7 @@ MaceStatus ReduceOp::Run(RunContext *context) const {
       }
     } else {
       auto *y = output->MutableAs<float>();
-      reduce::Fill(reduce::Identity(fold_), static_cast<size_t>(elements), y);
+      std::fill(y, y + elements, reduce::Identity(fold_));
       Finish(plan, y, elements);  // a mean is 0 / 0
     }
     return MaceStatus();

@@ -3,13 +3,7 @@
 
 #include "mace/kernels/cpu/reduce/reduce.h"
 
-#include <cmath>
-
 #include "mace/kernels/cpu/isa_table.h"
-
-// Vectors, but no longer bodies: results are few.
-#define MACE_SHORT_LOOP \
-  _Pragma("clang loop unroll(disable) interleave(disable)")
 
 namespace mace::reduce {
 
@@ -17,18 +11,6 @@ MACE_DECLARE_TABLES(BASE, Kernels, kKernels)
 
 const Kernels *KernelsFor(CpuIsa isa) {
   return MACE_FIND_TABLE(BASE, isa, kKernels);
-}
-
-void Fill(float value, size_t n, float *y) {
-  MACE_SHORT_LOOP for (size_t i = 0; i < n; ++i) y[i] = value;
-}
-
-void Divide(float divisor, size_t n, float *y) {
-  MACE_SHORT_LOOP for (size_t i = 0; i < n; ++i) y[i] /= divisor;
-}
-
-void TakeRoots(size_t n, float *y) {
-  MACE_SHORT_LOOP for (size_t i = 0; i < n; ++i) y[i] = std::sqrt(y[i]);
 }
 
 }  // namespace mace::reduce

@@ -47,12 +47,6 @@ struct Kernels {
 // Never null for an ISA other than CpuIsa::kNone.
 const Kernels *KernelsFor(CpuIsa isa);
 
-// What is done with each result before and after, on every ISA alike:
-// y[i] = value, y[i] /= divisor, y[i] = sqrt(y[i]).
-void Fill(float value, size_t n, float *y);
-void Divide(float divisor, size_t n, float *y);
-void TakeRoots(size_t n, float *y);
-
 }  // namespace mace::reduce
 
 #endif  // MACE_KERNELS_CPU_REDUCE_REDUCE_H_
