@@ -15,6 +15,7 @@ from typing import Any, TypeVar, Union
 
 import numpy as np
 
+from mace.python.tools.importers.budget import budget
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
 
@@ -78,13 +79,29 @@ def state_inside(outside: Part, tensors: Sequence[Hashable]) -> State:
     return state
 
 
-def calls_of_loop(
-    condition: _Key, body: _Key, rounds: int | None
-) -> dict[tuple[_Key, ...], int]:
-    """How often a loop calls its parts at least, as `budget.expanded` asks for it."""
-    if rounds is None:
-        return {(condition,): 1}
-    return {(condition,): rounds + 1, (body,): rounds}
+class LoopsAhead:
+    """Counts the rounds of loops in parts that are not converted yet: of all of them
+    together as many as the budget has nodes, since more are refused in any case.
+    """
+
+    def __init__(self) -> None:
+        self._counted = 0
+
+    def calls(
+        self, condition: tuple[_Key, Part], body: tuple[_Key, Part], state: State
+    ) -> dict[tuple[_Key, ...], int]:
+        """How often a loop calls its parts at least, as `budget.expanded` asks for it.
+
+        Args:
+            condition, body: what identifies each, and what it is.
+            state: as for `count_rounds`.
+        """
+        most = max(0, budget().spare_nodes - self._counted)
+        rounds = count_rounds(condition[1], body[1], state, most)
+        if rounds is None:
+            return {(condition[0],): 1}
+        self._counted += rounds
+        return {(condition[0],): rounds + 1, (body[0],): rounds}
 
 
 class _UnknownError(Exception):

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.rounds import Part, count_rounds
+from mace.python.tools.importers import budget
+from mace.python.tools.importers.budget import one_budget
+from mace.python.tools.importers.rounds import LoopsAhead, Part, count_rounds
 
 
 def _part(makers: Mapping[str, Any], *results: str) -> Part:
@@ -85,3 +87,15 @@ def test_a_condition_on_several_states() -> None:
 )
 def test_what_cannot_be_told(condition: Part, body: Part, state: list[Any]) -> None:
     assert count_rounds(condition, body, state.__getitem__, 1000) is None
+
+
+def test_loops_ahead_are_counted_no_further_than_the_budget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many loops a file has, refusing it takes the time of one."""
+    monkeypatch.setattr(budget, "FLOOR_NODES", 100)
+    ahead = LoopsAhead()
+    parts = ("condition", _up_to(1000.0)), ("body", _step(1.0))
+    with one_budget():
+        calls = [ahead.calls(*parts, lambda _: np.asarray(0.0)) for _ in range(3)]
+    assert [each[("body",)] for each in calls] == [101, 1, 1]

@@ -33,10 +33,9 @@ from mace.python.tools.importers.base import (
 )
 from mace.python.tools.importers.budget import budget, expanded
 from mace.python.tools.importers.rounds import (
+    LoopsAhead,
     Maker,
     Part,
-    State,
-    calls_of_loop,
     count_rounds,
     small_constant,
     state_inside,
@@ -108,6 +107,7 @@ class Body:
         self._reads: set[str] = set()
         self._taken: dict[str, str] = {}
         self._known_calls: dict[str, tuple[int, _Calls]] = {}
+        self._ahead = LoopsAhead()
 
     def ordered(self, scope: Scope, roots: Iterable[str]) -> list[Node]:
         """The nodes that some need, producers first.
@@ -278,24 +278,28 @@ class Body:
     def _calls_of(self, function: Function, node: Node) -> _Calls:
         if _FLOW[node.op] is not Body.loop:
             return {tuple(map(node.function, _FIRST_CALLS[node.op])): 1}
-        rounds = self._rounds(node, state_inside(_part(function), node.inputs))
-        return calls_of_loop(node.function("cond"), node.function("body"), rounds)
-
-    def _rounds(self, node: Node, state: State) -> int | None:
-        """How many a loop has; None: that cannot be told before."""
-        names = [node.function("cond"), node.function("body")]
+        names = node.function("cond"), node.function("body")
         if not all(name in self._functions for name in names):
-            return None  # the call says so
-        condition, body = (_part(self._functions[name]) for name in names)
-        return count_rounds(condition, body, state, budget().spare_nodes)
+            return {names[:1]: 1}  # what is wrong, the call says
+        condition, body = ((name, _part(self._functions[name])) for name in names)
+        state = state_inside(_part(function), node.inputs)
+        return self._ahead.calls(condition, body, state)
 
     def _check_rounds(self, node: Node, items: Sequence[Item]) -> int | None:
         """Refuses a loop of too many rounds before the first one, if its condition
         counts them; returns their number.
         """
-        rounds = self._rounds(node, lambda number: small_constant(items[number]))
+        names = node.function("cond"), node.function("body")
+        if not all(name in self._functions for name in names):
+            return None  # the call says so
+        condition, body = (_part(self._functions[name]) for name in names)
+        rounds = count_rounds(
+            condition,
+            body,
+            lambda number: small_constant(items[number]),
+            budget().spare_nodes,
+        )
         if rounds is not None:
-            names = [node.function("cond"), node.function("body")]
             each = max(1, sum(map(self._least, names)))
             what = f"{rounds} or more rounds of {each} nodes"
             budget().check_nodes(rounds * each, what)

@@ -14,10 +14,9 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from mace.python.tools.importers.budget import budget, expanded
 from mace.python.tools.importers.rounds import (
+    LoopsAhead,
     Maker,
     Part,
-    State,
-    calls_of_loop,
     count_rounds,
     small_constant,
     state_inside,
@@ -43,11 +42,12 @@ class LeastOperators:
     def __init__(self, subgraphs: Sequence[Network]) -> None:
         self._subgraphs = subgraphs
         self._known: dict[int, tuple[int, _Calls]] = {}
+        self._parts: dict[int, Part] = {}
+        self._ahead = LoopsAhead()
 
     def of(self, subgraph: Network) -> int:
         """Those that a call becomes, with the calls inside and the rounds of loops."""
-        index = next(i for i, n in enumerate(self._subgraphs) if n is subgraph)
-        return expanded([index], self._operators_and_calls)
+        return expanded([self._index(subgraph)], self._operators_and_calls)
 
     def check_rounds(
         self, condition: Network, body: Network, state: Sequence[Value]
@@ -55,39 +55,45 @@ class LeastOperators:
         """Refuses a loop of too many rounds before the first one, if its condition
         counts them; returns their number.
         """
-        rounds = _rounds(condition, body, lambda n: small_constant(state[n]))
+        rounds = count_rounds(
+            self._part(self._index(condition)),
+            self._part(self._index(body)),
+            lambda number: small_constant(state[number]),
+            budget().spare_nodes,
+        )
         if rounds is not None:
             each = max(1, self.of(condition) + self.of(body))
             what = f"{rounds} or more rounds of {each} operators"
             budget().check_nodes(rounds * each, what)
         return rounds
 
+    def _index(self, subgraph: Network) -> int:
+        return next(i for i, n in enumerate(self._subgraphs) if n is subgraph)
+
+    def _part(self, index: int) -> Part:
+        if index not in self._parts:
+            self._parts[index] = _part(self._subgraphs[index])
+        return self._parts[index]
+
     def _operators_and_calls(self, index: int) -> tuple[int, _Calls]:
         if index not in self._known:
-            subgraph = self._subgraphs[index]
+            operators = self._subgraphs[index].operators
             calls: Counter[tuple[int, ...]] = Counter()
-            for operator in subgraph.operators:
-                calls.update(self._calls_of(subgraph, operator))
-            self._known[index] = len(subgraph.operators), calls
+            for operator in operators:
+                calls.update(self._calls_of(index, operator))
+            self._known[index] = len(operators), calls
         return self._known[index]
 
-    def _calls_of(self, outside: Network, operator: Operator) -> _Calls:
+    def _calls_of(self, outside: int, operator: Operator) -> _Calls:
         options = _CALLS.get(operator.type, ())
         called = tuple(int(operator.options[option]) for option in options)
         if not called or not all(0 < n < len(self._subgraphs) for n in called):
             return {}  # what is wrong, the call says
         if operator.type != "WHILE":
             return {called: 1}
-        condition, body = called
-        state = state_inside(_part(outside), operator.inputs)
-        pair = self._subgraphs[condition], self._subgraphs[body]
-        return calls_of_loop(condition, body, _rounds(*pair, state))
-
-
-def _rounds(condition: Network, body: Network, state: State) -> int | None:
-    """How many a loop has; None: that cannot be told before."""
-    parts = (_part(condition), _part(body))
-    return count_rounds(*parts, state, budget().spare_nodes)
+        condition, body = ((index, self._part(index)) for index in called)
+        state = state_inside(self._part(outside), operator.inputs)
+        return self._ahead.calls(condition, body, state)
 
 
 def _part(subgraph: Network) -> Part:
