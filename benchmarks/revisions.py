@@ -192,8 +192,9 @@ def main() -> int:
         labels=3,
     )
     worst = sizes["after"] / sizes["before"]
-    for name, kind in itertools.product(args.networks, args.kinds):
-        network = of_kind(make_network(name), kind)
+    networks = {name: make_network(name) for name in args.networks}
+    for (name, made), kind in itertools.product(networks.items(), args.kinds):
+        network = of_kind(made, kind)
         for threads in args.threads:
             case = Case(network, threads, args.runs, _KINDS[kind])
             samples = compare(programs, case, args.rounds)

@@ -132,10 +132,9 @@ def check_input_shapes(model: ModelConfig, graph: Graph) -> None:
     """
     problems = []
     for info, value in zip(model.whole.inputs, graph.inputs):
-        shape = value.shape
+        shape = users_shape(info, graph, value)
         if shape is None or len(shape) != len(info.shape):
             continue
-        shape = users_shape(info, graph, value) or ()
         fixed = [
             axis
             for axis, (asked, own) in enumerate(zip(info.shape, shape))
