@@ -123,6 +123,16 @@ def test_commands_leave_open_where_python_is() -> None:
     assert [block.name for block in run if ".venv/bin/python" in block.text] == []
 
 
+def test_git_ignores_what_readers_have() -> None:
+    """Beside these commands, other steps make packages, which are of commits."""
+    names = [*places.STAND_INS, places.DEVICES_YML]
+    command = ["git", "check-ignore", "--no-index", *names]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == names
+
+
 def test_pages_have_commands() -> None:
     pages = {block.page for block in all_blocks()}
     assert "README.md" in pages

@@ -29,7 +29,7 @@ from test.docs.blocks import ROOT, Block
 _TIME_LIMIT_S = 3000
 _EXAMPLE = ROOT / "mace" / "examples"
 # The reader's files on pages, and the files used instead.
-_STAND_INS = {
+STAND_INS = {
     "my_model.onnx": _EXAMPLE / "digits" / "digits.onnx",
     "my_model.yml": _EXAMPLE / "digits" / "digits.yml",
     "model.onnx": _EXAMPLE / "digits" / "digits.onnx",
@@ -39,8 +39,9 @@ _STAND_INS = {
 }
 _CONVERT = (
     *(sys.executable, "tools/converter.py", "convert"),
-    f"--config={_STAND_INS['my_model.yml']}",
+    f"--config={STAND_INS['my_model.yml']}",
 )
+DEVICES_YML = "devices.yml"
 # Uses the farm's key where a reader would type a password.
 _SSH = """#!/bin/sh
 key=$HOME/.ssh/id_rsa
@@ -145,7 +146,7 @@ def computer() -> Iterator[Place]:
         path.append(os.environ["PATH"])
         variables = {**os.environ, "PATH": os.pathsep.join(path)}
         variables["VIRTUAL_ENV"] = sys.prefix
-        yield Place(variables, dict(_STAND_INS))
+        yield Place(variables, dict(STAND_INS))
 
 
 @contextlib.contextmanager
@@ -165,7 +166,7 @@ def board() -> Iterator[Place]:
     """This computer and the board of its devices.yml, of the farm; needs root."""
     with computer() as place, tempfile.TemporaryDirectory() as folder:
         with Farm(Path(folder) / "farm", boards=["nanopi"]) as farm:
-            place.files["devices.yml"] = farm.devices_yml
+            place.files[DEVICES_YML] = farm.devices_yml
             yield place
 
 
