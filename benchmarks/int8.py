@@ -147,8 +147,12 @@ def main() -> int:
     require_engines()
     engines = [e for e in INT8_ENGINES if e in {*args.engines, _REFERENCE}]
     board = Scoreboard(machine(), versions(Library(), engines), SEED, [])
-    for name in args.models:
-        network = quantized(make_export(name) if name in SHAPES else make_network(name))
+    # All of them first: what is missing for one is said before minutes have passed.
+    networks = {
+        name: quantized(make_export(name) if name in SHAPES else make_network(name))
+        for name in args.models
+    }
+    for name, network in networks.items():
         output.console.print(f"measuring {name}")
         board.cells += measure(
             network, args.threads, engines, args.seconds, args.loads, _REFERENCE

@@ -140,7 +140,7 @@ def problems(text: str, read: Read = record.read) -> list[str]:
 
 
 def _readme(text: str) -> str:
-    return readme.fill(text, record.read("scoreboard"), record.read("footprint"))
+    return readme.fill(text)
 
 
 def update() -> None:

@@ -99,8 +99,29 @@ def write(record: Record, path: Path) -> None:
         stream.write(json.dumps(asdict(record), indent=1) + "\n")
 
 
+# From the newest: flags of /proc/cpuinfo, and the word for kernels that use them.
+_INSTRUCTIONS = (
+    ("amx_int8", "AMX"),
+    ("avx512_bf16", "AVX-512 BF16"),
+    ("avx512_vnni", "AVX-512 VNNI"),
+    ("avx512f", "AVX-512"),
+    ("avx_vnni", "AVX-VNNI"),
+    ("avx2", "AVX2"),
+    ("sse4_1", "SSE4.1"),
+)
+_CLASS = re.compile(r"model \d+; ([^)]+)\)")
+
+
+def instructions_of(text: str) -> str:
+    """The best vector instructions of the processor that `machine` named; or "CPU"."""
+    found = _CLASS.search(text)
+    return found[1] if found else "CPU"
+
+
 def machine() -> str:
-    """The processor, how many this process may use, and the system."""
+    """The processor with its vector instructions, how many this process may use, and
+    the system.
+    """
     info: dict[str, str] = {}
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
         key, _, value = line.partition(":")
@@ -108,7 +129,10 @@ def machine() -> str:
     name = info.get("model name") or platform.machine()
     # Clouds use one name for several generations of processors.
     if "cpu family" in info and "model" in info:
-        name += f" (family {info['cpu family']}, model {info['model']})"
+        flags = info.get("flags", "").split()
+        best = next((word for flag, word in _INSTRUCTIONS if flag in flags), "")
+        name += f" (family {info['cpu family']}, model {info['model']}"
+        name += f"; {best})" if best else ")"
     count = len(os.sched_getaffinity(0))
     return f"{name}, {count} CPU{'s' * (count != 1)}, {platform.system()}"
 
