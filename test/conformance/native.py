@@ -50,6 +50,7 @@ _EMULATORS: dict[str, tuple[str, ...]] = {
 }
 ABIS = ("host",) if THIS_COMPUTER else tuple(_EMULATORS)
 _BUILDS = 5
+NO_BAZEL = "bazel is not installed"
 # The DSP that every emulator has.
 _DSP = "v67"
 # Whether tests of networks take those that need minutes, and all versions of DSPs that
@@ -239,6 +240,11 @@ def built(target: str, abi: str = "host") -> Path:
 def _copies() -> tempfile.TemporaryDirectory[str]:
     """For the programs of this process."""
     return tempfile.TemporaryDirectory(prefix="mace_programs_")
+
+
+def has_bazel() -> bool:
+    """Whether programs can be built here."""
+    return shutil.which(bazel_command().program) is not None
 
 
 def require_emulator(abi: str) -> None:

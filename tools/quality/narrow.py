@@ -22,8 +22,9 @@ from tools.quality.test_steps import (
     pytest_step,
 )
 
-# Runs the cases of single operators in the native engine.
-_CASES = "test/conformance/onnx/native_test.py"
+# Run all cases of ONNX in the native engine, and those with certain operators.
+_ALL_CASES = "test/conformance/onnx/backend_test.py"
+_CASES = "test/conformance/onnx/operators_test.py"
 _TYPE = re.compile(r"^(?:op|type|name): *(\w+)", re.MULTILINE)
 
 
@@ -59,7 +60,7 @@ def narrowed(
     tests = modules.tests_affected_by(names)
     environment: List[str] = [f"{VARIABLE}=1"]
     types = {kind for name in native for kind in _types_of(root, room_of(name))}
-    if native and _CASES not in tests and types:
+    if native and types and _ALL_CASES not in tests:
         tests.append(_CASES)
         environment.append(f"{OPS_VARIABLE}={','.join(sorted(types))}")
     steps = {step.name: step for step in known}

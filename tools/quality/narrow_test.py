@@ -20,7 +20,7 @@ from tools.quality.narrow import narrowed
 from tools.quality.run_steps import ROOT
 from tools.quality.test_steps import Step, steps
 
-_CASES = "test/conformance/onnx/native_test.py"
+_CASES = "test/conformance/onnx/operators_test.py"
 
 
 @pytest.fixture(name="modules", scope="module")

@@ -1,6 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that every case of ONNX's conformance suite is correct or refused."""
+"""Tests that every case of ONNX's conformance suite is correct or refused: by the
+reference and, where it can be built, in the native engine.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,16 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.importers.onnx.node import HANDLERS
+from test.conformance.native import NO_BAZEL, has_bazel, native
+from test.conformance.onnx import operators
 from test.conformance.onnx.cases import KINDS, Case, load_cases
-from test.conformance.onnx.runner import Result, Verdict, run_case
+from test.conformance.onnx.runner import (
+    Executor,
+    Result,
+    Verdict,
+    run_case,
+    run_reference,
+)
 
 # Slightly less than the current counts, so that losing an operator fails.
 _FEWEST_PASSED = {
@@ -25,8 +35,17 @@ _FEWEST_PASSED = {
 
 
 @functools.cache
+def _executors() -> dict[str, Executor]:
+    executors: dict[str, Executor] = {"the reference": run_reference}
+    if has_bazel():
+        executors["the engine"] = native("host")
+    return executors
+
+
+@functools.cache
 def _results(kind: str) -> tuple[tuple[Case, Result], ...]:
-    return tuple((case, run_case(case)) for case in load_cases(kind))
+    executors = _executors()
+    return tuple((case, run_case(case, executors)) for case in load_cases(kind))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -38,9 +57,16 @@ def test_no_case_is_wrong(kind: str) -> None:
         if result.verdict is Verdict.WRONG
     ]
     assert not wrong, "\n".join(wrong)
+    operators.keep({case.name: result.types for case, result in results})
     counts = collections.Counter(result.verdict.value for _, result in results)
     print(f"{kind}: {dict(counts)}")
     assert counts["passed"] >= _FEWEST_PASSED[kind]
+
+
+def test_the_engine_ran_them() -> None:
+    if not has_bazel():
+        pytest.skip(NO_BAZEL)
+    assert "the engine" in _executors()
 
 
 def test_every_handler_passes_a_case() -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one conformance case through import, passes and an executor.
+"""Runs one conformance case through import, passes and executors.
 
 In many cases, filters, axes or shapes are inputs of the model, although they are
 constants in real models. MACE refuses them at run time, so a case is tried unchanged
@@ -18,10 +18,11 @@ if none can be.
 
 from __future__ import annotations
 
+import collections
 import enum
 import itertools
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,20 +68,34 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True)
 class Result:
-    """The verdict on a case and, unless it passed, why."""
+    """How a case ended.
+
+    Attributes:
+        reason: of another verdict than that it passed.
+        variants: how many passed.
+        types: of the operators that any of these has after the passes.
+    """
 
     verdict: Verdict
     reason: str = ""
     variants: int = 0
+    types: frozenset[str] = frozenset()
 
 
-def run_case(case: Case, executor: Executor | None = None) -> Result:
-    """Runs every variant of a case."""
+def run_case(case: Case, executors: Mapping[str, Executor]) -> Result:
+    """Runs every variant of a case: as it was imported by the reference, and after the
+    passes by each executor.
+
+    Args:
+        case: what to run.
+        executors: by the words for it in a reason.
+    """
     reason = _not_for_mace(case)
     if reason:
         return Result(Verdict.UNSUPPORTED, reason)
     reasons: list[str] = []
     passed = 0
+    types: set[str] = set()
     # With operators that only the CPU has, and without.
     ways = (False, True) if "Attention" in case.op_types else (False,)
     for frozen, cpu_floats in itertools.product(_variants(case), ways):
@@ -95,15 +110,36 @@ def run_case(case: Case, executor: Executor | None = None) -> Result:
             # Two frameworks draw different numbers.
             reasons.append("it draws random numbers")
             continue
-        wrong = _compare_both(case, graph, frozen, executor or run_reference)
+        wrong = _compare_all(case, graph, frozen, executors)
         if wrong:
             return Result(
                 Verdict.WRONG, f"with inputs {sorted(frozen)} frozen: {wrong}"
             )
         passed += 1
+        types.update(op.type for op in graph.ops)
     if passed:
-        return Result(Verdict.PASSED, variants=passed)
+        return Result(Verdict.PASSED, variants=passed, types=frozenset(types))
     return Result(Verdict.UNSUPPORTED, reasons[0])
+
+
+def check_cases(
+    cases: Sequence[Case], executors: Mapping[str, Executor]
+) -> dict[str, Result]:
+    """Runs cases, and fails where one is wrong or none passes.
+
+    Returns:
+        the results, by the names of the cases; none if there are no cases.
+    """
+    results = {case.name: run_case(case, executors) for case in cases}
+    print(dict(collections.Counter(r.verdict.value for r in results.values())))
+    wrong = [
+        f"{name}: {result.reason}"
+        for name, result in results.items()
+        if result.verdict is Verdict.WRONG
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert not cases or any(r.verdict is Verdict.PASSED for r in results.values())
+    return results
 
 
 def _not_for_mace(case: Case) -> str:
@@ -181,8 +217,11 @@ def _format(array: Array) -> DataFormat:
     return DataFormat.NCHW if array.ndim == 4 else DataFormat.NONE
 
 
-def _compare_both(
-    case: Case, graph: Graph, frozen: frozenset[int], executor: Executor
+def _compare_all(
+    case: Case,
+    graph: Graph,
+    frozen: frozenset[int],
+    executors: Mapping[str, Executor],
 ) -> str:
     """The differences, before the passes and after; '' if there are none."""
     feeds = {
@@ -195,8 +234,11 @@ def _compare_both(
         return f"as imported, {wrong}"
     optimize(graph)
     # A model without inputs is all constants; mace_run takes no such model.
-    wrong = _compare(case, (executor if feeds else run_reference)(graph, feeds))
-    return f"after the passes, {wrong}" if wrong else ""
+    for name, executor in executors.items():
+        wrong = _compare(case, (executor if feeds else run_reference)(graph, feeds))
+        if wrong:
+            return f"after the passes, by {name}, {wrong}"
+    return ""
 
 
 def run_reference(graph: Graph, feeds: Mapping[str, Array]) -> dict[str, Array]:

@@ -1,0 +1,74 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""ONNX's cases with certain operators, in the native engine of this computer: what a
+change of these operators can affect. Without the variable that names them no case runs
+here, since backend_test.py runs all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Graph
+from test.conformance.native import NO_BAZEL, has_bazel, native
+from test.conformance.onnx import operators
+from test.conformance.onnx.cases import KINDS, load_cases
+from test.conformance.onnx.runner import Executor, check_cases, run_reference
+from tools.quality.test_steps import OPS_VARIABLE
+
+_TYPES = frozenset(filter(None, os.environ.get(OPS_VARIABLE, "").split(",")))
+
+
+class _OfOperators:
+    """Runs graphs that have certain operators natively, all others by the reference.
+
+    Attributes:
+        runs: how many it ran natively.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self.runs = 0
+
+    def __call__(self, graph: Graph, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        if not _TYPES & {op.type for op in graph.ops}:
+            return run_reference(graph, feeds)
+        self.runs += 1
+        return self._executor(graph, feeds)
+
+
+def test_operators_are_kept_until_a_source_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operators, "_KEPT", tmp_path / "build" / "kept.json")
+    assert operators.known() == {}
+    operators.keep({"a": ["Conv2D", "Softmax"]})
+    operators.keep({"b": []})
+    assert operators.known() == {"a": {"Conv2D", "Softmax"}, "b": set()}
+    monkeypatch.setattr(operators, "_key", lambda: "of another source")
+    assert operators.known() == {}
+    operators.keep({"b": ["Reduce"]})
+    assert operators.known() == {"b": {"Reduce"}}
+    (tmp_path / "build" / "kept.json").write_text('{"of": "of another source"}')
+    assert operators.known() == {}
+
+
+if _TYPES:
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_cases_with_these_operators(kind: str) -> None:
+        if not has_bazel():
+            pytest.skip(NO_BAZEL)
+        known = operators.known()
+        executor = _OfOperators(native("host"))
+        cases = [
+            case for case in load_cases(kind) if known.get(case.name, _TYPES) & _TYPES
+        ]
+        results = check_cases(cases, {"the engine": executor})
+        operators.keep({name: result.types for name, result in results.items()})
+        print(f"{executor.runs} graphs of {len(cases)} cases have {sorted(_TYPES)}")
