@@ -14,15 +14,20 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import pwd
 import re
 import shutil
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, Iterator, List, Optional, Set
 
 ROOT = Path(__file__).resolve().parents[2]
-LOGS = ROOT / "build" / "test"
+# What is made once for all checkouts: the copies, and the kernels that each compiled.
+FOLDER = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".cache" / "mace-pocl"
+# A copy that nobody has used for so long is removed with its kernels.
+_KEPT_S = 30 * 24 * 3600.0
 # What pocl-opencl-icd installs: the path of the driver.
 _REGISTERED = Path("/etc/OpenCL/vendors/pocl.icd")
 # Of the driver, from the folder that its own folder is in.
@@ -116,6 +121,11 @@ class _Copy:
         """The file that names the library of the copy, for OpenCL's loader."""
         return self.folder / "pocl.icd"
 
+    @property
+    def kernels(self) -> Path:
+        """Where PoCL keeps what it compiled with this header."""
+        return self.folder / "kernels"
+
 
 @functools.cache
 def _copy() -> Optional[_Copy]:
@@ -133,15 +143,19 @@ def _copy() -> Optional[_Copy]:
     short = shortened(header, _words(ROOT))
     key = f"{driver} {state.st_mtime_ns} {state.st_size} {short}"
     name = hashlib.sha256(key.encode()).hexdigest()[:16]
-    return _Copy(LOGS / "pocl-driver" / name, driver, short)
+    return _Copy(FOLDER / name, driver, short)
 
 
 def make_driver() -> None:
     """Makes the copy of the driver that `variables` names, unless it is there."""
     copy = _copy()
-    if copy is None or copy.icd.exists():
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    if copy is None:
         return
-    copy.folder.parent.mkdir(parents=True, exist_ok=True)
+    if copy.icd.exists():
+        os.utime(copy.folder)
+        return
+    _remove_old(copy.folder.parent)
     # Several processes may come here at one time; one of them is first.
     with tempfile.TemporaryDirectory(dir=copy.folder.parent) as scratch:
         made = Path(scratch) / "made"
@@ -155,21 +169,28 @@ def make_driver() -> None:
                 raise
 
 
+def _remove_old(folder: Path) -> None:
+    for path in folder.iterdir():
+        if time.time() - path.stat().st_mtime > _KEPT_S:
+            shutil.rmtree(path, ignore_errors=True)
+
+
 def variables() -> Dict[str, str]:
     """Of the environment in which tests run the GPU's code: name -> value.
 
-    Tests share what PoCL keeps of kernels that it has compiled.
+    Tests share what PoCL keeps of kernels that it has compiled. The values are alike in
+    all checkouts, so that Bazel knows a test that ran in another one.
     """
+    # Whoever names another driver tests that one.
+    copy = None if "OCL_ICD_VENDORS" in os.environ else _copy()
     settings = {
-        "POCL_CACHE_DIR": str(LOGS / "pocl"),
+        "POCL_CACHE_DIR": str(copy.kernels if copy else FOLDER / "installed"),
         # Kernels of tests are compiled often, and compute little.
         "POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable",
         # PoCL takes up to 0.1 s to compile a kernel, at its first run: once, and not
         # for each local size and range of sizes.
         "POCL_WORK_GROUP_SPECIALIZATION": "0",
     }
-    copy = _copy()
-    # Whoever names another driver tests that one.
-    if copy is not None and "OCL_ICD_VENDORS" not in os.environ:
+    if copy is not None:
         settings["OCL_ICD_VENDORS"] = str(copy.icd)
     return settings

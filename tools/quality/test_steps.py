@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Callable, Dict, Iterable, Mapping, Sequence, Tuple
 
 from mace.python.tools.bazel_command import bazel_command
-from tools.quality.pocl import LOGS, variables
+from tools.quality.pocl import FOLDER, variables
 
 # Native code that has to hold on every target.
 _NATIVE = (
@@ -123,6 +123,12 @@ _LOWEST = (
 )
 # Tests in Python that run much of the native code.
 _RUN_NATIVE = ("test/conformance", "mace/python/runtime")
+# Those among them that do not, or choose the instruction set themselves.
+_OF_ANY_ISA = (
+    "test/conformance/onnx/isas_test.py",
+    "test/conformance/onnx/light_models_test.py",
+    "test/conformance/pytorch/recorded_test.py",
+)
 # About nothing else than other processors and devices.
 _ELSEWHERE = ("test/device_farm", "test/hexagon_sdk", "mace/java")
 _BAZEL_RESULT = re.compile(
@@ -232,11 +238,19 @@ def _ignored(paths: Iterable[str]) -> Tuple[str, ...]:
     return tuple(f"--ignore={path}" for path in paths)
 
 
-def _pytest(*arguments: str, processes: int = 1) -> Tuple[str, ...]:
+def _pytest(
+    *arguments: str, processes: int = 1, together: str = "file"
+) -> Tuple[str, ...]:
+    """Runs tests.
+
+    Args:
+        together: what one process runs of several: "file", or "group" for tests that
+            need no other test but those with their mark `xdist_group`.
+    """
     words = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
     # With a new process in place of one that crashed, the others may wait for ever.
     # In the order of conftest.py.
-    order = ("--dist=loadfile", "--no-loadscope-reorder")
+    order = (f"--dist=load{together}", "--no-loadscope-reorder")
     several = (f"--numprocesses={processes}", *order, _NO_RESTART)
     return (*words, *(several if processes > 1 else ()), "--durations=200", *arguments)
 
@@ -278,7 +292,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
     bazel = bazel_command(_linking_quickly(environment))
     pocl = (
         # The tests share what it keeps.
-        f"--sandbox_writable_path={LOGS}",
+        f"--sandbox_writable_path={FOLDER}",
         *(f"--test_env={name}={value}" for name, value in variables().items()),
     )
 
@@ -492,7 +506,10 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         Step(
             "lowest",
             "networks and the Python package, on the lowest instruction set",
-            (*_HERE, *_LOWEST[1:], *_pytest(*_RUN_NATIVE, processes=2)),
+            (
+                *(*_HERE, *_LOWEST[1:]),
+                *_pytest(*_RUN_NATIVE, *_ignored(_OF_ANY_ISA), processes=2),
+            ),
             count_pytest,
             cores=1,
             overtakes=False,
@@ -500,7 +517,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         Step(
             "devices",
             "the tools on phones and boards of the device farm",
-            _pytest(_DEVICES, processes=4),
+            _pytest(_DEVICES, processes=4, together="group"),
             count_pytest,
             # Half of the time it waits for what it makes slow or silent.
             cores=1,
