@@ -15,7 +15,7 @@ settings.load_profile("busy")
 
 
 # Files of tests that take minutes: of several processes, none is left alone with one.
-LONG = ("test/conformance/", "test/devices/faults_test.py")
+LONG = ("test/conformance/", "test/devices/bazel_adb_run_test.py")
 
 
 def pytest_collection_modifyitems(

@@ -141,11 +141,12 @@ class Board(Device):
 
     def _hangs(self, connection: socket.socket) -> bool:
         """Holds the connection while the fault lasts; returns whether it did."""
-        held = False
-        while self.faults.get("hang") is not None and connection in self._sockets:
-            held = True
-            threading.Event().wait(0.05)
-        return held
+        if self.faults.get("hang") is None:
+            return False
+        with self.faults.holding():
+            while self.faults.get("hang") is not None and connection in self._sockets:
+                threading.Event().wait(0.05)
+        return True
 
     def _relay(
         self, source: socket.socket, target: socket.socket, activity: Activity

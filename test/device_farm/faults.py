@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from typing import Callable, Dict, List, Literal, Optional
+from typing import Callable, Dict, Iterator, List, Literal, Optional
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -63,6 +64,7 @@ class Faults:
         self._moved: Dict[str, int] = {"push": 0, "pull": 0}
         self._since_armed = 0
         self._runs = 0
+        self._held = 0
 
     def set(self, fault: Fault) -> None:
         """Adds a fault; one of the same kind is replaced."""
@@ -85,9 +87,22 @@ class Faults:
             return sorted(self._faults)
 
     def counts(self) -> Dict[str, int]:
-        """Bytes moved and programs run since the device started."""
+        """Bytes moved and programs run since the device started, and how many it
+        leaves without an answer now.
+        """
         with self._lock:
-            return {**self._moved, "run": self._runs}
+            return {**self._moved, "run": self._runs, "held": self._held}
+
+    @contextlib.contextmanager
+    def holding(self) -> Iterator[None]:
+        """While somebody waits for an answer that does not come."""
+        with self._lock:
+            self._held += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held -= 1
 
     def passed(self, activity: Activity, size: int) -> None:
         """To be called before this many bytes of a push or pull are passed on.

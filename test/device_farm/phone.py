@@ -162,8 +162,9 @@ class Phone(Device, Services):
             return
         gone = threading.Event()
         stream.on_close = gone.set
-        while self.faults.get("hang") is not None and not gone.wait(0.05):
-            pass
+        with self.faults.holding():
+            while self.faults.get("hang") is not None and not gone.wait(0.05):
+                pass
 
     def _sync(self, stream: Stream) -> None:
         owner = None

@@ -26,6 +26,8 @@ ALL = "arm64-v8a,armeabi-v7a,arm64,armhf"
 SOME = f"A*:E*:P*:S*-{':'.join(LONGEST_OPS_TESTS)}"
 # Builds are part of it.
 LIMIT_S = 1500.0
+# Bazel serves one process at a time.
+pytestmark = pytest.mark.xdist_group("bazel")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -28,6 +28,8 @@ from test.devices.tool import ROOT, Tool
 
 _PHONES = ("xperia1_ii", "mi6")
 _LIBRARY = "digits_dsp"
+# They share a farm and a program.
+pytestmark = pytest.mark.xdist_group("dsp")
 
 
 class _StaticProgram(Variant):

@@ -106,14 +106,13 @@ def test_lost_in_a_pull(tool: Tool, place: Place) -> None:
 
 
 def test_devices_that_hang(tool: Tool, farm: Farm) -> None:
-    """Devices that hang are waited for at the same time, and not for long."""
+    """Devices that hang are waited for at the same time."""
     for device in farm.devices:
         device.fault("hang")
-    begin = time.monotonic()
-    ended = tool.run("--target_abis=arm64-v8a,arm64")
+    process = tool.start("--target_abis=arm64-v8a,arm64")
+    await_that(lambda: all(phone.status()["held"] for phone in farm.phones))
+    ended = finish(process)
     assert ended.status == 2
-    # Two phones, one after the other, would take 40 s.
-    assert time.monotonic() - begin < 38
     silent = ended.text.count("does not answer (a command took more than 20 s)")
     assert silent == len(farm.phones), ended.text
     if farm.boards:

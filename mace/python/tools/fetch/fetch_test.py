@@ -204,7 +204,7 @@ def test_a_server_that_never_ends(
     begin = time.monotonic()
     with pytest.raises(FetchError, match="is not complete after 0 s; download it by"):
         fetch(server.url("endless/net.onnx"), None, tmp_path)
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 60
     assert _files(tmp_path) == []
     assert len(server.requests) == 1
 
