@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import pkgutil
@@ -31,7 +30,7 @@ from mace.python.tools.ir.graph import DataFormat, Graph, GraphError, Op
 from mace.python.tools.ir.infer import ShapeError
 from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.ir.verify import op_problems
-from mace.python.tools.wording import on_one_line
+from mace.python.tools.wording import nearest_names, on_one_line
 
 _PACKAGE = "mace.python.tools.importers"
 
@@ -409,18 +408,6 @@ def unknown_tensor(
         shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
         hint = f"the model has: {shown}"
     return UnknownTensorError(f"{key}: {model} has no tensor {name!r}; {hint}")
-
-
-def nearest_names(name: str, known: Iterable[str], count: int = 5) -> list[str]:
-    """Up to `count` known names that are similar to `name`."""
-    by_fold: dict[str, str] = {}
-    for candidate in known:
-        by_fold.setdefault(candidate.lower(), candidate)
-    wanted = name.lower()
-    near = difflib.get_close_matches(wanted, by_fold, count, cutoff=0.5)
-    # Users often give a part of the name, which similarity underrates.
-    near += [f for f in by_fold if wanted in f and f not in near]
-    return [by_fold[f] for f in near[:count]]
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> str:

@@ -16,11 +16,11 @@ from mace.python.tools.importers.base import (
     available_importers,
     framework_format,
     load_importer,
-    nearest_names,
     unknown_tensor,
     user_to_framework,
 )
 from mace.python.tools.ir import DataFormat
+from mace.python.tools.wording import nearest_names
 
 _NHWC, _NCHW, _NONE = DataFormat.NHWC, DataFormat.NCHW, DataFormat.NONE
 

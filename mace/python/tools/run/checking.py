@@ -18,7 +18,6 @@ from mace.python.tools.convert.scaled_inputs import scaled
 from mace.python.tools.errors import UnsupportedError, UsageError
 from mace.python.tools.export.model_file import ModelFile, OperatorInfo, TensorInfo
 from mace.python.tools.fetch import fetch_file
-from mace.python.tools.importers.base import nearest_names
 from mace.python.tools.report.results import LayerComparison
 from mace.python.tools.run.inputs import load_tensor
 from mace.python.tools.run.invocation import Port
@@ -36,6 +35,7 @@ from mace.python.tools.validate.layout import (
     convert,
     framework_format,
 )
+from mace.python.tools.wording import nearest_names
 
 _LOG = logging.getLogger(__name__)
 

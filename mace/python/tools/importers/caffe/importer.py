@@ -19,7 +19,6 @@ from mace.python.tools.importers.base import (
     UnknownTensorError,
     UnsupportedNodes,
     framework_format,
-    nearest_names,
     refusal_of,
     unknown_tensor,
     user_to_framework,
@@ -40,6 +39,7 @@ from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.layout import NHWC_TO_NCHW
 from mace.python.tools.ir.shapes import from_ints
+from mace.python.tools.wording import nearest_names
 
 _LOG = logging.getLogger(__name__)
 

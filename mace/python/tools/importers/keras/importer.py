@@ -21,7 +21,6 @@ from mace.python.tools.importers.base import (
     UnsupportedNodes,
     border_type,
     framework_format,
-    nearest_names,
     refusal_of,
     unknown_tensor,
     user_to_framework,
@@ -46,6 +45,7 @@ from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Graph, Value
 from mace.python.tools.ir.shapes import from_ints
+from mace.python.tools.wording import nearest_names
 
 _LOG = logging.getLogger(__name__)
 EXPORT_HINT = (

@@ -16,7 +16,6 @@ from mace.python.tools.importers.base import (
     UnsupportedNodes,
     border_type,
     framework_format,
-    nearest_names,
     refusal_of,
     unknown_tensor,
     user_to_framework,
@@ -58,6 +57,7 @@ from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.shapes import Shape, compatible, format_shape
+from mace.python.tools.wording import nearest_names
 
 _LOG = logging.getLogger(__name__)
 

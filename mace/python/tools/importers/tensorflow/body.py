@@ -28,7 +28,6 @@ from mace.python.tools.importers.base import (
     ImportModelError,
     UnsupportedNodeError,
     UnsupportedNodes,
-    nearest_names,
     refusal_of,
 )
 from mace.python.tools.importers.budget import budget, expanded
@@ -52,6 +51,7 @@ from mace.python.tools.importers.tensorflow.functions import Function, Tensor
 from mace.python.tools.importers.tensorflow.node import Node, tensor_name
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.wording import nearest_names
 
 _ASSIGNMENTS = {
     "AssignVariableOp",

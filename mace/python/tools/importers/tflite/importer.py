@@ -24,7 +24,6 @@ from mace.python.tools.importers.base import (
     UnsupportedNodes,
     border_type,
     framework_format,
-    nearest_names,
     refusal_of,
     unknown_tensor,
     user_to_framework,
@@ -61,6 +60,7 @@ from mace.python.tools.ir.infer import state_quantization
 from mace.python.tools.ir.op_rules.quantization import known_quantization
 from mace.python.tools.ir.quantization import QUANTIZED_TYPES
 from mace.python.tools.ir.shapes import from_ints
+from mace.python.tools.wording import nearest_names
 
 _EIGHT_BITS = (DataType.INT8, DataType.UINT8)
 _CONTROL = frozenset({"CALL_ONCE", "STABLEHLO_CASE", "STABLEHLO_WHILE"})

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.keras.names import BEFORE_ACTIVATION, meaning
-from mace.python.tools.validate.frameworks.names import near_names
 from mace.python.tools.validate.frameworks.reference import (
     Array,
     FrameworkError,
@@ -20,6 +19,7 @@ from mace.python.tools.validate.frameworks.reference import (
 from mace.python.tools.validate.frameworks.tensorflow_settings import (
     prepare_tensorflow,
 )
+from mace.python.tools.wording import near_names
 
 
 def run(request: ReferenceRequest) -> ReferenceResult:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.validate.frameworks.names import near_names
 from mace.python.tools.validate.frameworks.onnx_custom import (
     model_inputs,
     own_nodes,
@@ -25,6 +24,7 @@ from mace.python.tools.validate.frameworks.reference import (
     ReferenceRequest,
     ReferenceResult,
 )
+from mace.python.tools.wording import near_names
 
 
 def run(request: ReferenceRequest) -> ReferenceResult:

@@ -25,13 +25,13 @@ from mace.python.tools.importers.caffe.net import (
     Version,
     read_net,
 )
-from mace.python.tools.validate.frameworks.names import near_names
 from mace.python.tools.validate.frameworks.reference import (
     Array,
     FrameworkError,
     ReferenceRequest,
     ReferenceResult,
 )
+from mace.python.tools.wording import near_names
 
 # Begins the names of copies of blobs.
 _COPY = "mace_copy_of_blob_"

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.validate.frameworks.names import near_names
 from mace.python.tools.validate.frameworks.reference import (
     Array,
     FrameworkError,
@@ -18,6 +17,7 @@ from mace.python.tools.validate.frameworks.reference import (
 from mace.python.tools.validate.frameworks.tensorflow_settings import (
     prepare_tensorflow,
 )
+from mace.python.tools.wording import near_names
 
 
 def run(request: ReferenceRequest) -> ReferenceResult:

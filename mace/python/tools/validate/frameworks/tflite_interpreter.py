@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.tflite.reader import read_network, unique_names
-from mace.python.tools.validate.frameworks.names import near_names
 from mace.python.tools.validate.frameworks.reference import (
     Array,
     FrameworkError,
     ReferenceRequest,
     ReferenceResult,
 )
+from mace.python.tools.wording import near_names
 
 
 def run(request: ReferenceRequest) -> ReferenceResult:

@@ -19,13 +19,13 @@ from mace.python.tools.importers.pytorch.script_worker import (
     export_script,
     load_script,
 )
-from mace.python.tools.validate.frameworks.names import near_names
 from mace.python.tools.validate.frameworks.reference import (
     Array,
     FrameworkError,
     ReferenceRequest,
     ReferenceResult,
 )
+from mace.python.tools.wording import near_names
 
 
 def run(request: ReferenceRequest) -> ReferenceResult:

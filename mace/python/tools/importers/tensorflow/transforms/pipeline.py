@@ -13,7 +13,6 @@ from google.protobuf import text_format
 
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.errors import UsageError
-from mace.python.tools.importers.base import nearest_names
 from mace.python.tools.importers.tensorflow.reader import is_text, parse_graph
 from mace.python.tools.importers.tensorflow.transforms.table import (
     IGNORE_ERRORS,
@@ -24,6 +23,7 @@ from mace.python.tools.importers.tensorflow.transforms.work_graph import (
     TransformError,
     WorkGraph,
 )
+from mace.python.tools.wording import nearest_names
 
 _LOG = logging.getLogger(__name__)
 
