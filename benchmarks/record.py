@@ -29,6 +29,8 @@ from mace.python.tools.atomic import atomic_write
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks/results"
+# Of a line in a record.
+_WIDEST = 1000
 _NAME = re.compile(r"[a-z0-9_]+")
 # Changes to these files do not affect measurements.
 _NO_CODE = (":!docs", ":!benchmarks/results", ":!*.md")
@@ -94,9 +96,24 @@ def read(name: str, folder: Path = RESULTS) -> Record:
 
 
 def write(record: Record, path: Path) -> None:
-    """Saves a record."""
+    """Saves a record, one entry a line."""
     with atomic_write(path, "w") as stream:
-        stream.write(json.dumps(asdict(record), indent=1) + "\n")
+        stream.write(_lines(asdict(record)) + "\n")
+
+
+def _lines(data: Any, indent: str = "") -> str:
+    """JSON in which what fits is on one line."""
+    whole = json.dumps(data)
+    if len(whole) <= _WIDEST or not isinstance(data, (dict, list)):
+        return whole
+    inner = indent + " "
+    if isinstance(data, dict):
+        parts = [f"{json.dumps(k)}: {_lines(v, inner)}" for k, v in data.items()]
+    else:
+        parts = [_lines(item, inner) for item in data]
+    first, last = "{}" if isinstance(data, dict) else "[]"
+    body = ",\n".join(inner + part for part in parts)
+    return f"{first}\n{body}\n{indent}{last}"
 
 
 # From the newest: flags of /proc/cpuinfo, and the word for kernels that use them.
