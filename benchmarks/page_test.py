@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from benchmarks import page, record
 from benchmarks.record import NoRecordError, Record, RecordError
@@ -19,7 +20,7 @@ _BOUNDS = {"threads": 1, "networks": {"a": {"tensors": 3, "arena": 20, "bound": 
 _RECORD = Record(
     "benchmarks.arena", "a machine", "2026-01-02", "abc", {"peer": "1.0"}, _BOUNDS
 )
-_PLACE = "Text.\n\n<!-- results: memory{} -->\n{}<!-- end of results -->\n\nMore.\n"
+_PLACE = "Text.\n\n<!-- results: memory{} -->\n\nMore.\n"
 
 
 _READ = {"memory": _RECORD}.__getitem__
@@ -33,7 +34,7 @@ def _fill(text: str) -> str:
     return page.fill(text, _READ)
 
 
-def test_the_page_has_what_the_records_have() -> None:
+def test_every_record_has_its_place() -> None:
     assert page.problems(page.PAGE.read_text(encoding="utf-8")) == []
 
 
@@ -97,21 +98,28 @@ def _other(value: Any) -> Any:
     return value * 3 + 11 if isinstance(value, (int, float)) else f"{value}x"
 
 
-def test_a_place_is_filled_and_stays_as_it_is() -> None:
-    filled = _fill(_PLACE.format("", "| typed | by hand |\n"))
+def test_a_place_is_filled() -> None:
+    filled = _fill(_PLACE.format(""))
     assert "| a | 3 | 0.00 | 0.00 | 2.000 |" in filled
     assert "a machine; 2026-01-02, commit abc; peer 1.0." in filled
-    assert "typed" not in filled
-    assert filled.startswith("Text.\n") and filled.endswith("-->\n\nMore.\n")
-    assert _fill(filled) == filled
+    assert filled.startswith("Text.\n\n**") and filled.endswith("1.0.\n\nMore.\n")
 
 
-def test_a_page_that_was_edited_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_without_a_place_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "names", lambda: ["memory", "forgotten"])
-    text = _fill(_PLACE.format("", ""))
-    (missing,) = page.problems(text, _READ)
+    (missing,) = page.problems(_PLACE.format(""), _READ)
     assert "no place for benchmarks/results/forgotten.json" in missing
-    assert len(page.problems(text.replace("2.000", "1.000"), _READ)) == 2
+
+
+def test_charts_are_drawn_for_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "PICTURES", tmp_path / "pictures")
+    text = "<!-- results: scoreboard chart -->\n"
+    page.draw_charts(text)
+    with Image.open(tmp_path / "pictures" / "scoreboard.png") as image:
+        assert image.width > 500
+    assert "](../pictures/scoreboard.png)" in page.fill(text)
 
 
 def test_what_is_no_record_is_found(
@@ -121,28 +129,26 @@ def test_what_is_no_record_is_found(
     (tmp_path / "memory.json").touch()
     (tmp_path / "raw.csv").touch()
     monkeypatch.setattr(record, "names", lambda: ["memory"])
-    (wrong,) = page.problems(_fill(_PLACE.format("", "")), _READ)
+    (wrong,) = page.problems(_PLACE.format(""), _READ)
     assert wrong == "raw.csv of benchmarks/results is no record"
 
 
 def test_a_table_that_is_not_there_is_named() -> None:
     with pytest.raises(RecordError, match="no table 'speed', but: arena"):
-        _fill(_PLACE.format(" speed", ""))
+        _fill(_PLACE.format(" speed"))
 
 
-def test_a_place_without_an_end_is_an_error() -> None:
-    with pytest.raises(RecordError, match="has no end"):
-        _fill("<!-- results: memory -->\n")
+def test_a_misspelt_place_is_an_error() -> None:
     with pytest.raises(RecordError, match="misspelt"):
-        _fill(_PLACE.format(" Memory!", ""))
+        _fill(_PLACE.format(" Memory!"))
 
 
 def test_what_is_not_measured_is_said() -> None:
     def read(name: str) -> Record:
         raise NoRecordError(name)
 
-    filled = page.fill(_PLACE.format("", "| typed |\n"), read)
-    assert "Not measured yet (`--record memory`)." in filled and "typed" not in filled
+    filled = page.fill(_PLACE.format(""), read)
+    assert "Not measured yet (`--record memory`)." in filled
 
 
 def test_a_missing_record_says_how_to_measure(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ import numpy as np
 
 from benchmarks.networks import Network, convert_network
 from benchmarks.onnx_quantized import FOLDER, images, write_newer, write_quantized
-from benchmarks.peers import tflite
 from benchmarks.peers.formats import FormatError, make_model, make_ncnn_int8
 from mace.python.tools.atomic import atomic_write
 
@@ -50,6 +49,9 @@ def quantized(network: Network) -> Network:
             write_quantized(network, plain, path, kind)
         feeds = [image.transpose(0, 2, 3, 1) for image in images(network)]
         with atomic_write(lite) as stream:
+            # TensorFlow is only needed here.
+            from benchmarks.peers import tflite
+
             stream.write(tflite.convert(make_model(network, "onnx"), feeds))
         refused = _make_ncnn(network, ncnn)
         with atomic_write(ncnn_made) as stream:

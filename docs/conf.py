@@ -29,9 +29,23 @@ html_static_path = ["_static"]
 html_css_files = ["cards.css"]
 
 
+_MEASURED = "development/benchmarks"
+
+
 def setup(app: Sphinx) -> None:
     """Writes the pages' generated parts before they are read."""
     app.connect("builder-inited", lambda _: _write_generated())
+    app.connect("source-read", _insert_measurements)
+
+
+def _insert_measurements(app: Sphinx, name: str, source: list[str]) -> None:
+    """Puts the tables and pictures of records at their places."""
+    del app
+    if name == _MEASURED:
+        from benchmarks import page
+
+        page.draw_charts(source[0])
+        source[0] = page.fill(source[0])
 
 
 def _write_generated() -> None:

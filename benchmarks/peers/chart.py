@@ -12,7 +12,6 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from PIL import Image
-from PIL.PngImagePlugin import PngInfo
 
 from benchmarks.peers.engines import ENGINES, product
 from benchmarks.peers.results import (
@@ -72,13 +71,9 @@ class _Panel:
     unit: str = "best fp32 peer = 1"
 
 
-def draw(board: Scoreboard, path: Path, source: str = "") -> None:
-    """Writes the chart as a PNG.
-
-    Args:
-        source: what the picture says that it was made of, see benchmarks.page.
-    """
-    _save(chart(board), path, source)
+def draw(board: Scoreboard, path: Path) -> None:
+    """Writes the chart as a PNG."""
+    _save(chart(board), path)
 
 
 def chart(board: Scoreboard) -> Figure:
@@ -144,15 +139,13 @@ def chart(board: Scoreboard) -> Figure:
     return figure
 
 
-def _save(figure: Figure, path: Path, source: str) -> None:
+def _save(figure: Figure, path: Path) -> None:
     partial = path.with_suffix(".tmp.png")
     figure.savefig(partial, dpi=_PIXELS_PER_INCH, bbox_inches="tight")
     # A picture of few colours: a third of the size with a palette.
-    info = PngInfo()
-    info.add_text("Source", source)
     with Image.open(partial) as image:
         small = image.convert("RGB").quantize(_COLOURS_KEPT, dither=Image.Dither.NONE)
-    small.save(partial, optimize=True, pnginfo=info)
+    small.save(partial, optimize=True)
     partial.replace(path)
 
 

@@ -253,13 +253,13 @@ def tables(data: Any) -> list[Table]:
     return score_tables(Scoreboard.of_data(data, "", {}))
 
 
-def draw(kept: Record, path: Path, source: str) -> None:
+def draw(kept: Record, path: Path) -> None:
     """The chart of a record, see chart.py."""
     # Needed only for a picture, and slow to import.
     from benchmarks.peers.chart import draw as draw_chart
 
     board = Scoreboard.of_data(kept.data, kept.machine, kept.versions)
-    draw_chart(board, path, source)
+    draw_chart(board, path)
 
 
 def others(output: Recorder, board: Scoreboard, models: list[str]) -> list[Cell]:
@@ -325,7 +325,7 @@ def main() -> int:
     board.cells = kept_cells + board.cells
     kept = output.finish(board.data(), board.versions)
     picture = _RESULT.with_suffix(".png")
-    draw(kept, picture, "")
+    draw(kept, picture)
     console.print(f"written: {picture}")
     failed = any(c.engine == "mace" and c.reason for c in board.cells)
     missed = any(goal.met is False for goal in goals(board))
