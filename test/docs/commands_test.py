@@ -30,7 +30,7 @@ _SHOWN_LINES = 60
 _ELSEWHERE = re.compile(
     r"arm64|armhf|sanitize|test\.device_farm|--for (farm|devices)\b"
     # Without -abi it builds for all of them.
-    r"|build-standalone-lib\.sh$",
+    r"|build-standalone-lib\.sh *(#.*)?$",
     re.MULTILINE,
 )
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the outputs of the nine real networks of the `onnx` package.
+"""Tests the outputs of eight of the nine real networks of the `onnx` package.
 
 In the NumPy reference, as rewritten by the passes; natively they run in
 ../networks_test.py.
@@ -30,6 +30,8 @@ from test.conformance.onnx.reference import run_onnxruntime
 from test.conformance.onnx.runner import run_reference
 
 _SEED = 20
+# VGG19 computes ten times as much as any other, by the same operators.
+_NAMES = [name for name in LIGHT_MODELS if name != "vgg19"]
 
 
 def run_network(name: str, path: Path, x: Array) -> Array:
@@ -49,7 +51,7 @@ def run_network(name: str, path: Path, x: Array) -> Array:
     return run_reference(graph, {info.input: x})[info.output]
 
 
-@pytest.mark.parametrize("name", LIGHT_MODELS)
+@pytest.mark.parametrize("name", _NAMES)
 def test_seeded_network_equals_onnxruntime(name: str) -> None:
     print(f"seed {_SEED}")
     info = LIGHT_MODELS[name]
@@ -58,7 +60,7 @@ def test_seeded_network_equals_onnxruntime(name: str) -> None:
     assert_close(run_network(name, path, x), wanted[info.output])
 
 
-@pytest.mark.parametrize("name", LIGHT_MODELS)
+@pytest.mark.parametrize("name", _NAMES)
 def test_shipped_network_gives_its_shipped_output(name: str) -> None:
     path = light_source(name)
     expected = path.with_name(f"{path.stem}_output_0.pb").read_bytes()
