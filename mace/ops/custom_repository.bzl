@@ -9,7 +9,7 @@ rooms.bzl, in @mace_custom_ops; without the variable there are none.
 """
 
 # Of rooms and importers' handlers: raised when those of an earlier release no longer
-# build, or mean something else. mace/python/tools/catalogue/custom.py has it too.
+# build, or mean something else. mace/python/tools/custom_ops.py has it too.
 INTERFACE = 1
 
 _VARIABLE = "MACE_CUSTOM_OPS"

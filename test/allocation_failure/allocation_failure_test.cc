@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// As mace/core/allocation_failure_test.cc, with the operators of the library:
+// As mace/runtimes/cpu/allocation_failure_test.cc, with the operators of the library:
 // every allocation that creation and the first run of a network make fails
 // once, those of operators' factories, Init and Plan included. Each time the
 // call comes back with MACE_OUT_OF_RESOURCES, leaks nothing (the address

@@ -194,17 +194,6 @@ class Graph:
         for op, index in list(old.uses):
             op.set_input(index, new)
 
-    def take_outputs(self, old: Op, new: Op) -> None:
-        """Makes `new`, which has no outputs, the producer of the outputs of `old`,
-        which is removed. Names and sources belong to the values and are kept; outputs
-        of the model remain outputs.
-        """
-        outputs = list(old.outputs)
-        self.remove_op(old)
-        for value in outputs:
-            value.producer = new
-        new._outputs = outputs
-
     def replace_output(self, op: Op, old: Value, new: Value) -> None:
         """Makes `op` produce `new` instead of `old`, which loses its producer."""
         if new.producer is not None or new.is_constant:

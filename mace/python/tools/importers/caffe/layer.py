@@ -85,10 +85,6 @@ class Layer:
             raise UnsupportedNodeError(f"axis {axis} is outside a rank of {rank}")
         return axis + rank if axis < 0 else axis
 
-    @property
-    def blob_count(self) -> int:
-        return len(self._blobs)
-
     def blob(self, index: int, shape: Sequence[int], what: str) -> Constant:
         """Learned numbers, in the shape that the layer asks for.
 
@@ -104,10 +100,6 @@ class Layer:
             )
         wanted = tuple(shape)
         return blob.flat.moved(lambda array: array.reshape(wanted), wanted)
-
-    def blob_shape(self, index: int, what: str) -> tuple[int, ...]:
-        """The shape of learned numbers, as the file says it."""
-        return self._blob(index, what).shape
 
     def _blob(self, index: int, what: str) -> Blob:
         if not self._blobs:

@@ -401,11 +401,6 @@ _FIRST_CALLS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 
-def flow_types() -> list[str]:
-    """The types that call functions."""
-    return sorted(_FLOW)
-
-
 def _why(node: Node) -> tuple[str, str]:
     if node.op in _ASSIGNMENTS:
         return "it changes a variable", _KEPT
