@@ -13,6 +13,7 @@ import onnx
 from numpy.typing import NDArray
 
 from benchmarks.networks import DIRECTORY, Network, convert_network
+from benchmarks.peers.formats import make_model
 from test.conformance.models.light import smooth_input
 from test.conformance.onnx import quantizer
 
@@ -27,7 +28,7 @@ def quantized_alone(network: Network) -> Network:
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{network.name}-alone-u8s8.onnx"
     plain = path.with_suffix(".float")
-    write_newer(network.onnx, plain)
+    write_newer(make_model(network, "onnx"), plain)
     write_quantized(network, plain, path, "u8s8")
     plain.unlink()
     made = replace(network, onnx=path, mace=path.with_suffix(""))
