@@ -1,10 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// As mace/runtimes/cpu/allocation_failure_test.cc, with the operators of the library:
-// every allocation that creation and the first run of a network make fails
-// once, those of operators' factories, Init and Plan included. Each time the
-// call comes back with MACE_OUT_OF_RESOURCES, leaks nothing (the address
+// As mace/runtimes/cpu/allocation_failure_test.cc, with the operators of the
+// library: every allocation that creation and the first run of a network make
+// fails once, those of operators' factories, Init and Plan included. Each time
+// the call comes back with MACE_OUT_OF_RESOURCES, leaks nothing (the address
 // sanitizer looks on), and the next one gives the right bits.
 
 #include <gtest/gtest.h>
