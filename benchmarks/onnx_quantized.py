@@ -28,7 +28,7 @@ def quantized_alone(network: Network) -> Network:
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{network.name}-alone-u8s8.onnx"
     plain = path.with_suffix(".float")
-    write_newer(make_model(network, "onnx"), plain)
+    write_newer(network, plain)
     write_quantized(network, plain, path, "u8s8")
     plain.unlink()
     made = replace(network, onnx=path, mace=path.with_suffix(""))
@@ -42,11 +42,11 @@ def images(network: Network) -> Iterator[NDArray[np.float32]]:
         yield smooth_input(network.input_shape, seed)
 
 
-def write_newer(source: Path, to: Path) -> None:
+def write_newer(network: Network, to: Path) -> None:
     """In an operator set that the quantizer takes, with the batch normalisations in the
     filters.
     """
-    model = onnx.load(str(source))
+    model = onnx.load(str(make_model(network, "onnx")))
     if model.opset_import[0].version < _OPSET:
         model = onnx.version_converter.convert_version(model, _OPSET)
     partial = to.with_suffix(".tmp")

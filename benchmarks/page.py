@@ -128,9 +128,10 @@ def problems(text: str, read: Read = record.read) -> list[str]:
 def update() -> None:
     """Writes the table of README.md."""
     own = readme.README.read_text(encoding="utf-8")
-    if readme.fill(own) != own:
+    filled = readme.fill(own)
+    if filled != own:
         with atomic_write(readme.README, "w") as stream:
-            stream.write(readme.fill(own))
+            stream.write(filled)
 
 
 def main() -> int:

@@ -44,7 +44,7 @@ def quantized(network: Network) -> Network:
         for old in FOLDER.glob(f"{network.name}-*"):
             old.unlink()
         plain = FOLDER / f"{stem}-float.onnx"
-        write_newer(make_model(network, "onnx"), plain)
+        write_newer(network, plain)
         for kind, path in paths.items():
             write_quantized(network, plain, path, kind)
         feeds = [image.transpose(0, 2, 3, 1) for image in images(network)]

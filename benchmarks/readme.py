@@ -39,6 +39,8 @@ _INT8 = {
     "LiteRT": "litert_int8",
     "ncnn": "ncnn_int8",
 }
+# By engine and network.
+_Values = dict[str, dict[str, float]]
 _GPU = {"MACE": "mace_fp16", "LiteRT": "litert_gpu_fp16", "ncnn": "ncnn_vulkan_fp16"}
 
 
@@ -139,33 +141,31 @@ def comparison(records: Mapping[str, Record]) -> Table:
 
 def _means(row: _Row, kept: Record) -> dict[str, float | None]:
     """Of each engine's measure over MACE's, where its result was right."""
-    measured = _on_gpu if row.threads == 0 else _on_cpu
-    own = measured(row, kept, row.engines["MACE"])
+    values = _on_cpu(row, kept) if row.threads else _on_gpu(kept)
+    own = values.get(row.engines["MACE"], {})
     means: dict[str, float | None] = dict.fromkeys(_LABELS)
     for label, engine in row.engines.items():
-        others = measured(row, kept, engine)
+        others = values.get(engine, {})
         ratios = [value / own[key] for key, value in others.items() if key in own]
         means[label] = geometric_mean(ratios)
     return means
 
 
-def _on_cpu(row: _Row, kept: Record, engine: str) -> dict[str, float]:
-    """An engine's values by network."""
+def _on_cpu(row: _Row, kept: Record) -> _Values:
     board = Scoreboard.of_data(kept.data, kept.machine, kept.versions)
-    return {
-        cell.network: row.measure(cell)
-        for cell in board.of(engine)
-        if cell.threads == row.threads and not cell.reason
-    }
+    values: _Values = {}
+    for cell in board.timed():
+        if cell.threads == row.threads and not cell.reason:
+            values.setdefault(cell.engine, {})[cell.network] = row.measure(cell)
+    return values
 
 
-def _on_gpu(row: _Row, kept: Record, engine: str) -> dict[str, float]:
-    del row
-    return {
-        network: found["sides"][engine]["times"]["minimum"]
-        for network, found in kept.data["networks"].items()
-        if engine in found["sides"]
-    }
+def _on_gpu(kept: Record) -> _Values:
+    values: _Values = {}
+    for network, found in kept.data["networks"].items():
+        for engine, side in found["sides"].items():
+            values.setdefault(engine, {})[network] = side["times"]["minimum"]
+    return values
 
 
 def _wrapped(text: str, width: int = 88) -> list[str]:

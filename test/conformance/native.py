@@ -50,7 +50,6 @@ _EMULATORS: dict[str, tuple[str, ...]] = {
 }
 ABIS = ("host",) if THIS_COMPUTER else tuple(_EMULATORS)
 _BUILDS = 5
-NO_BAZEL = "bazel is not installed"
 # The DSP that every emulator has.
 _DSP = "v67"
 # Whether tests of networks take those that need minutes, and all versions of DSPs that
@@ -219,6 +218,8 @@ def built(target: str, abi: str = "host") -> Path:
     builds it with other options. For ARM it is static, as the tools build it for
     devices: linking takes 11 s.
     """
+    if not has_bazel():
+        pytest.skip("bazel is not installed")
     bazel = bazel_command()
     configs = [] if abi == "host" else [f"--config={abi}", "--config=static"]
     listed = subprocess.run(

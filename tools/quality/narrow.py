@@ -61,7 +61,7 @@ def narrowed(
     environment: List[str] = [f"{VARIABLE}=1"]
     types = {kind for name in native for kind in _types_of(root, room_of(name))}
     if native and types and _ALL_CASES not in tests:
-        tests.append(_CASES)
+        tests += [_CASES] * (_CASES not in tests)
         environment.append(f"{OPS_VARIABLE}={','.join(sorted(types))}")
     steps = {step.name: step for step in known}
     found: List[Step] = []

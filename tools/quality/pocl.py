@@ -11,6 +11,7 @@ the functions and the compiler stay PoCL's.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -155,9 +156,9 @@ def make_driver() -> None:
     if copy.icd.exists():
         os.utime(copy.folder)
         return
-    _remove_old(copy.folder.parent)
+    _remove_old()
     # Several processes may come here at one time; one of them is first.
-    with tempfile.TemporaryDirectory(dir=copy.folder.parent) as scratch:
+    with tempfile.TemporaryDirectory(dir=FOLDER) as scratch:
         made = Path(scratch) / "made"
         _make(made, copy.driver, copy.header)
         library = copy.folder / "lib" / copy.driver.parent.name / copy.driver.name
@@ -169,10 +170,12 @@ def make_driver() -> None:
                 raise
 
 
-def _remove_old(folder: Path) -> None:
-    for path in folder.iterdir():
-        if time.time() - path.stat().st_mtime > _KEPT_S:
-            shutil.rmtree(path, ignore_errors=True)
+def _remove_old() -> None:
+    for path in FOLDER.iterdir():
+        # Another process may be here, too.
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > _KEPT_S:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def variables() -> Dict[str, str]:

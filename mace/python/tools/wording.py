@@ -11,7 +11,6 @@ from pathlib import Path
 
 # Longer values are shortened in messages.
 _SHOWN_VALUE_LENGTH = 60
-_COMPARED_LENGTH = 100
 
 
 # Characters that a terminal obeys instead of printing them: control characters, and
@@ -52,7 +51,10 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word that is most similar to `word`, if any."""
     # 0.6 is difflib's own default: far enough for a dropped or doubled letter
     # in a short key, near enough not to propose an unrelated one.
-    matches = _near(word, known, 1, 0.6)
+    # Input of any length comes in; the match is quadratic, so cut it.
+    matches = difflib.get_close_matches(
+        word[:100].lower(), list(known), n=1, cutoff=0.6
+    )
     return matches[0] if matches else None
 
 
@@ -61,7 +63,7 @@ def nearest_names(name: str, known: Iterable[str], count: int = 5) -> list[str]:
     by_fold: dict[str, str] = {}
     for candidate in known:
         by_fold.setdefault(candidate.lower(), candidate)
-    near = _near(name, by_fold, count, 0.5)
+    near = difflib.get_close_matches(name.lower(), by_fold, count, cutoff=0.5)
     # Users often give a part of the name, which similarity underrates.
     near += [f for f in by_fold if name.lower() in f and f not in near]
     return [by_fold[f] for f in near[:count]]
@@ -71,14 +73,6 @@ def near_names(name: str, known: Iterable[str]) -> str:
     """ "'prob' (near: 'probs', 'prob_1')"; just the name if none is near."""
     near = nearest_names(name, known, 3)
     return f"{name!r} (near: {', '.join(map(repr, near))})" if near else repr(name)
-
-
-def _near(word: str, known: Iterable[str], count: int, least: float) -> list[str]:
-    """The lower-case words that are most similar to `word`, from a similarity on."""
-    # Input of any length comes in; the match is quadratic, so cut it.
-    return difflib.get_close_matches(
-        word[:_COMPARED_LENGTH].lower(), list(known), count, least
-    )
 
 
 def near_file(path: Path) -> str:

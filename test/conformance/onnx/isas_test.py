@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from test.conformance.native import NO_BAZEL, has_bazel, native
+from test.conformance.native import native
 from test.conformance.onnx.cases import KINDS, Case, load_cases
 from test.conformance.onnx.runner import check_cases
 
@@ -30,8 +30,6 @@ def _sample(kind: str) -> list[Case]:
 
 @pytest.mark.parametrize("isa", _ISAS)
 def test_cases_on_every_isa(isa: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not has_bazel():
-        pytest.skip(NO_BAZEL)
     executor = native("host")
     monkeypatch.setenv("MACE_CPU_ISA", isa)
     if not _runs(isa):

@@ -8,38 +8,17 @@ here, since backend_test.py runs all.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.graph import Graph
-from test.conformance.native import NO_BAZEL, has_bazel, native
+from test.conformance.native import native
 from test.conformance.onnx import operators
 from test.conformance.onnx.cases import KINDS, load_cases
-from test.conformance.onnx.runner import Executor, check_cases, run_reference
+from test.conformance.onnx.runner import Chosen, check_cases
 from tools.quality.test_steps import OPS_VARIABLE
 
 _TYPES = frozenset(filter(None, os.environ.get(OPS_VARIABLE, "").split(",")))
-
-
-class _OfOperators:
-    """Runs graphs that have certain operators natively, all others by the reference.
-
-    Attributes:
-        runs: how many it ran natively.
-    """
-
-    def __init__(self, executor: Executor) -> None:
-        self._executor = executor
-        self.runs = 0
-
-    def __call__(self, graph: Graph, feeds: Mapping[str, Array]) -> dict[str, Array]:
-        if not _TYPES & {op.type for op in graph.ops}:
-            return run_reference(graph, feeds)
-        self.runs += 1
-        return self._executor(graph, feeds)
 
 
 def test_operators_are_kept_until_a_source_changes(
@@ -62,10 +41,8 @@ if _TYPES:
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_cases_with_these_operators(kind: str) -> None:
-        if not has_bazel():
-            pytest.skip(NO_BAZEL)
         known = operators.known()
-        executor = _OfOperators(native("host"))
+        executor = Chosen(native("host"), _TYPES)
         cases = [
             case for case in load_cases(kind) if known.get(case.name, _TYPES) & _TYPES
         ]

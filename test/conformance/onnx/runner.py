@@ -22,7 +22,7 @@ import collections
 import enum
 import itertools
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,6 +80,29 @@ class Result:
     reason: str = ""
     variants: int = 0
     types: frozenset[str] = frozenset()
+
+
+class Chosen:
+    """Runs graphs by an executor, and counts them.
+
+    Args:
+        executor: of the graphs that have an operator of these types.
+        types: without any, all graphs; others are left to the reference.
+
+    Attributes:
+        runs: how many graphs the executor ran.
+    """
+
+    def __init__(self, executor: Executor, types: Set[str] = frozenset()) -> None:
+        self._executor = executor
+        self._types = types
+        self.runs = 0
+
+    def __call__(self, graph: Graph, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        if self._types and self._types.isdisjoint(op.type for op in graph.ops):
+            return run_reference(graph, feeds)
+        self.runs += 1
+        return self._executor(graph, feeds)
 
 
 def run_case(case: Case, executors: Mapping[str, Executor]) -> Result:

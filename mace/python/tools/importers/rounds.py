@@ -79,6 +79,34 @@ def state_inside(outside: Part, tensors: Sequence[Hashable]) -> State:
     return state
 
 
+def check_rounds(
+    condition: Part,
+    body: Part,
+    state: Sequence[object],
+    least: Callable[[], int],
+    nodes: str,
+) -> int | None:
+    """Refuses a loop of too many rounds before the first one, if its condition counts
+    them; returns their number.
+
+    Args:
+        state: before the first round.
+        least: how many nodes a round becomes at least.
+        nodes: what the framework calls them.
+    """
+    rounds = count_rounds(
+        condition,
+        body,
+        lambda number: small_constant(state[number]),
+        budget().spare_nodes,
+    )
+    if rounds is not None:
+        each = max(1, least())
+        what = f"{rounds} or more rounds of {each} {nodes}"
+        budget().check_nodes(rounds * each, what)
+    return rounds
+
+
 class LoopsAhead:
     """Counts the rounds of loops in parts that are not converted yet: of all of them
     together as many as the budget has nodes, since more are refused in any case.

@@ -35,8 +35,7 @@ from mace.python.tools.importers.rounds import (
     LoopsAhead,
     Maker,
     Part,
-    count_rounds,
-    small_constant,
+    check_rounds,
     state_inside,
 )
 from mace.python.tools.importers.tensorflow.context import (
@@ -278,32 +277,33 @@ class Body:
     def _calls_of(self, function: Function, node: Node) -> _Calls:
         if _FLOW[node.op] is not Body.loop:
             return {tuple(map(node.function, _FIRST_CALLS[node.op])): 1}
+        loop = self._loop(node)
+        if loop is None:
+            return {(node.function("cond"),): 1}  # what is wrong, the call says
+        state = state_inside(_part(function), node.inputs)
+        return self._ahead.calls(*loop, state)
+
+    def _loop(self, node: Node) -> tuple[tuple[str, Part], tuple[str, Part]] | None:
+        """Condition and body of a loop, with their names; None if one is missing."""
         names = node.function("cond"), node.function("body")
         if not all(name in self._functions for name in names):
-            return {names[:1]: 1}  # what is wrong, the call says
+            return None
         condition, body = ((name, _part(self._functions[name])) for name in names)
-        state = state_inside(_part(function), node.inputs)
-        return self._ahead.calls(condition, body, state)
+        return condition, body
 
     def _check_rounds(self, node: Node, items: Sequence[Item]) -> int | None:
-        """Refuses a loop of too many rounds before the first one, if its condition
-        counts them; returns their number.
-        """
-        names = node.function("cond"), node.function("body")
-        if not all(name in self._functions for name in names):
+        """See `check_rounds`."""
+        loop = self._loop(node)
+        if loop is None:
             return None  # the call says so
-        condition, body = (_part(self._functions[name]) for name in names)
-        rounds = count_rounds(
-            condition,
-            body,
-            lambda number: small_constant(items[number]),
-            budget().spare_nodes,
+        (condition, first), (body, second) = loop
+        return check_rounds(
+            first,
+            second,
+            items,
+            lambda: self._least(condition) + self._least(body),
+            "nodes",
         )
-        if rounds is not None:
-            each = max(1, sum(map(self._least, names)))
-            what = f"{rounds} or more rounds of {each} nodes"
-            budget().check_nodes(rounds * each, what)
-        return rounds
 
     def called(self, context: Context) -> bool:
         """A call of a function."""

@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
-from mace.python.tools.importers.budget import budget, expanded
+from mace.python.tools.importers.budget import expanded
 from mace.python.tools.importers.rounds import (
     LoopsAhead,
     Maker,
     Part,
-    count_rounds,
-    small_constant,
+    check_rounds,
     state_inside,
 )
 from mace.python.tools.importers.tflite.reader import Network, Operator
@@ -52,20 +51,14 @@ class LeastOperators:
     def check_rounds(
         self, condition: Network, body: Network, state: Sequence[Value]
     ) -> int | None:
-        """Refuses a loop of too many rounds before the first one, if its condition
-        counts them; returns their number.
-        """
-        rounds = count_rounds(
+        """See `rounds.check_rounds`."""
+        return check_rounds(
             self._part(self._index(condition)),
             self._part(self._index(body)),
-            lambda number: small_constant(state[number]),
-            budget().spare_nodes,
+            state,
+            lambda: self.of(condition) + self.of(body),
+            "operators",
         )
-        if rounds is not None:
-            each = max(1, self.of(condition) + self.of(body))
-            what = f"{rounds} or more rounds of {each} operators"
-            budget().check_nodes(rounds * each, what)
-        return rounds
 
     def _index(self, subgraph: Network) -> int:
         return next(i for i, n in enumerate(self._subgraphs) if n is subgraph)
