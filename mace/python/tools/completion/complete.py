@@ -64,29 +64,33 @@ class Completion:
     in_python: bool = False
     infer_outputs: bool = False
 
-    def __call__(self, model: Table, context: Mapping[str, Any]) -> None:
+    def __call__(self, model: Table, context: Mapping[str, Any]) -> bool:
         """Adds to a model in present spelling the keys that it lacks.
 
-        A model whose files cannot be told, or that has several subgraphs, is left as
-        it is: the reader tells what is missing.
+        A model that has several subgraphs is left as it is: the reader tells what is
+        missing.
+
+        Returns:
+            False: it has keys that the reader refuses, so that it is left as it is.
 
         Raises:
             MaceError: a file cannot be had or read, or leaves dimensions open.
         """
         part = _only_part(model)
         if part is None:
-            return
+            return True
         if model.get("platform") is None:
             platform = platform_of(str(model.get("model_file_path") or "."))
             if platform is not None:
                 add(model, "platform", platform.value)
         if all(part.get(key) is not None for key in _OF_MODEL):
-            return
+            return True
         config = _as_config(model, part, context)
-        if config is not None:
-            dimensions = Dimensions(self.dims, self.keep_open, self.in_python)
-            whole = _Part(model, part, context, config, dimensions, self.infer_outputs)
-            whole.complete()
+        if config is None:
+            return False
+        dimensions = Dimensions(self.dims, self.keep_open, self.in_python)
+        _Part(model, part, context, config, dimensions, self.infer_outputs).complete()
+        return True
 
 
 def _only_part(model: Table) -> Table | None:

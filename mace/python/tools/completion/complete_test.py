@@ -305,6 +305,26 @@ def test_what_is_missing_is_told_of_the_model(tmp_path: Path) -> None:
         _of_text(_onnx(tmp_path), "    subgraphs: [{name: a}, {name: b}]\n")
 
 
+def test_what_is_missing_is_told_with_all_else(tmp_path: Path) -> None:
+    """A model that is not there hides nothing else, and asks for nothing that it says
+    itself.
+    """
+    with pytest.raises(MaceError) as caught:
+        load_deployment_text(
+            "library_name: net\ntarget_abis: [riscv]\nmodels:\n"
+            "  near:\n    model_file_path: near.onnx\n    runtime: tpu\n"
+            "  far:\n    model_file_path: far.onnx\n    runtime: cpu\n"
+            "  odd:\n    model_file_path: odd.onnx\n    runtime: cpu\n"
+            "    input_tensors: x\n    input_shapes: 1,a\n",
+            complete=Completion({}),
+        )
+    message = str(caught.value)
+    assert message.startswith("5 problems in ")
+    for part in ("near.onnx: no such", "far.onnx: no such", "riscv", "tpu", "1,a"):
+        assert part in message
+    assert "is missing" not in message
+
+
 def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = _onnx(tmp_path)
     dims = "--dims=batch=1,x[3]=6"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
 
@@ -23,11 +23,16 @@ from mace.python.tools.config.yaml_source import (
     parse_yaml,
     read_yaml,
 )
+from mace.python.tools.errors import MaceError
 
 _LOG = logging.getLogger(__name__)
 
-# Adds keys to a model in present spelling, with the context of its validation.
-Complete = Callable[[Table, Mapping[str, Any]], None]
+# `models`, its name, `subgraphs` and a number lead to a part of a model.
+_PART_DEPTH = 4
+
+# Adds keys to a model in present spelling, with the context of its validation. False:
+# the model has what its validation will refuse; what it lacks cannot be known.
+Complete = Callable[[Table, Mapping[str, Any]], bool]
 
 
 def load_deployment(
@@ -50,7 +55,9 @@ def load_deployment(
         complete: adds to each model what it lacks.
 
     Raises:
-        ConfigError: listing every problem of the file at once.
+        ConfigError: listing every problem of the file at once, with why a model could
+            not be completed.
+        MaceError: a model could not be completed, and nothing else is wrong.
     """
     source = Path(path)
     return deployment_of_tree(source, read_yaml(source, env), replaced, complete)
@@ -90,16 +97,26 @@ def deployment_of_tree(
         "custom_ops": tree.get("custom_ops"),
     }
     problems = spellings.problems
+    unread: dict[str, MaceError | None] = {}
     if complete is not None:
-        for model in _model_tables(tree):
+        for name, model in _model_tables(tree).items():
             spellings.renew(ModelConfig, model)
-            complete(model, context)
+            try:
+                if not complete(model, context):
+                    unread[name] = None
+            except MaceError as error:
+                unread[name] = error
+    others = [error for error in unread.values() if error is not None]
     try:
         deployment = Deployment.model_validate(tree, context=context)
     except ValidationError as error:
-        problems.update(dict.fromkeys(_problems(error, tree)))
-    if problems:
-        raise ConfigError(source, problems)
+        problems.update(dict.fromkeys(_problems(error, tree, unread)))
+        if not problems and not others:
+            problems.update(dict.fromkeys(_problems(error, tree)))
+    if len(others) == 1 and not problems:
+        raise others[0]
+    if problems or others:
+        raise ConfigError(source, problems, others)
     for warning in spellings.warnings:
         _LOG.warning("%s", warning)
     return deployment.model_copy(
@@ -107,24 +124,30 @@ def deployment_of_tree(
     )
 
 
-def _model_tables(tree: Table) -> list[Table]:
+def _model_tables(tree: Table) -> dict[str, Table]:
     models = tree.get("models")
     if not isinstance(models, Table):
-        return []
-    return [model for model in models.values() if isinstance(model, Table)]
+        return {}
+    return {name: model for name, model in models.items() if isinstance(model, Table)}
 
 
-def _problems(errors: ValidationError, tree: Table) -> Iterator[Problem]:
+def _problems(
+    errors: ValidationError, tree: Table, unread: Container[str] = ()
+) -> Iterator[Problem]:
+    """All but what the parts of models lack that could not be asked for it."""
     keys = {n: k for s in sections_below(Deployment) for n, k in keys_of(s).items()}
     for error in errors.errors(include_url=False):
-        found, message = error["input"], error["msg"]
+        found, message, loc = error["input"], error["msg"], error["loc"]
+        of_part = len(loc) > _PART_DEPTH and loc[1] in unread
+        if of_part and error["type"] == "missing":
+            continue
         # A part of a text that holds several values has the place of all.
-        place = getattr(found, "place", None) or _place(tree, error["loc"])
+        place = getattr(found, "place", None) or _place(tree, loc)
         if error["type"] == "missing":
-            name = str(error["loc"][-1])
+            name = str(loc[-1])
             what = "has no value" if name in found.places else "is missing"
             message = f"{what}; it is required: {keys[name].meaning}"
-            place = _place(tree, error["loc"])
+            place = _place(tree, loc)
         yield Problem(place, message)
 
 

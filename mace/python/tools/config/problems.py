@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,16 +53,22 @@ class Problem:
 class ConfigError(MaceError):
     """A deployment file (or a flag that changes it) cannot be used.
 
-    `problems` holds every problem found; the message lists them all.
+    `problems` holds every problem of the file; the message lists them all, and after
+    them `others`: what is wrong with files that it names.
     """
 
-    def __init__(self, source: Path, problems: Iterable[Problem]) -> None:
+    def __init__(
+        self,
+        source: Path,
+        problems: Iterable[Problem],
+        others: Iterable[MaceError] = (),
+    ) -> None:
         self.source = source
         self.problems = tuple(sorted(problems, key=lambda p: p.place.line))
-        count = len(self.problems)
-        if count == 1:
-            text = str(self.problems[0])
+        found = [*map(str, self.problems), *map(str, others)]
+        if len(found) == 1:
+            text = found[0]
         else:
-            lines = "\n".join(f"  {problem}" for problem in self.problems)
-            text = f"{count} problems in {source}:\n{lines}"
+            lines = "\n".join(textwrap.indent(each, "  ") for each in found)
+            text = f"{len(found)} problems in {source}:\n{lines}"
         super().__init__(text)
