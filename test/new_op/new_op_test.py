@@ -25,7 +25,7 @@ from mace.python.tools.new_op.room import NewOp
 _ROOT = Path(__file__).resolve().parents[2]
 _OP = NewOp("Asinh", onnx="Asinh")
 _ROOM = Path("mace/ops/asinh")
-_HANDLERS = Path("mace/python/tools/importers/onnx/handlers")
+_HANDLERS = Path("mace/python/tools/importers/standard/handlers")
 # Every elementwise operator of ONNX is imported, so the copy first unlearns this one.
 _KNOWN = (_HANDLERS / "elementwise.py", '"Asinh", ')
 

@@ -310,12 +310,13 @@ H = TypeVar("H", bound=Callable[..., None])
 class HandlerTable(Generic[H]):
     """Handlers by framework operator type, registered with a decorator. The modules of
     `package` are imported when the first handler is needed, so that a new file is
-    enough to add handlers; so are those of users' own folders.
+    enough to add handlers; so are those of users' own folders for a `framework`, by
+    default the one in whose folder the package is.
     """
 
-    def __init__(self, package: str) -> None:
+    def __init__(self, package: str, framework: str = "") -> None:
         self._package = package
-        self._framework = package.split(".")[-2]
+        self._framework = framework or package.split(".")[-2]
         self._handlers: dict[str, H] = {}
         self._loaded = False
         self._custom: dict[str, H] = {}

@@ -21,11 +21,11 @@ from mace.python.tools.importers.base import (
 from mace.python.tools.importers.onnx.functions import inline_functions
 from mace.python.tools.importers.onnx.inner_graphs import reads
 from mace.python.tools.importers.onnx.mapped_file import MappedModel
-from mace.python.tools.importers.onnx.tensors import (
+from mace.python.tools.importers.shapes import shape_conflict
+from mace.python.tools.importers.standard.element_types import (
     ELEMENT_TYPES,
     element_type_name,
 )
-from mace.python.tools.importers.shapes import shape_conflict
 from mace.python.tools.ir.dims import formula
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
