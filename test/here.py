@@ -1,6 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which tests are about other processors, devices and systems than this computer.
+"""Which tests are about other processors, devices and systems than this computer, or
+take long and show little more than others.
 
 `tools/test.sh` without --all leaves them out, and sets a variable that says so: pytest
 alone runs them all.

@@ -16,6 +16,7 @@ from benchmarks.gpu_static.figures import (
     tiles,
     worse,
 )
+from test.here import only_with_all
 from tools.quality.model import find_program
 
 _ASSEMBLY = """\
@@ -78,6 +79,7 @@ def test_what_is_worse_is_named() -> None:
 
 
 def test_no_kernel_is_worse_than_recorded() -> None:
+    only_with_all("GPUs")
     program = find_program(COMPILER)
     if program is None:
         pytest.skip(f"{COMPILER} is not installed")

@@ -53,6 +53,7 @@ from test.conformance.native import (
     two_devices,
 )
 from test.conformance.onnx.reference import run_onnxruntime
+from test.here import only_with_all
 
 SEED = 20
 MODELS = Path(__file__).resolve().parents[2] / "build/conformance/models"
@@ -77,6 +78,8 @@ MANY_OPERATIONS = (
     "vgg19",
     "zfnet512",
 )
+# Those that take longest to make or to run; their operators are those of others.
+LARGE = ("EfficientNetB0", "InceptionV3", "ResNet50", "alexnet", "vgg19", "zfnet512")
 # Of activations stored in half by the GPU, unless CHAOTIC has another value.
 HALF_SIMILARITY = 0.9999
 # Activations of these networks, whose weights are random, grow from block to block, and
@@ -108,6 +111,7 @@ EXPORTS = {
 
 @pytest.mark.parametrize("name", LIGHT_MODELS)
 def test_light_onnx_network(name: str) -> None:
+    _only_small_ones_here(name)
     check_light(name, "host")
 
 
@@ -130,6 +134,7 @@ def test_built_onnx_network_on_arm(name: str, abi: str) -> None:
 
 @pytest.mark.parametrize("name", [*ARCHITECTURES, *NETWORKS])
 def test_tensorflow_network(name: str) -> None:
+    _only_small_ones_here(name)
     check_keras(name, "host")
 
 
@@ -221,6 +226,11 @@ def test_eight_bit_weights(name: str, abi: str) -> None:
     shape = None if abi == "host" else ARM_IMAGE
     found = _built_answer(name, abi, data_type="int8", input_shape=shape)
     assert_similar(found, _built_reference(name, shape), 0.999)
+
+
+def _only_small_ones_here(name: str) -> None:
+    if name in LARGE:
+        only_with_all("large networks")
 
 
 def assert_similar(found: Array, wanted: Array, similarity: float) -> None:

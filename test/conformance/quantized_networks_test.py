@@ -36,6 +36,7 @@ from test.conformance.native import DSP_VERSIONS, EVERY_DSP, dsp, native
 from test.conformance.onnx.quantizer import prepare, quantize
 from test.conformance.onnx.reference import run_onnxruntime
 from test.conformance.quantized_layers import cut, rounded_by_onnxruntime
+from test.here import only_with_all
 
 _SEED = 20
 _MODELS = Path(__file__).resolve().parents[2] / "build/conformance/models"
@@ -45,6 +46,8 @@ _SAMPLES = 3
 # The layers of VGG19 are those of AlexNet, ten times as many numbers; in floats it runs
 # in networks_test.py.
 _NETWORKS = (*(name for name in LIGHT_MODELS if name != "vgg19"), *BUILT_MODELS)
+# Their layers are of the kinds of the others.
+_LARGE = ("alexnet", "densenet121", "inception_v2", "inception_v3", "zfnet512")
 # Operators that the quantizer leaves in float32 between others.
 _IN_FLOATS = {
     "alexnet": {"LocalResponseNorm", "Pooling"},
@@ -138,6 +141,8 @@ def _network(name: str, activations: str) -> _Network:
     ],
 )
 def test_every_layer(name: str, activations: str, tmp_path: Path) -> None:
+    if name in _LARGE:
+        only_with_all("large networks")
     network = _network(name, activations)
     graph = network.graph()
     floats = {

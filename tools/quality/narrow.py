@@ -66,7 +66,10 @@ def narrowed(
     steps = {step.name: step for step in known}
     found: List[Step] = []
     if native:
-        found.append(steps["host"])
+        # Also of other devices, which only a change asks for here.
+        host = steps["host"]
+        command = tuple(word for word in host.command if not word.startswith("-//"))
+        found.append(replace(host, command=command))
     pages = [name for name in names if name.endswith(".md") and (root / name).exists()]
     if COMMANDS in tests or pages:
         more = () if COMMANDS in tests else (f"{PAGES_VARIABLE}={','.join(pages)}",)
@@ -77,7 +80,8 @@ def narrowed(
         found.append(pytest_step(steps["importers"], environment, importers))
     rest = [name for name in tests if not _is_in(name, IN_OTHER_STEPS)]
     if rest:
-        found.append(pytest_step(steps["python"], environment, rest))
+        step = replace(steps["python"], cores=2)
+        found.append(pytest_step(step, environment, rest))
     if names:
         check = (sys.executable, "tools/check.py")
         found.append(replace(steps["check"], command=check))

@@ -18,6 +18,7 @@ from tools.quality.changes import (
 )
 from tools.quality.narrow import narrowed
 from tools.quality.run_steps import ROOT
+from tools.quality.step_flags import parse_flags
 from tools.quality.test_steps import Step, steps
 
 _CASES = "test/conformance/onnx/operators_test.py"
@@ -68,6 +69,15 @@ def test_other_native_code_affects_all_that_runs_it(modules: Modules) -> None:
     tests = files_of(found["python"])
     assert {_CASES, "mace/python/runtime/pipeline_test.py"} <= set(tests)
     assert "mace/python/tools/ir/shapes_test.py" not in tests
+
+
+def test_other_devices_are_tested_where_code_changed() -> None:
+    known = (*steps({}), *parse_flags(steps({}), ["--changed"]).steps)
+    changed = [Path("mace/kernels/hexagon/convolution.cc")]
+    (host, *_) = narrowed(known, ROOT, changed, Modules(ROOT, ()))
+    assert host.name == "host"
+    assert "//..." in host.command
+    assert not [word for word in host.command if word.startswith("-//")]
 
 
 def test_pages_affect_their_commands(modules: Modules) -> None:

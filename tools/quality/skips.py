@@ -127,10 +127,10 @@ EXPECTED = (
         "runs on the DSP, in the step hexagon",
     ),
     Expected(
-        ("commands", "lowest", "python"),
+        ("commands", "lowest", "networks", "python"),
         "*",
         "left out: *",
-        "they are about other processors and devices; with --all they run",
+        "about other processors and devices, or large; with --all they run",
     ),
     Expected(
         ("android",),
@@ -157,7 +157,7 @@ EXPECTED = (
         "ABIs; the test runs for the devices that run one",
     ),
     Expected(
-        ("python",),
+        ("networks", "python"),
         "test/conformance/onnx/isas_test.py",
         "this CPU has no *",
         "nothing to install; the best that the CPU has, and all below it, is tested",
@@ -175,7 +175,7 @@ EXPECTED = (
         "the test runs wherever a plain user runs the tests",
     ),
     Expected(
-        ("lowest", "python"),
+        ("lowest", "networks", "python"),
         "test/conformance/pytorch/recorded_test.py",
         "PyTorch is not installed",
         "its results are recorded; the other tests of the file compare with them",

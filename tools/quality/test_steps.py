@@ -26,6 +26,15 @@ _GPU_FAULTS = (
     "//test/opencl:out_of_range_test",
     "//test/opencl:selftest_test",
 )
+# About other devices than this computer, and how fast it is.
+_OF_OTHERS = (
+    *("-//mace/kernels/hexagon/...", "-//mace/runtimes/hexagon/..."),
+    *("-//mace/runtimes/delegate/...", "-//mace/runtimes/hta/..."),
+    *("-//mace/runtimes/neuron/...", "-//mace/runtimes/qnn/..."),
+    *("-//mace/examples/delegate/...", "-//test/delegates/...", "-//test/hexagon/..."),
+    *("-//benchmarks/...", "-//mace/ops:ops_benchmark_test"),
+    "-//mace/ops/testing:benchmark_test",
+)
 # What runs all kernels but once, for a core that other steps do not have. Larger
 # cases only repeat instructions: ops_test runs these kernels as well.
 _KERNELS = (
@@ -103,7 +112,9 @@ _ANDROID = "test/android_ndk"
 _OPENCL_ARM64 = "test/opencl_arm64"
 # The frameworks' models, read and compared in Python alone.
 IMPORTERS = "mace/python/tools/importers"
-# What the step `python` leaves to others.
+# Networks and operators in the engine, beside their frameworks.
+_NETWORKS = "test/conformance"
+# What the steps `networks` and `python` leave to others.
 IN_OTHER_STEPS = (COMMANDS, _DEVICES, _ANDROID, _OPENCL_ARM64, IMPORTERS, _WHEEL)
 VARIABLE = "MACE_TEST_THIS_COMPUTER"
 # Which operators' cases and which pages' commands are tried, separated by commas; all,
@@ -122,7 +133,7 @@ _LOWEST = (
     "ATEN_CPU_CAPABILITY=default",
 )
 # Tests in Python that run much of the native code.
-_RUN_NATIVE = ("test/conformance", "mace/python/runtime")
+_RUN_NATIVE = (_NETWORKS, "mace/python/runtime")
 # Those among them that do not, or choose the instruction set themselves.
 _OF_ANY_ISA = (
     "test/conformance/onnx/isas_test.py",
@@ -304,7 +315,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         cpu: str = "",
         options: Sequence[str] = (),
         tier: Tier = Tier.ALL,
-        programs: bool = False,
+        everything: bool = False,
     ) -> Step:
         flags = [f"--config={config or name}", *options]
         if cpu:
@@ -322,7 +333,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         words = bazel.words("test", "--keep_going", *output, *flags)
         rest = ("--", *targets)
         # Programs that are not tests, mainly benchmarks, are built as well.
-        more = ("--nobuild_tests_only",) if programs else ()
+        more = ("--nobuild_tests_only",) if everything else ()
         return Step(
             name,
             summary,
@@ -331,7 +342,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             tier,
             events,
             profile,
-            here=(*words, *rest) if programs else (),
+            here=(*words, *rest, *_OF_OTHERS) if everything else (),
         )
 
     return (
@@ -341,7 +352,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "//...",
             options=("--test_tag_filters=-opencl",),
             tier=Tier.USUAL,
-            programs=True,
+            everything=True,
         ),
         native(
             "gpu",
@@ -490,19 +501,34 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             count_one,
             cores=1,
         ),
+        # It keeps copies of the programs that it builds.
+        Step(
+            "networks",
+            "networks and operators beside their frameworks",
+            _pytest(_NETWORKS),
+            count_pytest,
+            Tier.USUAL,
+            cores=1,
+            here=(*_HERE, *_pytest(_NETWORKS)),
+        ),
+        # The last ones build programs with other flags than the steps of libraries and
+        # packages, beside which Bazel would link for each in turn. More processes than
+        # one: they share what the others leave, and in the end have all.
         Step(
             "python",
             "converter and tools",
-            _pytest(*_ignored(IN_OTHER_STEPS), processes=2),
+            _pytest(*_ignored((*IN_OTHER_STEPS, _NETWORKS)), processes=2),
             count_pytest,
             Tier.USUAL,
+            cores=1,
+            overtakes=False,
             here=(
                 *_HERE,
-                *_pytest(*_ignored((*IN_OTHER_STEPS, *_ELSEWHERE)), processes=2),
+                *_pytest(
+                    *_ignored((*IN_OTHER_STEPS, _NETWORKS, *_ELSEWHERE)), processes=2
+                ),
             ),
         ),
-        # Both build programs with the flags of `python`, and other flags than the steps
-        # of libraries and packages, beside which Bazel would link for each in turn.
         Step(
             "lowest",
             "networks and the Python package, on the lowest instruction set",
