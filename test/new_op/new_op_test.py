@@ -140,7 +140,7 @@ def test_the_documentation_lists_it(added: _Checkout) -> None:
     assert "| [Asinh](#asinh) | asinh(input) |" in table
     out = added.root / "build" / "onnx.txt"
     arguments = ("--framework=onnx", f"--output={out}")
-    added.python("-m", "mace.python.tools.importers.reference", *arguments)
+    added.python("-m", "mace.python.tools.importers.frame.reference", *arguments)
     assert "`Asinh`" in out.read_text("utf-8")
 
 

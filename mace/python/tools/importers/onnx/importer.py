@@ -10,19 +10,21 @@ from collections.abc import Iterator, Sequence
 import onnx
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.budget import budget, one_budget
+from mace.python.tools.importers.frame.errors import (
     MALFORMED,
     MALFORMED_NODE_ERRORS,
     ImportModelError,
-    ImportRequest,
     UnsupportedNodeError,
     UnsupportedNodes,
-    border_type,
-    framework_format,
     malformed_node,
 )
-from mace.python.tools.importers.budget import budget, one_budget
-from mace.python.tools.importers.journal import NodeEntry, Outcome
+from mace.python.tools.importers.frame.journal import NodeEntry, Outcome
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    border_type,
+    framework_format,
+)
 from mace.python.tools.importers.onnx.element_types import ElementTypes
 from mace.python.tools.importers.onnx.inferred import inferred_outputs
 from mace.python.tools.importers.onnx.inner_graphs import reads
@@ -58,7 +60,7 @@ STRUCTURES = tuple(sorted([*RUN, *sequence_types()]))
 
 @one_budget()
 def import_model(request: ImportRequest) -> Graph:
-    """Reads an ONNX model; see `Importer` in importers/base.py."""
+    """Reads an ONNX model; see `Importer`."""
     model = read_model(request.model_path)
     scope = open_scope(model, request)
     types = ElementTypes(model.proto)

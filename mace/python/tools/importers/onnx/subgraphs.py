@@ -14,8 +14,14 @@ from typing import Protocol
 import numpy as np
 import onnx
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.budget import budget
+from mace.python.tools.importers.emit.rounds import (
+    Maker,
+    Part,
+    count_rounds,
+    small_constant,
+)
+from mace.python.tools.importers.frame.budget import budget
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.onnx.inner_graphs import reads
 from mace.python.tools.importers.onnx.least_nodes import least_nodes, stays_true
 from mace.python.tools.importers.onnx.sequences import (
@@ -25,12 +31,6 @@ from mace.python.tools.importers.onnx.sequences import (
     slices,
     stacked,
     tensor,
-)
-from mace.python.tools.importers.rounds import (
-    Maker,
-    Part,
-    count_rounds,
-    small_constant,
 )
 from mace.python.tools.importers.standard.bodies import renamed
 from mace.python.tools.importers.standard.counted_nodes import empty_or

@@ -15,12 +15,14 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from mace.python.tools.importers import budget
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.errors import (
     ImportModelError,
+    UnsupportedNodesError,
+)
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
-    UnsupportedNodesError,
 )
 from mace.python.tools.importers.onnx import import_model, subgraphs
 from mace.python.tools.importers.onnx.testing import (

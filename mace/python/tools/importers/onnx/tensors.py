@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 
-from mace.python.tools.importers.base import ImportModelError
-from mace.python.tools.importers.model_file import Buffer, leads_outside, map_file
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.model_file import Buffer, leads_outside, map_file
 from mace.python.tools.importers.onnx.mapped_file import THIS_FILE, MappedModel
 from mace.python.tools.importers.standard.element_types import (
     ELEMENT_TYPES,

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from mace.python.tools.importers.base import HandlerTable, UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.handlers import HandlerTable
 from mace.python.tools.importers.pytorch.functional import base_name, is_in_place
 from mace.python.tools.importers.pytorch.program import (
     NodeSpec,

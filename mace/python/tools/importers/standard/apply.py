@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.attributes import Attributes
 from mace.python.tools.importers.standard.bodies import Body
 from mace.python.tools.importers.standard.convert import convert

@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.errors import (
     MALFORMED_NODE_ERRORS,
     UnsupportedNodeError,
     malformed_node,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.operators import Operators
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.node import STATIC_HINT, Node
 from mace.python.tools.ir import dims
 from mace.python.tools.ir.dims import Dim

@@ -15,7 +15,11 @@ import onnx
 import pytest
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.importers.onnx.testing import (
     make_model,

@@ -15,7 +15,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from mace.python.tools.catalogue import attribute_problems, default_catalogue
-from mace.python.tools.importers.base import HandlerTable, UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.handlers import HandlerTable
 from mace.python.tools.ir.builder import GraphBuilder, narrow
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType

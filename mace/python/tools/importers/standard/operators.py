@@ -11,8 +11,8 @@ from typing import Any, Union
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.budget import check_made
+from mace.python.tools.importers.frame.budget import check_made
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.apply import apply_operator
 from mace.python.tools.importers.standard.node import STATIC_HINT
 from mace.python.tools.ir.builder import GraphBuilder, narrow_constant

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 import pytest
 
-from mace.python.tools.importers.base import ImportRequest
+from mace.python.tools.importers.frame.request import ImportRequest
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.importers.onnx.testing import (
     assert_same,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers import volume
 from mace.python.tools.importers.standard.handlers.taps import (
     by_matrices,

@@ -10,7 +10,7 @@ point that each run computes.
 
 from __future__ import annotations
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers.quantize import EIGHT_BITS
 from mace.python.tools.importers.standard.handlers.taps import (
     by_matrices,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers import volume
 from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.importers.standard.window import (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.node import Node
 from mace.python.tools.importers.standard.window import NCHW
 from mace.python.tools.ir.dtypes import Array, DataType

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 import pytest
 
-from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     import_proto,

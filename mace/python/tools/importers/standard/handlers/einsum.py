@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mace.python.tools.importers.einsum import einsum
+from mace.python.tools.importers.emit.einsum import einsum
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 
 

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.emit.volumes import Axis
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers import volume
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.importers.standard.window import (
@@ -18,7 +19,6 @@ from mace.python.tools.importers.standard.window import (
     emit_image_op,
     read_window,
 )
-from mace.python.tools.importers.volumes import Axis
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 

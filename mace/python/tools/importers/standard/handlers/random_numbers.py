@@ -7,7 +7,8 @@ from __future__ import annotations
 import onnx
 
 from mace.python.tools.importers import random_numbers
-from mace.python.tools.importers.base import CAST_TARGETS, UnsupportedNodeError
+from mace.python.tools.importers.emit.casts import CAST_TARGETS
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.element_types import (
     ELEMENT_TYPES,
     element_type_name,

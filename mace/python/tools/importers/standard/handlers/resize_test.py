@@ -12,11 +12,11 @@ import numpy as np
 import onnx
 import pytest
 
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
-    UnsupportedNodesError,
 )
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.importers.onnx.testing import (

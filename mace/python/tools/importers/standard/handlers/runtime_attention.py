@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers.activation import eltwise
 from mace.python.tools.importers.standard.lengths import Lengths
 from mace.python.tools.importers.standard.node import HANDLERS, Node

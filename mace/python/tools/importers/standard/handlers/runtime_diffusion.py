@@ -6,7 +6,7 @@ and computes on GPUs alone (domain com.microsoft): the nodes again.
 
 from __future__ import annotations
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers.activation import (
     activate,
     eltwise,

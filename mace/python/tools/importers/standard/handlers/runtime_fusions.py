@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers.activation import eltwise, swish
 from mace.python.tools.importers.standard.handlers.normalise import moments
 from mace.python.tools.importers.standard.lengths import Lengths

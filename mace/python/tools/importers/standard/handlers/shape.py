@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.budget import check_made
+from mace.python.tools.importers.frame.budget import check_made
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.lengths import Lengths, is_open, scalar_of
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.importers.standard.window import NCHW

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.node import Node
 from mace.python.tools.importers.standard.window import NCHW, Window
 from mace.python.tools.ir.graph import Value

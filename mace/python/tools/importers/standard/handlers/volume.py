@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Convolution and pooling of volumes, [N, C, D, H, W]; see importers/volumes.py."""
+"""Convolution and pooling of volumes, [N, C, D, H, W]; see ../../emit/volumes.py."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.standard.node import STATIC_HINT, Node
-from mace.python.tools.importers.volumes import (
+from mace.python.tools.importers.emit.volumes import (
     Axis,
     apart_filter,
     are_apart,
@@ -23,6 +21,8 @@ from mace.python.tools.importers.volumes import (
     pooled_in_order,
     sizes_of,
 )
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.node import STATIC_HINT, Node
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.layout import to_channels_first, to_channels_last

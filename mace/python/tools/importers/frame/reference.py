@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists the operators of a framework that can be converted, for the docs.
 
-python -m mace.python.tools.importers.reference --framework onnx --output FILE
+python -m mace.python.tools.importers.frame.reference --framework onnx --output FILE
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pathlib import Path
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.catalogue.proofs import handler_test, shared_test
 from mace.python.tools.custom_ops import PACKAGE, add_custom_ops_flag
-from mace.python.tools.importers.base import available_importers
+from mace.python.tools.importers.frame.request import available_importers
 from mace.python.tools.reference_page import table
 
-_ROOT = Path(__file__).resolve().parents[4]
+_ROOT = Path(__file__).resolve().parents[5]
 
 
 def operators(framework: str) -> list[str]:
@@ -56,7 +56,7 @@ def operators_by_test(framework: str) -> dict[str, list[str]]:
 
 def _structure_test(framework: str, name: str) -> str:
     """The test beside the importer that names an operator; '' if none does."""
-    folder = Path(__file__).parent / framework
+    folder = Path(__file__).parents[1] / framework
     tests = sorted(folder.glob("*_test.py"))
     paths = [path.relative_to(_ROOT).as_posix() for path in tests]
     return next((path for path in paths if _names(path, name)), "")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from mace.python.tools.errors import UnsupportedError
-from mace.python.tools.importers.budget import one_budget
+from mace.python.tools.importers.frame.budget import one_budget
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.shapes import Shape

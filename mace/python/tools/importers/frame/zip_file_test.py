@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.importers.base import ImportModelError
-from mace.python.tools.importers.budget import one_budget
-from mace.python.tools.importers.zip_file import DamagedZipError, ZipFile
+from mace.python.tools.importers.frame.budget import one_budget
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.zip_file import DamagedZipError, ZipFile
 
 _LARGE = 65 << 20
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from mace.python.tools.importers import budget
-from mace.python.tools.importers.budget import one_budget
-from mace.python.tools.importers.rounds import LoopsAhead, Part, count_rounds
+from mace.python.tools.importers.emit.rounds import LoopsAhead, Part, count_rounds
+from mace.python.tools.importers.frame.budget import one_budget
 
 
 def _part(makers: Mapping[str, Any], *results: str) -> Part:

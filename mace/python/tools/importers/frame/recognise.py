@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mace.python.tools.config.vocabulary import Platform
-from mace.python.tools.importers.base import ImportModelError
-from mace.python.tools.importers.model_file import Buffer, map_file, other_format
-from mace.python.tools.importers.zip_file import DamagedZipError, ZipFile
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.model_file import Buffer, map_file, other_format
+from mace.python.tools.importers.frame.zip_file import DamagedZipError, ZipFile
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 # A model has few fields of its own, except for the nodes of a GraphDef and the layers

@@ -19,7 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar, Union
 
-from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import (
+    ImportModelError,
+    UnsupportedNodeError,
+)
 
 # The most that each byte or node of the files may become. Compressed weights take a
 # tenth less than plain ones; text and graphs, which are small, up to a twentieth.

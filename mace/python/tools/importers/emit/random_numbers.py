@@ -11,7 +11,7 @@ from typing import Union
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import Shape, static

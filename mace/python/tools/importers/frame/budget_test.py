@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
-from mace.python.tools.importers.budget import (
+from mace.python.tools.importers.frame.budget import (
     FLOOR_NODES,
     MOST_INNER_CHOICES,
     TIMES,
@@ -21,6 +20,10 @@ from mace.python.tools.importers.budget import (
     check_made,
     expanded,
     one_budget,
+)
+from mace.python.tools.importers.frame.errors import (
+    ImportModelError,
+    UnsupportedNodeError,
 )
 
 _MIB = 1 << 20

@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.errors import UnsupportedError
-from mace.python.tools.importers.base import (
-    HandlerTable,
+from mace.python.tools.importers.frame.errors import (
     UnsupportedNodes,
     UnsupportedNodesError,
+    unknown_tensor,
+)
+from mace.python.tools.importers.frame.handlers import HandlerTable
+from mace.python.tools.importers.frame.request import (
     available_importers,
     framework_format,
     load_importer,
-    unknown_tensor,
     user_to_framework,
 )
 from mace.python.tools.ir import DataFormat

@@ -12,7 +12,7 @@ import zlib
 from pathlib import Path
 from typing import Union
 
-from mace.python.tools.importers.budget import budget
+from mace.python.tools.importers.frame.budget import budget
 
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _SIGNATURE = b"PK\x03\x04"

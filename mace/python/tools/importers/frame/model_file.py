@@ -11,8 +11,8 @@ import stat
 from pathlib import Path
 from typing import Union
 
-from mace.python.tools.importers.base import ImportModelError
-from mace.python.tools.importers.budget import budget
+from mace.python.tools.importers.frame.budget import budget
+from mace.python.tools.importers.frame.errors import ImportModelError
 
 Buffer = Union[bytes, mmap.mmap]
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, Union
 
 import numpy as np
 
-from mace.python.tools.importers.budget import budget
+from mace.python.tools.importers.frame.budget import budget
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
 

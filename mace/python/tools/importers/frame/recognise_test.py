@@ -14,8 +14,8 @@ import onnx
 import pytest
 
 from mace.python.tools.config.vocabulary import Platform
-from mace.python.tools.importers.base import ImportModelError
-from mace.python.tools.importers.recognise import (
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.recognise import (
     Recognised,
     check_platform,
     recognise,

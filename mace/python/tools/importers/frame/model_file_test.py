@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.importers.base import (
-    ImportModelError,
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
