@@ -304,8 +304,16 @@ cd "$root"
 bazel_with_flags() {
   local command=$1
   shift
+  # The server of Bazel, which goes on, must not hold the lock.
   run_bazel "$command" ${bazel_flags[@]+"${bazel_flags[@]}"} \
-    ${bazel_selection[@]+"${bazel_selection[@]}"} "$@"
+    ${bazel_selection[@]+"${bazel_selection[@]}"} "$@" 9>&-
+}
+
+# While it is held, nobody else of this checkout builds (mace/python/tools/bazel): other
+# options would replace what was built before it is copied. `exec 9>&-` ends that.
+hold_lock() {
+  exec 9>build/.bazel_build.lock
+  if command -v flock >/dev/null; then flock 9; fi
 }
 
 # What MaceVersion() says: "v1.0-8-gdeadbee", or mace/version.bzl without tags.
@@ -336,6 +344,7 @@ if $aar; then labels+=(//mace/java:libmace_jni.so); fi
 
 for abi in "${targets[@]}"; do
   echo "libmace for $abi: building"
+  hold_lock
   log=$stage/$abi.log
   # The last of several values counts, hence after the flags of the user.
   flags=("--config=$(config_of "$abi")" "--define=opencl=$(with_gpu "$abi")"
@@ -372,6 +381,7 @@ for abi in "${targets[@]}"; do
       esac
     fi
   done
+  exec 9>&-
 done
 
 # The code of the DSP: one file for all DSPs, and one for the emulator, which has no
@@ -382,18 +392,20 @@ if $dsp; then
     path=mace/kernels/hexagon/${kind#*:}
     file=${path##*/}
     flags=("--config=hexagon_${kind%%:*}")
+    hold_lock
     log=$stage/$file.log
-    run_bazel build "${flags[@]}" "//${path%/*}:$file" 2>"$log" || {
+    run_bazel build "${flags[@]}" "//${path%/*}:$file" 2>"$log" 9>&- || {
       grep -vE '^(\[|Loading|Analyzing|INFO)' "$log" >&2
       fail "the build of $file failed (its messages are above)"
     }
-    bin=$(run_bazel info "${flags[@]}" bazel-bin 2>/dev/null)
+    bin=$(run_bazel info "${flags[@]}" bazel-bin 2>/dev/null 9>&-)
     for abi in "${targets[@]}"; do
       # Nothing emulates a DSP on phones.
       case $file-$abi in mace*-arm64-v8a | mace*-armeabi-v7a) continue ;; esac
       cp "$bin/$path" "$stage/$abi/$file"
       chmod 755 "$stage/$abi/$file"
     done
+    exec 9>&-
   done
 fi
 

@@ -8,7 +8,6 @@ which builds it if it is out of date. ARM programs run in qemu.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import os
@@ -24,6 +23,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mace.python.tools.bazel.build import one_build
 from mace.python.tools.bazel_command import bazel_command
 from mace.python.tools.export.export import (
     ExportOptions,
@@ -49,7 +49,6 @@ _EMULATORS: dict[str, tuple[str, ...]] = {
     "armhf": ("qemu-arm", "-L", "/usr/arm-linux-gnueabihf"),
 }
 ABIS = ("host",) if THIS_COMPUTER else tuple(_EMULATORS)
-_BUILDS = 5
 # The DSP that every emulator has.
 _DSP = "v67"
 # Whether tests of networks take those that need minutes, and all versions of DSPs that
@@ -215,8 +214,8 @@ def built(target: str, abi: str = "host") -> Path:
     """A copy of the program of a Bazel target; builds it if it is out of date.
 
     A copy, because Bazel replaces the program where another test of the same time
-    builds it with other options. For ARM it is static, as the tools build it for
-    devices: linking takes 11 s.
+    builds it with other options; none does before it is copied. For ARM it is static,
+    as the tools build it for devices: linking takes 11 s.
     """
     if not has_bazel():
         pytest.skip("bazel is not installed")
@@ -230,11 +229,9 @@ def built(target: str, abi: str = "host") -> Path:
     program = _ROOT / listed.stdout.strip().splitlines()[-1]
     copy = Path(_copies().name) / f"{abi}_{target.strip('/').replace('/', '_')}"
     build = bazel.words("build", *configs, target)
-    for _ in range(_BUILDS):
+    with one_build():
         subprocess.run(build, cwd=_ROOT, check=True, capture_output=True)
-        with contextlib.suppress(FileNotFoundError):
-            return Path(shutil.copy(program, copy))
-    raise NativeError(f"{program} is gone after each of {_BUILDS} builds")
+        return Path(shutil.copy(program, copy))
 
 
 @functools.cache

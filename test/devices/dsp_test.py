@@ -61,7 +61,8 @@ def dsp_tool(dsp_farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Tool:
         text.replace("library_name: digits_ptq", f"library_name: {_LIBRARY}")
     )
     try:
-        program = build_program("//mace/tools:mace_run", _StaticProgram(Abi.HOST))
+        program = folder / "mace_run"
+        build_program("//mace/tools:mace_run", _StaticProgram(Abi.HOST), program)
         files = DspFiles.of((), RunOptions(build_dir=ROOT / "build"))
     except MissingToolError as error:
         pytest.skip(f"cannot build mace_run: {error}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Dict, List
 
@@ -77,7 +78,35 @@ def test_programs_are_built_by_the_chosen_bazel(
     monkeypatch.setenv("BAZEL_STARTUP_FLAGS", "--batch")
     monkeypatch.setenv("BAZEL_FLAGS", "--jobs=1")
     with pytest.raises(BuildError):
-        build_program("//mace/tools:mace_run", Variant(Abi.ARM64))
+        copy = tmp_path / "mace_run"
+        build_program("//mace/tools:mace_run", Variant(Abi.ARM64), copy)
     assert log.read_text(encoding="utf-8").startswith(
         "--batch build --jobs=1 --config=arm64 "
     )
+
+
+def test_builds_with_other_options_wait_until_a_program_is_copied(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A Bazel with one place for all programs, which takes a while."""
+    program = tmp_path / "bazel"
+    made = tmp_path / "mace/tools"
+    script = (
+        "#!/bin/sh\ncase $1 in\n"
+        f"info) sleep 0.2; echo {tmp_path} ;;\n"
+        f'*) mkdir -p {made}; echo "$2" >{made}/mace_run ;;\n'
+        "esac\n"
+    )
+    program.write_text(script, encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("BAZEL", str(program))
+    abis = (Abi.ARM64, Abi.ARMHF)
+
+    def build(abi: Abi) -> str:
+        copy = tmp_path / abi.value
+        build_program("//mace/tools:mace_run", Variant(abi), copy)
+        return copy.read_text(encoding="utf-8").strip()
+
+    with ThreadPoolExecutor() as pool:
+        found = list(pool.map(build, abis))
+    assert found == [f"--config={abi.value}" for abi in abis]

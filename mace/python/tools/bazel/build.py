@@ -4,15 +4,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import logging
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mace.python.tools.android_ndk import VARIABLE, find_ndk
-from mace.python.tools.bazel_command import find_bazel
+from mace.python.tools.atomic import atomic_write
+from mace.python.tools.bazel_command import BazelCommand, find_bazel
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.errors import MaceError, UnsupportedError
 from mace.python.tools.interruption import run_child
@@ -25,6 +30,7 @@ _NDK_CONFIGS = {Abi.ARM64_V8A: "android_arm64", Abi.ARMEABI_V7A: "android_arm"}
 
 _LABEL = re.compile(r"^(?:@([\w.-]+))?//([\w./+-]*):([\w./+-]+)$")
 _LAST_LINES = 15
+_LOCK = Path("build", ".bazel_build.lock")
 
 
 class BuildError(MaceError):
@@ -163,12 +169,16 @@ def choose_variant(
     )
 
 
-def build_program(target: str, variant: Variant | DspVariant) -> Path:
-    """Builds a target; returns the file Bazel made.
+def build_program(target: str, variant: Variant | DspVariant, copy: Path) -> Path:
+    """Builds a target; returns a copy of the file that Bazel made.
+
+    Bazel's own file is soon another one: whoever builds the target with other options,
+    or operators, replaces it.
 
     Args:
         target: "//folder:name", or "//folder" for "//folder:folder", or
             "@repository//folder:name".
+        copy: where; it appears when it is complete.
 
     Raises:
         MissingToolError: there is no Bazel.
@@ -177,11 +187,34 @@ def build_program(target: str, variant: Variant | DspVariant) -> Path:
     label = full_label(target)
     bazel = find_bazel(f"building {label}")
     flags = variant.flags()
+    with one_build():
+        path = _built(bazel, label, flags, variant.name)
+        # The copy may be in use: it is replaced by a new file.
+        with atomic_write(copy) as stream, path.open("rb") as source:
+            shutil.copyfileobj(source, stream)
+    copy.chmod(0o755)
+    return copy
+
+
+@contextlib.contextmanager
+def one_build() -> Iterator[None]:
+    """While nobody else of this checkout builds, until what was built is copied.
+
+    `tools/build-standalone-lib.sh` holds the same lock.
+    """
+    lock = _ROOT / _LOCK
+    lock.parent.mkdir(exist_ok=True)
+    with lock.open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def _built(bazel: BazelCommand, label: str, flags: Sequence[str], name: str) -> Path:
     command = bazel.words("build", *flags, "--noshow_progress", "--color=no", label)
     if sys.stderr.isatty():
         from rich.console import Console
 
-        status = f"building {label} for {variant.name} (bazel)"
+        status = f"building {label} for {name} (bazel)"
         with Console(stderr=True).status(status):
             built = _call(command)
     else:

@@ -137,7 +137,7 @@ def bazel_run(options: BazelRunOptions, console: Console) -> list[Outcome]:
     label = full_label(options.target)
     if not options.run_target:
         for abi in options.abis or ANY_DEVICE[:1]:
-            path = build_program(label, _variant(abi, options))
+            path = _program(label, abi, options)
             _LOG.info("%s: %s (--run_target=True runs it)", abi.value, path)
         return []
     devices = find_devices(
@@ -155,7 +155,7 @@ def bazel_run(options: BazelRunOptions, console: Console) -> list[Outcome]:
         if not options.abis:
             found = [dataclasses.replace(d, abis=d.abis[:1]) for d in found]
         abis = dict.fromkeys(abi for item in found for abi in item.abis)
-        programs = {abi: build_program(label, _variant(abi, options)) for abi in abis}
+        programs = {abi: _program(label, abi, options) for abi in abis}
         counts = {item.properties.name: len(item.abis) for item in found}
         with show_progress(counts, console) as meter:
             places = [item.device for item in found]
@@ -175,6 +175,13 @@ def bazel_run(options: BazelRunOptions, console: Console) -> list[Outcome]:
             for abi in (silent.abis if options.abis else silent.abis[:1])
         ]
     return outcomes
+
+
+def _program(label: str, abi: Abi, options: BazelRunOptions) -> Path:
+    variant = _variant(abi, options)
+    name = label.rpartition(":")[2].rpartition("/")[2]
+    copy = options.output_dir / "programs" / variant.name / name
+    return build_program(label, variant, copy)
 
 
 def _variant(abi: Abi, options: BazelRunOptions) -> Variant:

@@ -32,8 +32,9 @@ def test_without_run_target_it_is_only_built(
     assert [words[-1] for words in stand.commands()] == [TARGET, TARGET]
     told = capsys.readouterr()
     assert "never" not in told.out
-    assert "bazel-bin/some/room/look (--run_target=True runs it)" in told.err
-    assert not stand.output.exists()
+    assert "programs/host/look (--run_target=True runs it)" in told.err
+    for abi in ("host", "armhf"):
+        assert (stand.output / "programs" / abi / "look").is_file()
 
 
 @pytest.mark.parametrize(

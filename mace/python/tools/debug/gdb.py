@@ -163,7 +163,7 @@ def debug(options: GdbOptions) -> tuple[int, list[str]]:
     """
     with one_device(options.target) as item:
         gdb = _find_gdb(item.abis[0])
-        program = read_elf(options.program or _build(item.abis[0]))
+        program = read_elf(options.program or _build(item.abis[0], options))
         server, server_file = _find_server(item, options)
         session = _Session(
             item,
@@ -181,9 +181,11 @@ def debug(options: GdbOptions) -> tuple[int, list[str]]:
             return _hold(session, gdb), []
 
 
-def _build(abi: Abi) -> Path:
+def _build(abi: Abi, options: GdbOptions) -> Path:
     _LOG.info("building mace_run with symbols for %s", abi.value)
-    return build_program(_TARGET, choose_variant(abi, debug=True))
+    variant = choose_variant(abi, debug=True)
+    copy = options.target.folder / "programs" / variant.name / "mace_run"
+    return build_program(_TARGET, variant, copy)
 
 
 def _find_gdb(abi: Abi) -> str:

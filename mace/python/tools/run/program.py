@@ -175,7 +175,7 @@ def _current(
         return path
     _LOG.info("building %s for %s", path.name, variant.name)
     try:
-        source = build_program(target, variant)
+        build_program(target, variant, path)
     except MissingToolError:
         if not path.is_file():
             raise
@@ -185,10 +185,6 @@ def _current(
             path,
         )
         return path
-    # The target may be in use: it is replaced by a new file.
-    with atomic_write(path) as stream, open(source, "rb") as binary:
-        shutil.copyfileobj(binary, stream)
-    path.chmod(0o755)
     if made_by:
         with atomic_write(_stamp(path), "w") as stream:
             stream.write(made_by)
