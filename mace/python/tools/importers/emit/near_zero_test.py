@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers import near_zero
+from mace.python.tools.importers.emit import near_zero
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import run_graph

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers import budget
 from mace.python.tools.importers.emit.rounds import LoopsAhead, Part, count_rounds
+from mace.python.tools.importers.frame import budget
 from mace.python.tools.importers.frame.budget import one_budget
 
 

@@ -14,7 +14,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from mace.python.tools.importers import budget
+from mace.python.tools.importers.frame import budget
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodesError,

@@ -64,7 +64,7 @@ def apply_operator(
     return values
 
 
-def _converted(node: Node, proto: Callable[[], onnx.NodeProto]) -> dict[str, Value]:
+def _converted(node: Node, proto: Callable[[], onnx.NodeProto]) -> Mapping[str, Value]:
     def expand(body: Body) -> dict[str, Value]:
         known = dict(zip(proto().input, node.inputs))
         for inner in body.nodes:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers import budget
+from mace.python.tools.importers.frame import budget
 from mace.python.tools.importers.frame.budget import Budget
 from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.tflite.context import HANDLERS

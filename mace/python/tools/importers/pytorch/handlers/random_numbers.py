@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mace.python.tools.importers import random_numbers
+from mace.python.tools.importers.emit import random_numbers
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import as_float

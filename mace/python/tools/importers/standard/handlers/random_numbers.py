@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import onnx
 
-from mace.python.tools.importers import random_numbers
+from mace.python.tools.importers.emit import random_numbers
 from mace.python.tools.importers.emit.casts import CAST_TARGETS
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.element_types import (
