@@ -27,8 +27,9 @@ _T = TypeVar("_T")
 
 Handler = Callable[["Node"], None]
 
+# Users' own are for files of ONNX.
 HANDLERS: HandlerTable[Handler] = HandlerTable(
-    "mace.python.tools.importers.standard.handlers"
+    "mace.python.tools.importers.standard.handlers", "onnx"
 )
 
 STATIC_HINT = (
