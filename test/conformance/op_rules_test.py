@@ -245,6 +245,7 @@ def test_elements_along_an_axis_that_moves_do_not_meet(op_type: str) -> None:
     """What comes of the first ones is the same, whatever the others are."""
     for case in _computed(op_type):
         op = case.op()
+        update_outputs(op)
         for axes in _axes_of(case):
             moved = rules_of(op_type).moves_axis(op, axes)
             if moved is None:
@@ -277,7 +278,9 @@ def _axes_of(case: _Case) -> Iterator[dict[int, int]]:
 )
 def test_images_of_a_batch_do_not_meet(op_type: str) -> None:
     for case in _computed(op_type):
-        assert rules_of(op_type).moves_axis(case.op(), {0: 0}) == 0
+        op = case.op()
+        update_outputs(op)
+        assert rules_of(op_type).moves_axis(op, {0: 0}) == 0
 
 
 @_EVERY_OP
