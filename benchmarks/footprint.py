@@ -86,7 +86,7 @@ def _library(engine: str, files: Iterable[Path]) -> dict[str, Any]:
 def _onnx_operators() -> dict[str, int]:
     import onnx.defs
 
-    from mace.python.tools.importers.reference import operators
+    from mace.python.tools.importers.frame.reference import operators
 
     schemas = onnx.defs.get_all_schemas()
     standard = {s.name for s in schemas if s.domain == "" and not s.deprecated}

@@ -16,7 +16,11 @@ from mace.python.tools.atomic import atomic_write
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.convert.requests import export_options
 from mace.python.tools.export.export import ExportOptions, export_model
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.passes.integer_types import choose_integer_type

@@ -34,7 +34,11 @@ from benchmarks.tables import Table
 from benchmarks.timing import interleave
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.export.export import ExportOptions, export_model
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir import DataFormat
 from mace.python.tools.ir.dtypes import DataType

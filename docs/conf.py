@@ -52,7 +52,7 @@ def _write_generated() -> None:
     from mace.python.tools.catalogue import table
     from mace.python.tools.cli import reference as flags
     from mace.python.tools.config import reference as keys
-    from mace.python.tools.importers import reference as importers
+    from mace.python.tools.importers.frame import reference as importers
     from setup import tables as packages
 
     folder = ROOT / "docs" / "generated"

@@ -310,10 +310,11 @@ bazel_with_flags() {
 }
 
 # While it is held, nobody else of this checkout builds (mace/python/tools/bazel): other
-# options would replace what was built before it is copied. `exec 9>&-` ends that.
+# options would replace what was built before it is copied. `exec 9<&-` ends that.
 hold_lock() {
-  exec 9>build/.bazel_build.lock
-  if command -v flock >/dev/null; then flock 9; fi
+  exec 9<tools/run_bazel.sh
+  # Not every system and file system has locks.
+  if command -v flock >/dev/null; then flock 9 2>/dev/null || true; fi
 }
 
 # What MaceVersion() says: "v1.0-8-gdeadbee", or mace/version.bzl without tags.
@@ -381,7 +382,7 @@ for abi in "${targets[@]}"; do
       esac
     fi
   done
-  exec 9>&-
+  exec 9<&-
 done
 
 # The code of the DSP: one file for all DSPs, and one for the emulator, which has no
@@ -405,7 +406,7 @@ if $dsp; then
       cp "$bin/$path" "$stage/$abi/$file"
       chmod 755 "$stage/$abi/$file"
     done
-    exec 9>&-
+    exec 9<&-
   done
 fi
 

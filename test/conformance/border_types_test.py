@@ -20,7 +20,11 @@ from mace.python.tools.config.border_tensor import BorderTensor
 from mace.python.tools.config.vocabulary import DataFormat as BorderFormat
 from mace.python.tools.convert.scaled_inputs import scale_inputs, scaled
 from mace.python.tools.data_type import DataType as BorderType
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir.builder import narrow
 from mace.python.tools.ir.dtypes import Array, DataType

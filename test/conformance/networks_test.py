@@ -23,7 +23,7 @@ import pytest
 
 from mace.python.tools.export import ExportOptions
 from mace.python.tools.export.storage import Storage
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,

@@ -241,6 +241,49 @@ def _spread(case: _Case, op: Op, found: Sequence[Array]) -> list[Array | float]:
 
 
 @_EVERY_OP
+def test_elements_along_an_axis_that_moves_do_not_meet(op_type: str) -> None:
+    """What comes of the first ones is the same, whatever the others are."""
+    for case in _computed(op_type):
+        op = case.op()
+        update_outputs(op)
+        for axes in _axes_of(case):
+            moved = rules_of(op_type).moves_axis(op, axes)
+            if moved is None:
+                continue
+            wanted, changed = _evaluate(op, case.arrays), list(case.arrays)
+            for index, axis in axes.items():
+                array = case.inputs[index].array
+                kept = range(array.shape[axis] // 2)
+                places = [at if at in kept else 0 for at in range(array.shape[axis])]
+                changed[index] = array.take(places, axis)
+            for one, other in zip(wanted, _evaluate(op, changed)):
+                assert one.shape[moved] == len(places), case
+                _assert_close(other.take(kept, moved), one.take(kept, moved), case)
+
+
+def _axes_of(case: _Case) -> Iterator[dict[int, int]]:
+    """Each axis of each computed input, and of all of them together."""
+    ranks = {i: x.array.ndim for i, x in enumerate(case.inputs) if x.kind == "computed"}
+    for index, rank in ranks.items():
+        yield from ({index: axis} for axis in range(rank))
+    if len(ranks) > 1:
+        for axis in range(min(ranks.values())):
+            lengths = {case.inputs[index].array.shape[axis] for index in ranks}
+            if len(lengths) == 1:
+                yield dict.fromkeys(ranks, axis)
+
+
+@pytest.mark.parametrize(
+    "op_type", ["Conv2D", "Deconv2D", "DepthwiseConv2d", "DepthwiseDeconv2d", "Pooling"]
+)
+def test_images_of_a_batch_do_not_meet(op_type: str) -> None:
+    for case in _computed(op_type):
+        op = case.op()
+        update_outputs(op)
+        assert rules_of(op_type).moves_axis(op, {0: 0}) == 0
+
+
+@_EVERY_OP
 def test_formula_types_and_shapes_are_those_of_the_operator(op_type: str) -> None:
     cases = _computed(op_type)
     assert len(cases) > 10

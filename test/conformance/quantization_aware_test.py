@@ -15,7 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.tensorflow import import_model
 from mace.python.tools.importers.tensorflow.testing import frozen, rand, traced
 from mace.python.tools.ir import Graph

@@ -21,7 +21,11 @@ import numpy as np
 import pytest
 
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir import Graph
 from mace.python.tools.ir.dtypes import Array, DataType

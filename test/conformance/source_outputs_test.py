@@ -17,7 +17,7 @@ import pytest
 
 from mace.python.tools.export import ExportOptions, export_model
 from mace.python.tools.export.testing import read_model
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,

@@ -20,7 +20,11 @@ import numpy as np
 import pytest
 
 from mace.examples.digits.train import load
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.onnx import import_model as import_onnx_model
 from mace.python.tools.importers.tensorflow import import_model
 from mace.python.tools.ir import Graph

@@ -38,15 +38,15 @@ import onnx
 from rich.console import Console
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.caffe.networks import NETWORKS
+from mace.python.tools.importers.caffe.testing import write_net
+from mace.python.tools.importers.frame.description import describe_model
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
     load_importer,
 )
-from mace.python.tools.importers.caffe.networks import NETWORKS
-from mace.python.tools.importers.caffe.testing import write_net
-from mace.python.tools.importers.description import describe_model
 from mace.python.tools.importers.keras.hdf5 import kept_worker
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat

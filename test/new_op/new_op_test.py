@@ -25,7 +25,7 @@ from mace.python.tools.new_op.room import NewOp
 _ROOT = Path(__file__).resolve().parents[2]
 _OP = NewOp("Asinh", onnx="Asinh")
 _ROOM = Path("mace/ops/asinh")
-_HANDLERS = Path("mace/python/tools/importers/onnx/handlers")
+_HANDLERS = Path("mace/python/tools/importers/standard/handlers")
 # Every elementwise operator of ONNX is imported, so the copy first unlearns this one.
 _KNOWN = (_HANDLERS / "elementwise.py", '"Asinh", ')
 
@@ -140,7 +140,7 @@ def test_the_documentation_lists_it(added: _Checkout) -> None:
     assert "| [Asinh](#asinh) | asinh(input) |" in table
     out = added.root / "build" / "onnx.txt"
     arguments = ("--framework=onnx", f"--output={out}")
-    added.python("-m", "mace.python.tools.importers.reference", *arguments)
+    added.python("-m", "mace.python.tools.importers.frame.reference", *arguments)
     assert "`Asinh`" in out.read_text("utf-8")
 
 

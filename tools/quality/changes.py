@@ -15,11 +15,12 @@ import subprocess
 from pathlib import Path
 from typing import Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
+_IMPORTERS = "mace/python/tools/importers"
 # Folders whose modules a module imports by name.
 IMPORTS_BY_NAME = {
-    "mace/python/tools/importers/reference.py": ("mace/python/tools/importers",),
-    "mace/python/tools/importers/description.py": ("mace/python/tools/importers",),
-    "mace/python/tools/convert/convert.py": ("mace/python/tools/importers",),
+    f"{_IMPORTERS}/frame/reference.py": (_IMPORTERS,),
+    f"{_IMPORTERS}/frame/description.py": (_IMPORTERS,),
+    "mace/python/tools/convert/convert.py": (_IMPORTERS,),
     "mace/python/tools/ir/op_rules/rooms.py": ("mace/ops",),
     "mace/python/tools/passes/manager.py": ("mace/python/tools/passes",),
     "mace/python/tools/validate/frameworks/worker.py": (

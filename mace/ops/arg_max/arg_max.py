@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.axes import beside
 from mace.python.tools.ir.op_rules.transposes import sink_along_axis
 from mace.python.tools.ir.shapes import format_shape, normalize_axis
 
@@ -36,3 +37,6 @@ class ArgMax(OpRules):
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         return sink_along_axis(op, perm)
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return beside(op, axes)

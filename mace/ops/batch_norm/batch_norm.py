@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
 from mace.python.tools.ir.op_rules.activations import activate, check_fused
+from mace.python.tools.ir.op_rules.axes import of_images
 from mace.python.tools.ir.op_rules.channels import affine, infer_by_channel
 
 
@@ -27,3 +28,6 @@ class BatchNorm(OpRules):
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         x, scale, offset = (np.asarray(i, np.float64) for i in inputs)
         return [activate(op, affine(op, x, scale, offset))]
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return of_images(axes)

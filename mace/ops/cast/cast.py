@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from mace.python.tools.ir.op_rules import (
     Perm,
     SunkTranspose,
 )
+from mace.python.tools.ir.op_rules.axes import broadcast_axis
 
 _HALVES = {DataType.FLOAT16, DataType.BFLOAT16}
 
@@ -75,6 +76,9 @@ class Cast(OpRules):
             return True if at_least(dim, 1) else None
 
         return np.asarray(np.frompyfunc(is_any, 1, 1)(x), object)
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return broadcast_axis(op, axes)
 
 
 def _exceeds(x: Array) -> bool:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from mace.python.tools.ir.dims import add
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.axes import of_all
 from mace.python.tools.ir.op_rules.movement import MovementRules, given_inputs
 from mace.python.tools.ir.op_rules.transposes import sink_along_axis
 from mace.python.tools.ir.shapes import compatible, format_shape, normalize_axis
@@ -48,3 +49,9 @@ class Concat(MovementRules):
 
     def is_identity(self, op: Op) -> bool:
         return len(op.inputs) == 1
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        axis, shape = of_all(op, axes), op.input(0).shape
+        if axis is None or shape is None:
+            return None
+        return None if axis == normalize_axis(op.attr("axis"), len(shape)) else axis

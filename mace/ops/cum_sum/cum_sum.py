@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.axes import beside, of_first
 from mace.python.tools.ir.op_rules.integers import int32_of
 from mace.python.tools.ir.op_rules.transposes import sink_along_axis
 from mace.python.tools.ir.shapes import normalize_axis
@@ -49,3 +50,7 @@ class CumSum(OpRules):
         if shape is None or op.attr("exclusive"):
             return False
         return bool(shape[op.attr("axis")] == 1)
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        # Elements before another one count if it does.
+        return beside(op, axes) if op.attr("reverse") else of_first(axes)

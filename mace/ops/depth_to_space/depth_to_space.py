@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules.axes import of_images
 from mace.python.tools.ir.op_rules.images import (
     evaluate_in_nhwc,
     image_dims,
@@ -41,3 +42,6 @@ class DepthToSpace(OpRules):
         else:
             parts = x.reshape(n, h, w, depth, block, block).transpose(0, 1, 4, 2, 5, 3)
         return [parts.reshape(n, h * block, w * block, depth)]
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return of_images(axes)

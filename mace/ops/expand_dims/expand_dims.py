@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType
+from mace.python.tools.ir.op_rules.axes import of_first
 from mace.python.tools.ir.op_rules.movement import ReshapeRules
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import normalize_axis
@@ -42,3 +43,11 @@ class ExpandDims(ReshapeRules):
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         return [np.expand_dims(inputs[0], tuple(op.attr("axes")))]
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        axis, shape = of_first(axes), op.input(0).shape
+        if axis is None or shape is None:
+            return None
+        rank = len(shape) + len(op.attr("axes"))
+        added = {normalize_axis(a, rank) for a in op.attr("axes")}
+        return [i for i in range(rank) if i not in added][axis]

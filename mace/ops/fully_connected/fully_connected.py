@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType
 from mace.python.tools.ir.op_rules.activations import activate, check_fused
+from mace.python.tools.ir.op_rules.axes import beside_last
 from mace.python.tools.ir.op_rules.matrices import (
     dense_shape,
     matrix_extents,
@@ -39,3 +40,6 @@ class FullyConnected(WeightedSums):
             if added is not None:
                 result = result + added
         return [activate(op, result)]
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return beside_last(op, axes)

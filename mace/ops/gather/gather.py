@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,20 @@ class Gather(MovementRules):
         if not all(isinstance(index, int) for index in indices.flat):
             return None
         return self._moved(op, [params], [indices.astype(np.int64)])
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        if len(axes) != 1:
+            return None
+        ((port, moved),) = axes.items()
+        data, indices = op.input(0).shape, op.input(1).shape
+        if data is None or indices is None:
+            return None
+        axis = normalize_axis(op.attr("axis"), len(data))
+        if port == 1:
+            return axis + moved
+        if moved == axis:
+            return None
+        return moved + (len(indices) - 1 if moved > axis else 0)
 
 
 def _check_indices(indices: Value, size: Dim) -> None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,10 @@ class GatherElements(MovementRules):
         if not all(isinstance(index, int) for index in indices.flat):
             return None
         return self._moved(op, [params], [indices.astype(np.int64)])
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        # Indices have the axes of the output.
+        return axes[1] if set(axes) == {1} else None
 
 
 def _check_shape(params: Sequence[Dim], indices: Sequence[Dim], axis: int) -> None:

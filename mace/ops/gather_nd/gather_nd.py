@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,12 @@ class GatherNd(MovementRules):
         if not all(isinstance(index, int) for index in indices.flat):
             return None
         return self._moved(op, [params], [indices.astype(np.int64)])
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        shape = op.input(1).shape
+        if set(axes) != {1} or shape is None:
+            return None
+        return axes[1] if op.attr("batch_dims") <= axes[1] < len(shape) - 1 else None
 
 
 def _check_positions(indices: Array, dims: Shape) -> None:

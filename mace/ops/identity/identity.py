@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType
+from mace.python.tools.ir.op_rules.axes import broadcast_axis
 from mace.python.tools.ir.op_rules.movement import MovementRules
 from mace.python.tools.ir.quantization import Quantization
 
@@ -33,3 +34,6 @@ class Identity(MovementRules):
         # The same constant, however large, with its recipe.
         constant = op.input(0).constant
         return None if constant is None else [constant]
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return broadcast_axis(op, axes)

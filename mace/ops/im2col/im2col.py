@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules.axes import of_images
 from mace.python.tools.ir.op_rules.images import (
     evaluate_in_nhwc,
     image_dims,
@@ -55,3 +56,6 @@ class Im2Col(OpRules):
         depth = x.shape[3] * rows.kernel * columns.kernel
         empty = np.zeros((x.shape[0], *size, depth), x.dtype)
         return [np.concatenate(parts, axis=3) if parts else empty]
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return of_images(axes)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.axes import beside_last
 from mace.python.tools.ir.shapes import compatible
 
 
@@ -44,3 +45,6 @@ class LayerNorm(OpRules):
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         # Only if the transpose does not move the innermost dimension.
         return SunkTranspose(perm, {}) if perm[-1] == len(perm) - 1 else None
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return beside_last(op, axes)

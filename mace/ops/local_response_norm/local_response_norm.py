@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules.axes import of_images
 from mace.python.tools.ir.op_rules.images import evaluate_in_nhwc, image_dims
 
 
@@ -34,3 +35,6 @@ class LocalResponseNorm(OpRules):
             sums[..., c] = squares[..., max(c - before, 0) : c + after + 1].sum(-1)
         scale = op.attr("bias") + op.attr("alpha") * sums
         return [x / scale ** op.attr("beta")]
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return of_images(axes)

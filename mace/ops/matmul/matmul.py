@@ -58,6 +58,23 @@ class MatMul(OpRules):
         factor = scale_of(op.input(0)) * scale_of(op.input(1)) / scale_of(op.output)
         return [requantized(op, sums, np.asarray(factor))]
 
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        """Rows of the first operand, or the same batch of both."""
+        ranks = [len(op.input(i).shape or ()) for i in (0, 1)]
+        behind = {ranks[i] - axis for i, axis in axes.items()}
+        if len(behind) != 1 or not set(axes) <= {0, 1}:
+            return None
+        (place,) = behind
+        rank = max(ranks)
+        if place > 2:
+            for i in {0, 1} - set(axes):
+                shape = op.input(i).shape or ()
+                if len(shape) >= place and shape[-place] != 1:
+                    return None
+            return rank - place
+        rows = place == (1 if op.attr("transpose_a") else 2)
+        return rank - 2 if rows and set(axes) == {0} else None
+
 
 def _product(op: Op, a: Array, b: Array) -> Array:
     if op.attr("transpose_a"):

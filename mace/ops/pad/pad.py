@@ -21,6 +21,7 @@ from mace.python.tools.ir.op_rules import (
     SunkTranspose,
     hull,
 )
+from mace.python.tools.ir.op_rules.axes import of_first
 from mace.python.tools.ir.shapes import Dim
 
 
@@ -75,6 +76,12 @@ class Pad(OpRules):
 
     def is_identity(self, op: Op) -> bool:
         return not any(op.attr("pads"))
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        axis = of_first(axes)
+        if axis is None:
+            return None
+        return axis if not any(op.attr("pads")[2 * axis : 2 * axis + 2]) else None
 
 
 def _check_source(mode: str, dim: Dim, pad: int) -> None:

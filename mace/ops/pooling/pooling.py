@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from mace.python.tools.ir.op_rules import (
     OutputType,
     hull,
 )
+from mace.python.tools.ir.op_rules.axes import of_images
 from mace.python.tools.ir.op_rules.images import (
     evaluate_in_nhwc,
     image_dims,
@@ -105,3 +106,6 @@ class Pooling(OpRules):
     def is_identity(self, op: Op) -> bool:
         unit = op.attr("kernels") == (1, 1) and op.attr("strides") == (1, 1)
         return unit and not (op.attr("padding") == "EXPLICIT" and any(op.attr("pads")))
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return of_images(axes)

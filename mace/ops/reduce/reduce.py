@@ -22,6 +22,7 @@ from mace.python.tools.ir.op_rules import (
     Perm,
     SunkTranspose,
 )
+from mace.python.tools.ir.op_rules.axes import of_first, without
 from mace.python.tools.ir.op_rules.integers import int32_of
 from mace.python.tools.ir.op_rules.transposes import without_axes
 from mace.python.tools.ir.quantization import Quantization
@@ -140,6 +141,15 @@ class Reduce(OpRules):
         if x is None or function is None or x.ndim != 1 or not x.size:
             return None
         return np.asarray([functools.reduce(function, x.tolist())], object)
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        axis, shape = of_first(axes), op.input(0).shape
+        if axis is None or shape is None:
+            return None
+        reduced = {normalize_axis(a, len(shape)) for a in op.attr("axes")}
+        if not reduced or axis in reduced:
+            return None
+        return axis if op.attr("keep_dims") else without(reduced, axis)
 
 
 def _axes(op: Op, rank: int) -> set[int]:

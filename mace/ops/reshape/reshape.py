@@ -4,19 +4,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.axes import of_first
 from mace.python.tools.ir.op_rules.movement import ReshapeRules
 from mace.python.tools.ir.op_rules.reshapes import (
     reshape_attribute,
     reshape_before_transpose,
     reshaped,
 )
-from mace.python.tools.ir.shapes import format_shape, permute, to_ints
+from mace.python.tools.ir.shapes import format_shape, permute, static, to_ints
 
 
 class Reshape(ReshapeRules):
@@ -62,3 +64,19 @@ class Reshape(ReshapeRules):
 
     def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
         return super().symbolic(op, inputs) if len(inputs) == 1 else None
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        """The only axis with as many elements before and behind."""
+        axis = of_first(axes)
+        before, after = static(op.input(0).shape), static(op.output.shape)
+        if axis is None or before is None or after is None or 0 in before:
+            return None
+        outer, inner = math.prod(before[:axis]), math.prod(before[axis + 1 :])
+        places = [
+            place
+            for place, length in enumerate(after)
+            if length == before[axis]
+            and math.prod(after[:place]) == outer
+            and math.prod(after[place + 1 :]) == inner
+        ]
+        return places[0] if len(places) == 1 else None

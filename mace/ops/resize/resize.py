@@ -14,6 +14,7 @@ from mace.python.tools.ir.dims import floor_divide, multiply
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import Bounds, BoundsOf, OpRules, OutputType
+from mace.python.tools.ir.op_rules.axes import of_images
 from mace.python.tools.ir.op_rules.images import image_dims, image_shape, spatial_axes
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import requantized, scale_of, zero_of
@@ -77,6 +78,9 @@ class Resize(OpRules):
         sums = _images(op, [x, *inputs[1:]], _resized_integers)
         ratio = scale_of(op.input(0)) / scale_of(op.output)
         return [requantized(op, sums, np.asarray(ratio / np.float32(_ONE * _ONE)))]
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return of_images(axes)
 
 
 def _images(

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,13 @@ class RoiAlign(OpRules):
             else:
                 result[index] = _largest(rows, columns, pixels)
         return [result]
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        """One result for each region, which inputs 1 and 2 describe."""
+        rows = set(axes) <= {1, 2} and set(axes.values()) == {0}
+        count = None if op.output.shape is None else op.output.shape[0]
+        lengths = {(op.input(index).shape or (None,))[0] for index in axes}
+        return 0 if rows and lengths == {count} else None
 
 
 def _weights(op: Op, low: Any, high: Any, outputs: int, length: int) -> Array:

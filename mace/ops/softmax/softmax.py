@@ -20,6 +20,7 @@ from mace.python.tools.ir.op_rules import (
     Perm,
     SunkTranspose,
 )
+from mace.python.tools.ir.op_rules.axes import beside
 from mace.python.tools.ir.op_rules.transposes import sink_along_axis
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import requantized, scale_of
@@ -69,6 +70,9 @@ class Softmax(OpRules):
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         return sink_along_axis(op, perm)
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return beside(op, axes)
 
 
 def _exponentials(scale: float) -> list[int]:

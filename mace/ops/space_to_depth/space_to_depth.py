@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules.axes import of_images
 from mace.python.tools.ir.op_rules.images import (
     evaluate_in_nhwc,
     image_dims,
@@ -39,3 +40,6 @@ class SpaceToDepth(OpRules):
         parts = x.reshape(n, h, block, w, block, depth)
         perm = (0, 1, 3, 2, 4, 5) if op.attr("order") == "DCR" else (0, 1, 3, 5, 2, 4)
         return [parts.transpose(perm).reshape(n, h, w, depth * block * block)]
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return of_images(axes)

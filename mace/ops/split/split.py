@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from mace.python.tools.ir.dims import floor_divide
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.axes import beside
 from mace.python.tools.ir.op_rules.transposes import sink_along_axis
 from mace.python.tools.ir.shapes import Dim, normalize_axis
 
@@ -46,3 +47,6 @@ class Split(OpRules):
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         return sink_along_axis(op, perm)
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return beside(op, axes)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.axes import of_first, without
 from mace.python.tools.ir.op_rules.movement import ReshapeRules
 from mace.python.tools.ir.op_rules.transposes import without_axes
 from mace.python.tools.ir.quantization import Quantization
@@ -54,3 +55,9 @@ class Squeeze(ReshapeRules):
             return None
         moved = sorted({perm[axis] for axis in axes})
         return SunkTranspose(without_axes(perm, axes), {"axes": moved})
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        axis, shape = of_first(axes), op.input(0).shape
+        if axis is None or shape is None or not op.attr("axes"):
+            return None
+        return without({normalize_axis(a, len(shape)) for a in op.attr("axes")}, axis)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType
+from mace.python.tools.ir.op_rules.axes import of_all
 from mace.python.tools.ir.op_rules.movement import MovementRules, given_inputs
 from mace.python.tools.ir.shapes import compatible, normalize_axis
 
@@ -32,3 +33,10 @@ class Stack(MovementRules):
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         return [np.stack(inputs, op.attr("axis"))]
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        axis, shape = of_all(op, axes), op.input(0).shape
+        if axis is None or shape is None:
+            return None
+        added = normalize_axis(op.attr("axis"), len(shape) + 1)
+        return axis + 1 if added <= axis else axis

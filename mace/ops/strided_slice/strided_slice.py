@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from mace.python.tools.ir.dims import add, ceil_divide, maximum, minimum, subtra
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.axes import of_first, without
 from mace.python.tools.ir.op_rules.movement import MovementRules
 from mace.python.tools.ir.op_rules.transposes import without_axes
 from mace.python.tools.ir.shapes import Dim, is_static, normalize_axis, same_shape
@@ -58,6 +59,15 @@ class StridedSlice(MovementRules):
         forward = all(stride == 1 for stride in op.attr("strides"))
         shape = op.input(0).shape
         return forward and is_static(shape) and same_shape(shape, op.output.shape)
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        axis, shape = of_first(axes), op.input(0).shape
+        if axis is None or shape is None:
+            return None
+        if axis in {normalize_axis(a, len(shape)) for a in op.attr("axes")}:
+            return None
+        removed = {normalize_axis(a, len(shape)) for a in op.attr("shrink_axes")}
+        return without(removed, axis)
 
 
 def _slices(op: Op, rank: int) -> dict[int, slice]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.axes import beside
 from mace.python.tools.ir.op_rules.transposes import sink_along_axis
 from mace.python.tools.ir.shapes import Shape, normalize_axis, static
 
@@ -44,6 +45,9 @@ class TopK(OpRules):
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         return sink_along_axis(op, perm)
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return beside(op, axes)
 
 
 def _wanted(op: Op) -> Dim:

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mace.python.tools.ir.constant import Integers
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType
+from mace.python.tools.ir.op_rules.axes import of_first
 from mace.python.tools.ir.op_rules.movement import MovementRules, moved_integers
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import permute
@@ -42,3 +43,7 @@ class Transpose(MovementRules):
     def is_identity(self, op: Op) -> bool:
         perm = op.attr("perm")
         return bool(perm == tuple(range(len(perm))))
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        axis = of_first(axes)
+        return None if axis is None else list(op.attr("perm")).index(axis)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import Bounds, BoundsOf, OpRules, OutputType, hull
+from mace.python.tools.ir.op_rules.axes import of_images
 from mace.python.tools.ir.op_rules.windows import Axis
 from mace.python.tools.ir.shapes import format_shape
 
@@ -56,6 +57,9 @@ class VolumePooling(OpRules):
     def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
         # A window that lies in the padding alone has the result 0.
         return hull((known(op.input(0)), (0.0, 0.0)))
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return of_images(axes)
 
 
 def _axes(op: Op) -> list[Axis]:

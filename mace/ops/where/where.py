@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import Bounds, BoundsOf, OpRules, OutputType, hull
+from mace.python.tools.ir.op_rules.axes import broadcast_axis
 from mace.python.tools.ir.shapes import Dim, broadcast
 
 
@@ -42,3 +43,6 @@ class Where(OpRules):
             return None if yes is None else one if yes else other
 
         return np.asarray(np.frompyfunc(chosen, 3, 1)(condition, a, b), object)
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return broadcast_axis(op, axes)

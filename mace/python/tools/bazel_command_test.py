@@ -100,6 +100,8 @@ def test_builds_with_other_options_wait_until_a_program_is_copied(
     program.write_text(script, encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setenv("BAZEL", str(program))
+    monkeypatch.delenv("BAZEL_FLAGS", raising=False)
+    monkeypatch.delenv("BAZEL_STARTUP_FLAGS", raising=False)
     abis = (Abi.ARM64, Abi.ARMHF)
 
     def build(abi: Abi) -> str:

@@ -26,13 +26,11 @@ from mace.python.tools.custom_ops import (
     use_custom_ops,
 )
 from mace.python.tools.export.selection import SelectionError, select_rooms
-from mace.python.tools.importers.base import (
-    UnsupportedNodesError,
-    available_importers,
-)
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
+from mace.python.tools.importers.frame.reference import operators_by_test
+from mace.python.tools.importers.frame.request import available_importers
 from mace.python.tools.importers.onnx.node import HANDLERS
 from mace.python.tools.importers.onnx.testing import make_model, normal, run_mace
-from mace.python.tools.importers.reference import operators_by_test
 from mace.python.tools.ir.op_rules import rules_of
 
 _ROOT = Path(__file__).resolve().parents[3]

@@ -14,7 +14,11 @@ import numpy as np
 import onnx
 import pytest
 
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize

@@ -17,7 +17,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.pytorch import HANDLERS, import_model
 from mace.python.tools.importers.pytorch.functional import base_name, is_in_place
 from mace.python.tools.importers.pytorch.model import read_model

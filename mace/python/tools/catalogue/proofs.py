@@ -31,6 +31,8 @@ _TITLES = {
     "tensorflow": "TensorFlow",
     "tflite": "TensorFlow Lite",
 }
+# Whose handlers are in a folder of another name: operators with ONNX's meaning.
+_ELSEWHERE = {"standard": "onnx"}
 # Runs random cases of every operator in Python and natively; fails for a type of the
 # table that none of the cases has.
 RULES = "test/conformance/op_rules_test.py"
@@ -123,8 +125,14 @@ def handler_test(framework: str, handlers: str) -> str:
     if Path(handlers).is_absolute():
         test = Path(f"{handlers}_test.py")
         return _place(test) if test.is_file() else ""
-    own = _IMPORTERS / framework / "handlers" / f"{handlers}_test.py"
+    own = handlers_of(framework) / f"{handlers}_test.py"
     return own.as_posix() if (_ROOT / own).is_file() else shared_test(framework)
+
+
+def handlers_of(framework: str) -> Path:
+    """The folder with the handlers of a framework, from the root of the sources."""
+    folders = {name: folder for folder, name in _ELSEWHERE.items()}
+    return _IMPORTERS / folders.get(framework, framework) / "handlers"
 
 
 @functools.cache
@@ -139,9 +147,9 @@ def shared_test(framework: str) -> str:
 
 @functools.cache
 def frameworks() -> Mapping[str, str]:
-    """The names of the frameworks that have handlers, by those of their folders."""
+    """The names of the frameworks that have handlers, by their short ones."""
     folders = sorted((_ROOT / _IMPORTERS).glob("*/handlers"))
-    names = [folder.parent.name for folder in folders]
+    names = sorted(_ELSEWHERE.get(f.parent.name, f.parent.name) for f in folders)
     return {name: _TITLES.get(name, name.capitalize()) for name in names}
 
 
@@ -150,7 +158,7 @@ def _makers() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     """By operator and framework, the files of handlers that name the operator."""
     found: dict[str, dict[str, tuple[str, ...]]] = {}
     for framework in frameworks():
-        folder = _ROOT / _IMPORTERS / framework / "handlers"
+        folder = _ROOT / handlers_of(framework)
         for path in sorted(folder.glob("*.py")):
             if path.stem.endswith("_test") or path.stem == "__init__":
                 continue

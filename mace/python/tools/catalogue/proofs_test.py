@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.catalogue import default_catalogue, proofs
-from mace.python.tools.catalogue.proofs import frameworks, proofs_of, shared_test
+from mace.python.tools.catalogue.proofs import (
+    frameworks,
+    handlers_of,
+    proofs_of,
+    shared_test,
+)
 
 _ROOT = Path(__file__).resolve().parents[4]
 _CATALOGUE = default_catalogue()
@@ -46,7 +51,7 @@ def test_handlers_are_compared_with_their_framework(framework: str) -> None:
     """
     if shared_test(framework):
         return
-    folder = _ROOT / "mace/python/tools/importers" / framework / "handlers"
+    folder = _ROOT / handlers_of(framework)
     tests = [path for path in folder.glob("*.py") if path.stem.endswith("_test")]
     assert len(tests) > 5
     for path in tests:

@@ -15,9 +15,9 @@ from mace.python.tools.config.effect import Command, check_effects
 from mace.python.tools.convert.quantization import range_file_problem
 from mace.python.tools.convert.source import Source, fetch_each, import_model
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import UnsupportedNodesError
-from mace.python.tools.importers.description import TensorDescription
-from mace.python.tools.importers.journal import Journal
+from mace.python.tools.importers.frame.description import TensorDescription
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
+from mace.python.tools.importers.frame.journal import Journal
 from mace.python.tools.passes.manager import all_passes
 from mace.python.tools.terminal import make_console, print_text
 

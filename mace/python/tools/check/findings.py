@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mace.python.tools.importers.description import TensorDescription
-from mace.python.tools.importers.journal import NodeEntry, Outcome
+from mace.python.tools.importers.frame.description import TensorDescription
+from mace.python.tools.importers.frame.journal import NodeEntry, Outcome
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.check.findings import ModelCheck
-from mace.python.tools.importers.journal import MadeOperator, NodeEntry, Outcome
+from mace.python.tools.importers.frame.journal import MadeOperator, NodeEntry, Outcome
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.shapes import format_shape
 

@@ -26,13 +26,13 @@ from mace.python.tools.config.yaml_source import Items, Table
 from mace.python.tools.convert.requests import import_request
 from mace.python.tools.convert.source import fetch_sources
 from mace.python.tools.errors import MaceError, UsageError
-from mace.python.tools.importers.base import load_importer, user_to_framework
-from mace.python.tools.importers.description import (
+from mace.python.tools.importers.frame.description import (
     ModelDescription,
     TensorDescription,
     describe_model,
 )
-from mace.python.tools.importers.recognise import check_platform
+from mace.python.tools.importers.frame.recognise import check_platform
+from mace.python.tools.importers.frame.request import load_importer, user_to_framework
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.shapes import is_static, to_ints

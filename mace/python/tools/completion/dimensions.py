@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from mace.python.tools.errors import UsageError
-from mace.python.tools.importers.description import TensorDescription
+from mace.python.tools.importers.frame.description import TensorDescription
 from mace.python.tools.ir.shapes import format_shape
 from mace.python.tools.wording import listed, shown
 

@@ -19,7 +19,7 @@ from mace.python.tools.config.vocabulary import Platform
 from mace.python.tools.config.yaml_source import Table
 from mace.python.tools.data_type import Precision
 from mace.python.tools.errors import UsageError
-from mace.python.tools.importers.recognise import recognise
+from mace.python.tools.importers.frame.recognise import recognise
 from mace.python.tools.wording import near_file
 
 

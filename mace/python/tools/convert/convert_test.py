@@ -28,7 +28,10 @@ from mace.python.tools.convert.result import ConvertResult
 from mace.python.tools.errors import MaceError, UnsupportedError
 from mace.python.tools.export.model_file import read_model_file
 from mace.python.tools.export.testing import read_model
-from mace.python.tools.importers.base import ImportModelError, UnsupportedNodesError
+from mace.python.tools.importers.frame.errors import (
+    ImportModelError,
+    UnsupportedNodesError,
+)
 from mace.python.tools.ir.evaluate import run_graph
 
 

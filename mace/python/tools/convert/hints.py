@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mace.python.tools.config.deployment import ModelConfig
-from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 
 _FIXED = "give fixed input_shapes"
 _NUMBERS = "give the open dimensions numbers (--dims, or dims of mace.load)"

@@ -14,8 +14,8 @@ from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.export import ExportOptions, InputSignature
 from mace.python.tools.export.storage import Storage
-from mace.python.tools.importers.base import (
-    ImportModelError,
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,

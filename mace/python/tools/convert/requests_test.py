@@ -10,7 +10,7 @@ import pytest
 
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.convert.requests import check_states, import_request
-from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.ir import DataFormat, DataType, GraphBuilder
 
 _DEPLOYMENT = """

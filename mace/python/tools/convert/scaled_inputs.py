@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mace.python.tools.config.border_tensor import BorderTensor
 from mace.python.tools.config.vocabulary import DataFormat as BorderFormat
-from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.ir import DataFormat, DataType, Graph, Value
 
 

@@ -11,7 +11,7 @@ from mace.python.tools.config.border_tensor import BorderTensor
 from mace.python.tools.config.vocabulary import DataFormat as BorderFormat
 from mace.python.tools.convert.scaled_inputs import scale_inputs, scaled
 from mace.python.tools.data_type import DataType as BorderType
-from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.ir import DataFormat, DataType, Graph, GraphBuilder
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.passes import optimize

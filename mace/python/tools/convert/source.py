@@ -23,15 +23,18 @@ from mace.python.tools.convert.requests import (
 from mace.python.tools.convert.scaled_inputs import scale_inputs
 from mace.python.tools.errors import MaceError
 from mace.python.tools.fetch import fetch_files, file_sha256
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.description import (
+    TensorDescription,
+    describe_model,
+)
+from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnknownTensorError,
     UnsupportedNodesError,
-    load_importer,
 )
-from mace.python.tools.importers.description import TensorDescription, describe_model
-from mace.python.tools.importers.journal import Journal
-from mace.python.tools.importers.recognise import check_platform
+from mace.python.tools.importers.frame.journal import Journal
+from mace.python.tools.importers.frame.recognise import check_platform
+from mace.python.tools.importers.frame.request import load_importer
 from mace.python.tools.ir import DataType, Graph, GraphError, assign_subgraphs
 from mace.python.tools.ir.shapes import format_shape
 from mace.python.tools.passes import optimize

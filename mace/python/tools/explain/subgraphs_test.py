@@ -17,7 +17,7 @@ from mace.python.tools.config.problems import ConfigError
 from mace.python.tools.explain.explain import explain_deployment
 from mace.python.tools.explain.options import ExplainOptions
 from mace.python.tools.export.model_file import read_message
-from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.run.testing.project import Project
 
 _DEPLOYMENT = """

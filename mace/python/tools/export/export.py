@@ -16,7 +16,7 @@ from mace.python.tools.export.eight_bit import StoredInEightBits
 from mace.python.tools.export.naming import Names
 from mace.python.tools.export.packing import Layout
 from mace.python.tools.export.storage import Storage
-from mace.python.tools.importers.base import UnsupportedNodes
+from mace.python.tools.importers.frame.errors import UnsupportedNodes
 from mace.python.tools.ir import DataFormat, DataType, Graph, Op, Value
 from mace.python.tools.ir.layout import NHWC_TO_NCHW
 from mace.python.tools.ir.quantized_ops import is_quantized

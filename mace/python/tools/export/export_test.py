@@ -38,7 +38,7 @@ from mace.python.tools.export.packing import (
 )
 from mace.python.tools.export.storage import Storage, encode
 from mace.python.tools.export.testing import read_model
-from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.ir import (
     DataFormat,
     DataType,

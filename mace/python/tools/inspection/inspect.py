@@ -10,7 +10,7 @@ from typing import TextIO
 from mace.python.tools.check.check import check_model
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.convert.source import fetch_sources
-from mace.python.tools.importers.description import describe_model
+from mace.python.tools.importers.frame.description import describe_model
 from mace.python.tools.inspection.findings import Inspection
 from mace.python.tools.inspection.options import InspectOptions
 from mace.python.tools.inspection.show import inspection_json, inspection_text

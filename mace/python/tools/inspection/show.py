@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mace.python.installation import command
-from mace.python.tools.importers.description import TensorDescription
-from mace.python.tools.importers.journal import Outcome
+from mace.python.tools.importers.frame.description import TensorDescription
+from mace.python.tools.importers.frame.journal import Outcome
 from mace.python.tools.inspection.findings import Inspection
 from mace.python.tools.ir.shapes import format_shape
 from mace.python.tools.wording import counted

@@ -14,7 +14,6 @@ else would mix the rest with the results, and is refused.
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +21,6 @@ from typing import Any
 from mace.python.tools.ir.infer import ShapeError
 from mace.python.tools.ir.node import Op, Value
 from mace.python.tools.ir.op_rules import rules_of
-from mace.python.tools.ir.shapes import normalize_axis, static
 
 
 @dataclass(frozen=True)
@@ -116,8 +114,10 @@ class CountedValues:
         if not found:
             return
         axis = None
-        if len({counted.count for _, counted in found}) == 1:
-            axis = _axis_behind(op, dict(found))
+        one = len({counted.count for _, counted in found}) == 1
+        if one and all(op.input(index).shape is not None for index, _ in found):
+            axes = {index: counted.axis for index, counted in found}
+            axis = rules_of(op.type).moves_axis(op, axes)
         if axis is None:
             reader, counted = op.input(found[0][0]), found[0][1]
             raise ShapeError(
@@ -127,219 +127,3 @@ class CountedValues:
             )
         for value in op.outputs:
             self._counted[value] = Counted(found[0][1].count, axis)
-
-
-def _axis_behind(op: Op, inputs: dict[int, Counted]) -> int | None:
-    """The axis of the outputs where the counted axis of the inputs comes; None if
-    elements along it meet.
-    """
-    if any(op.input(i).shape is None for i in inputs):
-        return None
-    if op.type in ("Cast", "Identity", "Where") or rules_of(op.type).elementwise:
-        return _elementwise(op, inputs)
-    if op.type == "Concat":
-        return _joined(op, inputs)
-    if op.type == "Gather":
-        return _gathered(op, inputs)
-    if op.type in ("GatherElements", "GatherNd"):
-        return _chosen(op, inputs)
-    if op.type == "RoiAlign":
-        rows = set(inputs) <= {1, 2} and all(c.axis == 0 for c in inputs.values())
-        return 0 if rows else None
-    if op.type == "MatMul":
-        return _multiplied(op, inputs)
-    if op.type == "Stack":
-        return _stacked(op, inputs)
-    if op.type in _IMAGES:
-        return 0 if set(inputs) == {0} and inputs[0].axis == 0 else None
-    move = _MOVES.get(op.type)
-    if move is None or set(inputs) != {0}:
-        return None
-    return move(op, len(op.input(0).shape or ()), inputs[0].axis)
-
-
-def _elementwise(op: Op, inputs: dict[int, Counted]) -> int | None:
-    shape = op.outputs[0].shape
-    if shape is None:
-        return None
-    # Broadcasting aligns the last axes.
-    places = {
-        len(shape) - len(op.input(i).shape or ()) + c.axis for i, c in inputs.items()
-    }
-    if len(places) != 1:
-        return None
-    place = places.pop()
-    for index, value in enumerate(op.inputs):
-        if value is None or index in inputs:
-            continue
-        if value.shape is None:
-            return None
-        axis = place - len(shape) + len(value.shape)
-        if axis >= 0 and value.shape[axis] != 1:
-            return None
-    return place
-
-
-def _joined(op: Op, inputs: dict[int, Counted]) -> int | None:
-    axes = {counted.axis for counted in inputs.values()}
-    rank = len(op.input(0).shape or ())
-    if len(axes) != 1 or len(inputs) != len(op.inputs):
-        return None
-    axis = axes.pop()
-    return None if axis == normalize_axis(op.attr("axis"), rank) else axis
-
-
-def _gathered(op: Op, inputs: dict[int, Counted]) -> int | None:
-    if len(inputs) != 1:
-        return None
-    ((port, counted),) = inputs.items()
-    data, indices = op.input(0).shape, op.input(1).shape
-    if data is None or indices is None:
-        return None
-    axis = normalize_axis(op.attr("axis"), len(data))
-    if port == 1:
-        return axis + counted.axis
-    if counted.axis == axis:
-        return None
-    return counted.axis + (len(indices) - 1 if counted.axis > axis else 0)
-
-
-def _multiplied(op: Op, inputs: dict[int, Counted]) -> int | None:
-    """Rows of the first operand, or the same batch of both."""
-    ranks = [len(op.input(i).shape or ()) for i in (0, 1)]
-    behind = {ranks[i] - c.axis for i, c in inputs.items()}
-    if len(behind) != 1:
-        return None
-    (place,) = behind
-    rank = max(ranks)
-    if place > 2:
-        for i in {0, 1} - set(inputs):
-            shape = op.input(i).shape or ()
-            if len(shape) >= place and shape[-place] != 1:
-                return None
-        return rank - place
-    rows = place == (1 if op.attr("transpose_a") else 2)
-    return rank - 2 if rows and set(inputs) == {0} else None
-
-
-def _stacked(op: Op, inputs: dict[int, Counted]) -> int | None:
-    axes = {counted.axis for counted in inputs.values()}
-    if len(axes) != 1 or len(inputs) != len(op.inputs):
-        return None
-    axis = axes.pop()
-    added = normalize_axis(op.attr("axis"), len(op.input(0).shape or ()) + 1)
-    return axis + 1 if added <= axis else axis
-
-
-def _chosen(op: Op, inputs: dict[int, Counted]) -> int | None:
-    """Indices with axes that the output has, too."""
-    if set(inputs) != {1}:
-        return None
-    axis, last = inputs[1].axis, len(op.input(1).shape or ()) - 1
-    if op.type == "GatherNd" and not op.attr("batch_dims") <= axis < last:
-        return None
-    return axis
-
-
-def _reshaped(op: Op, rank: int, axis: int) -> int | None:
-    """The only axis with as many elements before and behind."""
-    before, after = static(op.input(0).shape), static(op.outputs[0].shape)
-    if before is None or after is None or 0 in before:
-        return None
-    outer, inner = math.prod(before[:axis]), math.prod(before[axis + 1 :])
-    places = [
-        place
-        for place, length in enumerate(after)
-        if length == before[axis]
-        and math.prod(after[:place]) == outer
-        and math.prod(after[place + 1 :]) == inner
-    ]
-    return places[0] if len(places) == 1 else None
-
-
-def _transposed(op: Op, rank: int, axis: int) -> int | None:
-    return int(list(op.attr("perm")).index(axis))
-
-
-def _without(removed: set[int], axis: int) -> int | None:
-    return None if axis in removed else axis - sum(r < axis for r in removed)
-
-
-def _squeezed(op: Op, rank: int, axis: int) -> int | None:
-    axes = [normalize_axis(a, rank) for a in op.attr("axes")]
-    return _without(set(axes), axis) if axes else None
-
-
-def _expanded(op: Op, rank: int, axis: int) -> int | None:
-    axes = op.attr("axes")
-    added = {normalize_axis(a, rank + len(axes)) for a in axes}
-    return [i for i in range(rank + len(axes)) if i not in added][axis]
-
-
-def _sliced(op: Op, rank: int, axis: int) -> int | None:
-    if axis in {normalize_axis(a, rank) for a in op.attr("axes")}:
-        return None
-    removed = {normalize_axis(a, rank) for a in op.attr("shrink_axes")}
-    return _without(removed, axis)
-
-
-def _reduced(op: Op, rank: int, axis: int) -> int | None:
-    axes = {normalize_axis(a, rank) for a in op.attr("axes")}
-    if not axes or axis in axes:
-        return None
-    return axis if op.attr("keep_dims") else _without(axes, axis)
-
-
-def _beside(op: Op, rank: int, axis: int) -> int | None:
-    """Elements along another axis meet, and its position remains."""
-    return None if axis == normalize_axis(op.attr("axis"), rank) else axis
-
-
-def _summed(op: Op, rank: int, axis: int) -> int | None:
-    # Elements before another one count if it does.
-    return axis if not op.attr("reverse") else _beside(op, rank, axis)
-
-
-def _not_last(op: Op, rank: int, axis: int) -> int | None:
-    return None if axis == rank - 1 else axis
-
-
-def _padded(op: Op, rank: int, axis: int) -> int | None:
-    return axis if not any(op.attr("pads")[2 * axis : 2 * axis + 2]) else None
-
-
-# Operators on images, each of which has its own result.
-_IMAGES = frozenset(
-    {
-        "BatchNorm",
-        "Conv2D",
-        "Deconv2D",
-        "DepthToSpace",
-        "DepthwiseConv2D",
-        "DepthwiseDeconv2D",
-        "Im2Col",
-        "InstanceNorm",
-        "LocalResponseNorm",
-        "Pooling",
-        "Resize",
-        "SpaceToDepth",
-        "VolumePooling",
-    }
-)
-# Where the axis of the first input comes, by operator.
-_MOVES: dict[str, Callable[[Op, int, int], int | None]] = {
-    "ArgMax": _beside,
-    "CumSum": _summed,
-    "ExpandDims": _expanded,
-    "FullyConnected": _not_last,
-    "LayerNorm": _not_last,
-    "Pad": _padded,
-    "Reduce": _reduced,
-    "Reshape": _reshaped,
-    "Softmax": _beside,
-    "Split": _beside,
-    "Squeeze": _squeezed,
-    "StridedSlice": _sliced,
-    "TopK": _beside,
-    "Transpose": _transposed,
-}

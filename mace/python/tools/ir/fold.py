@@ -39,7 +39,7 @@ def fold_op(graph: Graph, op: Op) -> bool:
         return False
     saturated = bool(saturated_operands(op))
     if saturated and computes_with_integers(op):
-        return False  # of other numbers than the model's; see importers/base.py
+        return False  # of other numbers than the model's; see importers/frame/errors.py
     before = sum(v.constant.size for v in op.inputs if v and v.constant)
     after = 0
     for value in op.outputs:

@@ -77,6 +77,6 @@ def run(args: argparse.Namespace) -> int:
     written = op.write(ROOT)
     sys.stdout.write(f"Written into {ROOT}:\n")
     sys.stdout.writelines(f"  {path}\n" for path in written)
-    handlers = " mace/python/tools/importers/onnx/handlers" if op.onnx else ""
+    handlers = " mace/python/tools/importers/standard/handlers" if op.onnx else ""
     sys.stdout.write(_NEXT.format(op=op.op_type, room=op.room, handlers=handlers))
     return 0

@@ -20,7 +20,7 @@ from mace.python.tools.errors import UsageError
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _OPS = Path("mace", "ops")
-_HANDLERS = Path("mace", "python", "tools", "importers", "onnx", "handlers")
+_HANDLERS = Path("mace", "python", "tools", "importers", "standard", "handlers")
 
 
 @dataclass(frozen=True)

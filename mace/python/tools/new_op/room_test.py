@@ -33,7 +33,7 @@ def checkout(tmp_path: Path) -> Path:
         shutil.copy(_OPS / name, ops / name)
     (ops / "window").mkdir()
     handlers = (
-        tmp_path / "mace" / "python" / "tools" / "importers" / "onnx" / "handlers"
+        tmp_path / "mace" / "python" / "tools" / "importers" / "standard" / "handlers"
     )
     handlers.mkdir(parents=True)
     return tmp_path
@@ -76,7 +76,7 @@ def test_names_that_cannot_be_are_refused(
 
 def test_no_file_is_replaced(checkout: Path) -> None:
     op = NewOp("Erf", onnx="Erf")
-    handler = checkout / "mace/python/tools/importers/onnx/handlers/erf_test.py"
+    handler = checkout / "mace/python/tools/importers/standard/handlers/erf_test.py"
     handler.write_text("mine")
     with pytest.raises(UsageError, match="erf_test.py already"):
         op.write(checkout)

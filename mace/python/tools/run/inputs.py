@@ -18,7 +18,7 @@ from mace.python.tools.config.values import FileRef
 from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import MaceError
 from mace.python.tools.fetch import fetch_file
-from mace.python.tools.importers.model_file import other_format
+from mace.python.tools.importers.frame.model_file import other_format
 
 _LOG = logging.getLogger(__name__)
 

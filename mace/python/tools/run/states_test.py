@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.export.model_file import read_message
-from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.run.inputs import InputDataError
 from mace.python.tools.run.testing.project import Project
 

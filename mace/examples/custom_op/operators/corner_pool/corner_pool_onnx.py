@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from onnx.reference.op_run import OpRun
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.node import HANDLERS, Node
 
 # What `mode` says: the axis of [N, C, H, W], and whether it is followed from its end.
 _MODES = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     make_model,

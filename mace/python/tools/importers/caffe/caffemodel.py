@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mace.python.tools.importers.base import ImportModelError
-from mace.python.tools.importers.model_file import Buffer, map_file, other_format
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.model_file import Buffer, map_file, other_format
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import ImportModelError
 from mace.python.tools.importers.caffe.caffemodel import read_weights
 from mace.python.tools.importers.caffe.testing import fill_blob, messages, rand
+from mace.python.tools.importers.frame.errors import ImportModelError
 
 
 def _write(folder: Path, data: Any) -> Path:

@@ -8,13 +8,16 @@ from collections import Counter
 from pathlib import Path
 
 from mace.python.tools.importers.caffe.net import DATA_TYPES, read_net
-from mace.python.tools.importers.description import ModelDescription, TensorDescription
+from mace.python.tools.importers.frame.description import (
+    ModelDescription,
+    TensorDescription,
+)
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 
 
 def describe_model(model: Path, weights: Path | None) -> ModelDescription:
-    """See `importers.description.Describer`. Results are the blobs that no layer
+    """See `importers.frame.description.Describer`. Results are the blobs that no layer
     reads.
     """
     del weights

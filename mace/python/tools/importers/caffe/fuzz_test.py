@@ -20,15 +20,15 @@ import numpy as np
 import pytest
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import (
-    ImportModelError,
+from mace.python.tools.importers.caffe import HANDLERS, import_model
+from mace.python.tools.importers.caffe.networks import NETWORKS, Network
+from mace.python.tools.importers.caffe.testing import write_net
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
 )
-from mace.python.tools.importers.caffe import HANDLERS, import_model
-from mace.python.tools.importers.caffe.networks import NETWORKS, Network
-from mace.python.tools.importers.caffe.testing import write_net
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
 

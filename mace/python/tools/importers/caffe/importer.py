@@ -12,18 +12,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 
-from mace.python.tools.importers.base import (
-    ImportModelError,
-    ImportRequest,
-    InputSpec,
-    UnknownTensorError,
-    UnsupportedNodes,
-    framework_format,
-    refusal_of,
-    unknown_tensor,
-    user_to_framework,
-)
-from mace.python.tools.importers.budget import one_budget
 from mace.python.tools.importers.caffe.caffemodel import Blob, read_weights
 from mace.python.tools.importers.caffe.layer import HANDLERS, NO_WEIGHTS, Layer
 from mace.python.tools.importers.caffe.net import (
@@ -34,7 +22,21 @@ from mace.python.tools.importers.caffe.net import (
     read_net,
 )
 from mace.python.tools.importers.caffe.refused import REFUSED
-from mace.python.tools.importers.shapes import contradiction
+from mace.python.tools.importers.frame.budget import one_budget
+from mace.python.tools.importers.frame.errors import (
+    ImportModelError,
+    UnknownTensorError,
+    UnsupportedNodes,
+    refusal_of,
+    unknown_tensor,
+)
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    framework_format,
+    user_to_framework,
+)
+from mace.python.tools.importers.frame.shapes import contradiction
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.layout import NHWC_TO_NCHW
@@ -64,7 +66,7 @@ _LEARNED_OPERAND = frozenset(("Scale", "Bias"))
 
 @one_budget()
 def import_model(request: ImportRequest) -> Graph:
-    """Imports a prototxt and a caffemodel; see `importers.base.Importer`."""
+    """Imports a prototxt and a caffemodel; see `Importer`."""
     net = read_net(request.model_path)
     if request.weight_path is None:
         raise ImportModelError(

@@ -10,13 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import (
-    ImportModelError,
-    ImportRequest,
-    InputSpec,
-    OutputSpec,
-    UnsupportedNodesError,
-)
 from mace.python.tools.importers.caffe import import_model
 from mace.python.tools.importers.caffe.testing import (
     import_net,
@@ -25,7 +18,16 @@ from mace.python.tools.importers.caffe.testing import (
     with_inputs,
     write_net,
 )
-from mace.python.tools.importers.journal import Journal, Outcome
+from mace.python.tools.importers.frame.errors import (
+    ImportModelError,
+    UnsupportedNodesError,
+)
+from mace.python.tools.importers.frame.journal import Journal, Outcome
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import HandlerTable, UnsupportedNodeError
 from mace.python.tools.importers.caffe.caffemodel import Blob
 from mace.python.tools.importers.caffe.net import NetLayer
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.handlers import HandlerTable
 from mace.python.tools.ir.builder import GraphBuilder, narrow
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import DataType

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mace.python.tools.importers.base import ImportModelError
 from mace.python.tools.importers.caffe.text_format import (
     TextError,
     Unknown,
     parse_text,
 )
 from mace.python.tools.importers.caffe.upgrade import upgrade_layers
-from mace.python.tools.importers.model_file import map_file, other_format
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.model_file import map_file, other_format
 from mace.python.tools.proto import load_proto
 
 _PROTO = "mace/python/tools/importers/caffe/caffe.proto"

@@ -10,10 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.caffe import import_model
 from mace.python.tools.importers.caffe.layer import HANDLERS
 from mace.python.tools.importers.caffe.net import read_net
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat, Graph

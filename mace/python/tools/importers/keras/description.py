@@ -8,7 +8,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from mace.python.tools.importers.description import ModelDescription, TensorDescription
+from mace.python.tools.importers.frame.description import (
+    ModelDescription,
+    TensorDescription,
+)
 from mace.python.tools.importers.keras.formats import image_order
 from mace.python.tools.importers.keras.importer import declared
 from mace.python.tools.importers.keras.network import (
@@ -22,7 +25,7 @@ from mace.python.tools.ir.shapes import from_ints
 
 
 def describe_model(model: Path, weights: Path | None) -> ModelDescription:
-    """See `importers.description.Describer`."""
+    """See `importers.frame.description.Describer`."""
     del weights
     network = read_model(model)
     first = next(iter(network.layers.values()))

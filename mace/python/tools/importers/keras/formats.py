@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import HANDLERS, Context
 from mace.python.tools.importers.keras.layer import Layer
 from mace.python.tools.importers.keras.network import Network

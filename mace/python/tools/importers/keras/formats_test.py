@@ -14,7 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.keras import import_model
 from mace.python.tools.importers.keras.description import describe_model
 from mace.python.tools.importers.keras.testing import Family, fill, rand, results_of

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.budget import budget
+from mace.python.tools.importers.frame.budget import budget
 from mace.python.tools.ir.dtypes import Array
 
 _WORKER = Path(__file__).with_name("hdf5_worker.py")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.keras import hdf5
 from mace.python.tools.importers.keras.hdf5 import (
     DamagedFileError,

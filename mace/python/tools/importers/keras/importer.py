@@ -13,19 +13,22 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.budget import one_budget
+from mace.python.tools.importers.frame.errors import (
     ImportModelError,
-    ImportRequest,
-    InputSpec,
     UnsupportedNodeError,
     UnsupportedNodes,
-    border_type,
-    framework_format,
     refusal_of,
     unknown_tensor,
+)
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    border_type,
+    framework_format,
     user_to_framework,
 )
-from mace.python.tools.importers.budget import one_budget
+from mace.python.tools.importers.frame.shapes import check_declared_shape
 from mace.python.tools.importers.keras.context import HANDLERS, Context
 from mace.python.tools.importers.keras.formats import call_handler, image_order
 from mace.python.tools.importers.keras.layer import Layer
@@ -40,7 +43,6 @@ from mace.python.tools.importers.keras.network import (
 )
 from mace.python.tools.importers.keras.reader import read_model
 from mace.python.tools.importers.keras.refused import REFUSED
-from mace.python.tools.importers.shapes import check_declared_shape
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Graph, Value
@@ -67,7 +69,7 @@ _INPUT_TYPES = {
 
 @one_budget()
 def import_model(request: ImportRequest) -> Graph:
-    """Imports a model of Keras; see `importers.base.Importer`."""
+    """Imports a model of Keras; see `Importer`."""
     return _Import(request, read_model(request.model_path)).run()
 
 

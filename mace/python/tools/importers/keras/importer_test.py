@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.errors import (
     ImportModelError,
+    UnsupportedNodesError,
+)
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
-    UnsupportedNodesError,
 )
 from mace.python.tools.importers.keras import import_model
 from mace.python.tools.importers.keras.description import describe_model

@@ -16,8 +16,13 @@ import numpy as np
 
 from mace.python.installation import install
 from mace.python.tools.errors import MissingToolError
-from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
-from mace.python.tools.importers.budget import budget
+from mace.python.tools.importers.frame.budget import budget
+from mace.python.tools.importers.frame.errors import (
+    ImportModelError,
+    UnsupportedNodeError,
+)
+from mace.python.tools.importers.frame.model_file import map_file, other_format
+from mace.python.tools.importers.frame.zip_file import DamagedZipError, ZipFile
 from mace.python.tools.importers.keras.hdf5 import ForeignPartError, Hdf5File
 from mace.python.tools.importers.keras.layer import NETWORKS
 from mace.python.tools.importers.keras.network import Network, read_network
@@ -25,8 +30,6 @@ from mace.python.tools.importers.keras.variables import (
     attach_by_class,
     attach_by_order,
 )
-from mace.python.tools.importers.model_file import map_file, other_format
-from mace.python.tools.importers.zip_file import DamagedZipError, ZipFile
 from mace.python.tools.ir.dtypes import Array, DataType
 
 _ZIP = b"PK\x03\x04"

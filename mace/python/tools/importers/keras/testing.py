@@ -11,7 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.keras import HANDLERS, import_model
 from mace.python.tools.importers.tensorflow.testing import computed
 from mace.python.tools.ir.dtypes import Array, DataType

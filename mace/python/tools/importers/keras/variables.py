@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import HANDLERS, VARIABLES
 from mace.python.tools.importers.keras.layer import Layer, snake_case
 from mace.python.tools.importers.keras.network import INPUT, Network

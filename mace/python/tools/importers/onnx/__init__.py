@@ -10,6 +10,6 @@ with signals_held():
     import onnx  # noqa: F401
 
 from mace.python.tools.importers.onnx.importer import STRUCTURES, import_model
-from mace.python.tools.importers.onnx.node import HANDLERS
+from mace.python.tools.importers.standard.node import HANDLERS
 
 __all__ = ["HANDLERS", "STRUCTURES", "import_model"]

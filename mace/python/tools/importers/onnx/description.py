@@ -9,15 +9,18 @@ from pathlib import Path
 
 import onnx
 
-from mace.python.tools.importers.description import ModelDescription, TensorDescription
+from mace.python.tools.importers.frame.description import (
+    ModelDescription,
+    TensorDescription,
+)
 from mace.python.tools.importers.onnx.mapped_file import read_model
 from mace.python.tools.importers.onnx.scope import declared_shape, free_inputs, opsets
-from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES
+from mace.python.tools.importers.standard.element_types import ELEMENT_TYPES
 from mace.python.tools.ir.graph import DataFormat
 
 
 def describe_model(model: Path, weights: Path | None) -> ModelDescription:
-    """See `importers.description.Describer`."""
+    """See `importers.frame.description.Describer`."""
     del weights
     file = read_model(model)
     graph = file.proto.graph

@@ -10,8 +10,11 @@ from collections.abc import Iterable, Iterator
 import onnx
 import onnx.inliner
 
-from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
-from mace.python.tools.importers.budget import budget, expanded
+from mace.python.tools.importers.frame.budget import budget, expanded
+from mace.python.tools.importers.frame.errors import (
+    ImportModelError,
+    UnsupportedNodeError,
+)
 from mace.python.tools.importers.onnx.inner_graphs import graphs_of
 from mace.python.tools.importers.onnx.mapped_file import MappedModel
 

@@ -12,8 +12,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from mace.python.tools.importers.base import (
-    ImportModelError,
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,

@@ -20,10 +20,14 @@ import onnx
 import pytest
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.onnx import import_model
-from mace.python.tools.importers.onnx.node import HANDLERS
 from mace.python.tools.importers.onnx.testing import make_model, normal
+from mace.python.tools.importers.standard.node import HANDLERS
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize

@@ -7,31 +7,30 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import onnx
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.budget import budget, one_budget
+from mace.python.tools.importers.frame.errors import (
     MALFORMED,
     MALFORMED_NODE_ERRORS,
     ImportModelError,
-    ImportRequest,
     UnsupportedNodeError,
     UnsupportedNodes,
-    border_type,
-    framework_format,
     malformed_node,
 )
-from mace.python.tools.importers.budget import budget, one_budget
-from mace.python.tools.importers.journal import NodeEntry, Outcome
-from mace.python.tools.importers.onnx.counted_nodes import convert_counted
+from mace.python.tools.importers.frame.journal import NodeEntry, Outcome
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    border_type,
+    framework_format,
+)
 from mace.python.tools.importers.onnx.element_types import ElementTypes
-from mace.python.tools.importers.onnx.folding import fold_node
 from mace.python.tools.importers.onnx.inferred import inferred_outputs
 from mace.python.tools.importers.onnx.inner_graphs import reads
 from mace.python.tools.importers.onnx.least_nodes import least_nodes, numbers_of
 from mace.python.tools.importers.onnx.mapped_file import read_model
-from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.importers.onnx.node import node_of
 from mace.python.tools.importers.onnx.scope import Scope, open_scope
 from mace.python.tools.importers.onnx.sequences import (
     Known,
@@ -39,9 +38,11 @@ from mace.python.tools.importers.onnx.sequences import (
     find_handler,
     sequence_types,
 )
-from mace.python.tools.importers.onnx.standard_functions import Body, standard_body
 from mace.python.tools.importers.onnx.subgraphs import RUN
 from mace.python.tools.importers.onnx.tensors import TensorReader
+from mace.python.tools.importers.standard.bodies import Body
+from mace.python.tools.importers.standard.convert import convert
+from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.infer import ShapeError
@@ -59,7 +60,7 @@ STRUCTURES = tuple(sorted([*RUN, *sequence_types()]))
 
 @one_budget()
 def import_model(request: ImportRequest) -> Graph:
-    """Reads an ONNX model; see `Importer` in importers/base.py."""
+    """Reads an ONNX model; see `Importer`."""
     model = read_model(request.model_path)
     scope = open_scope(model, request)
     types = ElementTypes(model.proto)
@@ -222,7 +223,7 @@ class _GraphImporter:
         given: Sequence[Known | None],
         inputs: Sequence[Value | None],
     ) -> dict[str, Known]:
-        node = Node(
+        node = node_of(
             proto,
             self._opset,
             inputs,
@@ -247,37 +248,13 @@ class _GraphImporter:
         return self._convert_tensors(proto, node)
 
     def _convert_tensors(self, proto: onnx.NodeProto, node: Node) -> dict[str, Known]:
-        inputs = node.inputs
         handler = HANDLERS.find(_type(proto))
-        reason = _no_handler(proto)
-        if handler is not None:
-            try:
-                # Infinities and NaN are allowed in a model.
-                counted = self._builder.counted
-                with np.errstate(all="ignore"):
-                    if convert_counted(node):
-                        return {**node.results}
-                    with counted.require_reads(inputs):
-                        handler(node)
-                return {**node.results}
-            except UnsupportedNodeError as error:
-                reason = error
-            except MaceError:
-                raise
-            except MALFORMED_NODE_ERRORS as error:
-                raise malformed_node(error) from error
-            self._discard(proto)
-        folded = fold_node(proto, self._opset, inputs, self._builder)
-        if folded is not None:
-            return {**folded}
-        body = standard_body(proto, self._opset, inputs, _label(proto))
-        if body is None:
-            raise reason
-        try:
+        lacking = _no_handler(proto)
+
+        def expand(body: Body) -> dict[str, Known]:
             return self._expand(proto, body)
-        except UnsupportedNodeError as error:
-            # The reason of the operator's own handler says more to the user.
-            raise (error if handler is None else reason) from error
+
+        return {**convert(node, handler, lacking, lambda: proto, expand)}
 
     def _expand(self, proto: onnx.NodeProto, body: Body) -> dict[str, Known]:
         """The results of the nodes that a node consists of."""
@@ -346,15 +323,6 @@ class _GraphImporter:
                 graph.rename_value(
                     graph.values[name], graph.unique_name(f"{name}/helper")
                 )
-
-    def _discard(self, proto: onnx.NodeProto) -> None:
-        """Removes outputs that a handler created before it failed."""
-        graph = self._builder.graph
-        for name in _named(proto):
-            value = graph.values.get(name)
-            if value is not None and name not in self._values:
-                graph.rename_value(value, graph.unique_name(f"{name}/discarded"))
-                value.source = None
 
     def bind(self, name: str, value: Known) -> None:
         """Gives a value a new name (subgraphs.py)."""

@@ -14,12 +14,14 @@ import onnx
 import pytest
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.errors import (
     ImportModelError,
+    UnsupportedNodesError,
+)
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
-    UnsupportedNodesError,
 )
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.importers.onnx.testing import (

@@ -10,7 +10,10 @@ from collections.abc import Mapping, Sequence
 
 import onnx
 
-from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES, tensor_type_of
+from mace.python.tools.importers.standard.element_types import (
+    ELEMENT_TYPES,
+    tensor_type_of,
+)
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import Shape

@@ -20,9 +20,9 @@ import onnx
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
-from mace.python.tools.importers.base import ImportModelError
-from mace.python.tools.importers.budget import FLOOR_NODES, TIMES
-from mace.python.tools.importers.model_file import Buffer, map_file, other_format
+from mace.python.tools.importers.frame.budget import FLOOR_NODES, TIMES
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.model_file import Buffer, map_file, other_format
 from mace.python.tools.importers.onnx.inner_graphs import graphs_of
 
 # The location in our entries: no file can have this name. A model that contains it

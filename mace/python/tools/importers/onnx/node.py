@@ -1,494 +1,66 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One ONNX node, as passed to its handler."""
+"""A node of an ONNX file, as a handler sees it."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence, Set
 
-import numpy as np
 import onnx
 
-from mace.python.tools.catalogue import attribute_problems, default_catalogue
-from mace.python.tools.importers.base import HandlerTable, UnsupportedNodeError
 from mace.python.tools.importers.onnx.element_types import ElementTypes
 from mace.python.tools.importers.onnx.tensors import TensorReader
-from mace.python.tools.ir.builder import GraphBuilder, narrow
-from mace.python.tools.ir.constant import Constant
-from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.importers.standard.attributes import Attributes
+from mace.python.tools.importers.standard.node import HANDLERS, Node
+from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import Shape, static
 
-Handler = Callable[["Node"], None]
-
-HANDLERS: HandlerTable[Handler] = HandlerTable(
-    "mace.python.tools.importers.onnx.handlers"
-)
-
-STATIC_HINT = (
-    "give fixed input_shapes, or simplify the model (tools/onnx_optimizer.py) so "
-    "that it becomes a constant"
-)
+# Handlers of users' own are written with these.
+__all__ = ["HANDLERS", "Node", "node_of"]
 
 
-# Types of few bits, in which not all operators compute.
-_NARROW = frozenset({DataType.BOOL, DataType.INT8, DataType.UINT8})
-# Operators whose results are elements of their inputs, with an attribute by which that
-# is so.
-_CHOOSE: dict[str, tuple[str, frozenset[str]]] = {
-    **dict.fromkeys(
-        (
-            *("Concat", "DepthToSpace", "Gather", "GatherElements", "GatherNd"),
-            *("Pad", "Reshape", "SpaceToDepth", "Split", "Stack", "StridedSlice"),
-            "Where",
-        ),
-        ("", frozenset()),
-    ),
-    "Eltwise": ("mode", frozenset({"MAX", "MIN"})),
-    "Pooling": ("mode", frozenset({"MAX"})),
-    "Resize": ("mode", frozenset({"NEAREST"})),
-    "Scatter": ("mode", frozenset({"SET"})),
-}
+def node_of(
+    proto: onnx.NodeProto,
+    opset: int,
+    inputs: Sequence[Value | None],
+    builder: GraphBuilder,
+    reader: TensorReader,
+    wanted: Set[str],
+    types: ElementTypes,
+) -> Node:
+    """What a handler is called with.
 
-
-@dataclass(frozen=True)
-class StandIn:
-    """How an operator computes that lacks the type of some inputs.
-
-    Attributes:
-        ports: of these inputs.
-        kept: their type, which the results get.
-        wide: the type in which it computes.
+    Args:
+        reader: of the tensors in its attributes.
+        wanted: the tensors of the model that somebody reads.
+        types: of the model's tensors.
     """
-
-    ports: tuple[int, ...]
-    kept: DataType
-    wide: DataType
-
-
-def stand_in(
-    op_type: str, inputs: Sequence[Value | None], attrs: Mapping[str, Any]
-) -> StandIn | None:
-    """None if the operator takes its inputs, or its result would not be the same."""
-    if op_type not in _CHOOSE:
-        return None
-    name, wanted = _CHOOSE[op_type]
-    if name and attrs.get(name) not in wanted:
-        return _truncated(inputs) if op_type == "Resize" else None
-    schema = default_catalogue()[op_type]
-    lacking = {
-        index: value.dtype
-        for index, value in enumerate(inputs)
-        if value is not None and value.dtype not in schema.input_port(index).types
-    }
-    kept = set(lacking.values())
-    if len(kept) != 1 or not kept <= _NARROW:
-        return None
-    for wide in (DataType.INT32, DataType.FLOAT32):
-        if all(wide in schema.input_port(index).types for index in lacking):
-            return StandIn(tuple(lacking), kept.pop(), wide)
-    return None
+    label = str(proto.name or next(filter(None, proto.output), proto.op_type))
+    return Node(
+        proto.op_type,
+        opset,
+        inputs,
+        list(proto.output),
+        Attributes(proto, lambda tensor: reader.constant(tensor, f"node {label!r}")),
+        builder,
+        label=label,
+        wanted=wanted,
+        stated=_Stated(proto.input, types),
+    )
 
 
-def _truncated(inputs: Sequence[Value | None]) -> StandIn | None:
-    """Integers between which floats are computed, of which the whole part is taken."""
-    x = inputs[0]
-    if x is None or x.dtype not in (*_NARROW, DataType.INT32):
-        return None
-    return StandIn((0,), x.dtype, DataType.FLOAT32)
+class _Stated:
+    """What the model says of a node's inputs."""
 
-
-class Node:
-    """A node with its inputs resolved.
-
-    Handlers read attributes and inputs and emit operators of the catalogue;
-    every named output that somebody reads must be set once, by `emit` or
-    `set_output`. What they cannot express they raise as UnsupportedNodeError.
-
-    Attributes:
-        type: of the ONNX operator.
-        opset: version of the operator set the model was made for.
-        inputs: in ONNX's order, None for one left out.
-        builder: where operators go.
-        label: the node in words, for the names of helper values.
-    """
-
-    def __init__(
-        self,
-        proto: onnx.NodeProto,
-        opset: int,
-        inputs: Sequence[Value | None],
-        builder: GraphBuilder,
-        reader: TensorReader,
-        wanted: Set[str],
-        types: ElementTypes,
-    ) -> None:
-        self.type: str = proto.op_type
-        self.opset = opset
-        self.inputs = tuple(inputs)
-        self.builder = builder
-        self.label: str = proto.name or next(filter(None, proto.output), proto.op_type)
-        self.results: dict[str, Value] = {}
-        self._outputs: list[str] = list(proto.output)
-        self._attributes = {a.name: a for a in proto.attribute}
-        self._reader = reader
-        self._wanted = wanted
+    def __init__(self, names: Sequence[str], types: ElementTypes) -> None:
+        self._names = names
         self._types = types
-        self._input_names: list[str] = list(proto.input)
 
-    # Attributes -----------------------------------------------------------
-
-    def has(self, name: str) -> bool:
-        """Whether the node gives the attribute."""
-        return name in self._attributes
-
-    def integer(self, name: str, default: int) -> int:
-        """An integer attribute."""
-        return int(self._attribute(name, onnx.AttributeProto.INT, default))
-
-    def flag(self, name: str, default: bool) -> bool:
-        """An integer attribute that is 0 or not."""
-        return bool(self.integer(name, int(default)))
-
-    def real(self, name: str, default: float) -> float:
-        """A floating-point attribute."""
-        return float(self._attribute(name, onnx.AttributeProto.FLOAT, default))
-
-    def text(self, name: str, default: str) -> str:
-        """A string attribute."""
-        value = self._attribute(name, onnx.AttributeProto.STRING, default)
-        return value.decode(errors="replace") if isinstance(value, bytes) else value
-
-    def integers(self, name: str, default: Sequence[int] | None = None) -> list[int]:
-        """A list of integers; must be given if there is no default."""
-        if default is None and name not in self._attributes:
-            raise UnsupportedNodeError(f"attribute {name} is missing")
-        return list(self._attribute(name, onnx.AttributeProto.INTS, default))
-
-    def attribute_tensor(self, name: str) -> Constant:
-        """A tensor attribute."""
-        tensor = self._attribute(name, onnx.AttributeProto.TENSOR, None)
-        if tensor is None:
-            raise UnsupportedNodeError(f"attribute {name} is missing")
-        return self._reader.constant(tensor, f"node {self.label!r}")
-
-    def attribute_value(self, name: str) -> Any:
-        """An attribute of any plain type."""
-        return onnx.helper.get_attribute_value(self._attributes[name])
-
-    def _attribute(self, name: str, kind: Any, default: Any) -> Any:
-        attribute = self._attributes.get(name)
-        if attribute is None:
-            return default
-        if attribute.type != kind:
-            raise UnsupportedNodeError(f"attribute {name} has the wrong type")
-        return onnx.helper.get_attribute_value(attribute)
-
-    # Inputs ---------------------------------------------------------------
-
-    def has_input(self, index: int) -> bool:
-        """Whether an optional input is given."""
-        return index < len(self.inputs) and self.inputs[index] is not None
-
-    def input(self, index: int) -> Value:
-        """An input that must be given."""
-        value = self.inputs[index] if index < len(self.inputs) else None
-        if value is None:
-            raise UnsupportedNodeError(f"input {index} is missing")
-        return value
-
-    def integer_type(self, index: int) -> DataType:
-        """The type that ONNX gives an input of integers; its value is narrowed."""
-        value = self.input(index)
-        if value.dtype is not DataType.INT32:
-            return value.dtype
-        dtype = self._types.find(self._input_names[index])
-        if dtype is None:
-            raise UnsupportedNodeError(
-                f"the number of bits of {value.name} is not known"
-            )
-        return dtype
+    def integer_type(self, index: int) -> DataType | None:
+        return self._types.find(self._names[index])
 
     def has_four_bits(self, index: int) -> bool:
-        """Whether the model's file has an input in 4 bits; its value has 8."""
-        return index < len(self._input_names) and self._types.has_four_bits(
-            self._input_names[index]
+        return index < len(self._names) and self._types.has_four_bits(
+            self._names[index]
         )
-
-    def constant(self, index: int, what: str) -> Array:
-        """The elements of an input that must be known now."""
-        value = self.input(index)
-        if not value.is_constant:
-            raise UnsupportedNodeError(
-                f"{what} ({value.name}) is computed at run time", STATIC_HINT
-            )
-        return value.numpy()
-
-    def constant_ints(self, index: int, what: str) -> list[int]:
-        """`constant` as a list of integers."""
-        return [int(v) for v in self.constant(index, what).reshape(-1)]
-
-    def integers_of(
-        self, name: str, index: int, since: int, default: Sequence[int] | None = None
-    ) -> list[int] | None:
-        """The integers of an attribute that became an input in operator set `since`."""
-        if self.opset < since:
-            if not self.has(name):
-                return None if default is None else list(default)
-            return self.integers(name)
-        if not self.has_input(index):
-            return None if default is None else list(default)
-        return self.constant_ints(index, name)
-
-    def shape(self, value: Value) -> Shape:
-        """A shape whose rank must be known."""
-        if value.shape is None:
-            raise UnsupportedNodeError(
-                f"the rank of {value.name} is not known before the run", STATIC_HINT
-            )
-        return value.shape
-
-    def static_shape(self, value: Value) -> tuple[int, ...]:
-        """A shape whose dimensions must all be known."""
-        shape = static(self.shape(value))
-        if shape is None:
-            raise UnsupportedNodeError(
-                f"the shape of {value.name} is not known before the run", STATIC_HINT
-            )
-        return shape
-
-    def require_shape_only(self, value: Value, what: str) -> None:
-        """Refuses a value that depends on more than the shapes of inputs.
-
-        The runtime plans its memory before it computes, so it must be able to
-        compute this beforehand, from the results of Shape and constants.
-        """
-        found = self.unshaped(value)
-        if found is not None:
-            raise UnsupportedNodeError(
-                f"{what} ({value.name}) depends on the elements of {found.name}, not "
-                "only on shapes",
-                STATIC_HINT,
-            )
-
-    def unshaped(self, value: Value) -> Value | None:
-        """What a value depends on besides the shapes of inputs; None if nothing."""
-        stack, seen = [value], {value}
-        while stack:
-            current = stack.pop()
-            if current.is_constant or current.dims is not None:
-                continue
-            if current.producer is None:
-                return current
-            if current.producer.type == "Shape":
-                continue
-            fresh = {v for v in current.producer.inputs if v is not None} - seen
-            stack.extend(fresh)
-            seen |= fresh
-        return None
-
-    def axis(self, axis: int, rank: int) -> int:
-        """An axis counted from the front."""
-        if not -rank <= axis < rank:
-            raise UnsupportedNodeError(f"axis {axis} is outside a rank of {rank}")
-        return axis % rank
-
-    # Outputs --------------------------------------------------------------
-
-    @property
-    def output_name(self) -> str:
-        """The name of the first output that has one: unique in the model."""
-        return next(filter(None, self._outputs), self.label)
-
-    def name_of(self, index: int) -> str:
-        """The name of an output."""
-        return self._outputs[index]
-
-    @property
-    def output_count(self) -> int:
-        """Number of outputs, unnamed ones included."""
-        return len(self._outputs)
-
-    def is_used(self, index: int) -> bool:
-        """Whether somebody reads an output."""
-        name = self._outputs[index] if index < len(self._outputs) else ""
-        return bool(name) and name in self._wanted
-
-    def refuse_output(self, index: int, what: str) -> None:
-        """Refuses the node if an output that MACE lacks is read."""
-        if self.is_used(index):
-            raise UnsupportedNodeError(
-                f"output {index} ({what}) is used", "export the model for inference"
-            )
-
-    def make(
-        self,
-        op_type: str,
-        inputs: Sequence[Value | None],
-        attrs: Mapping[str, Any] | None = None,
-    ) -> Value:
-        """Emits a helper operator and returns its output."""
-        return self._op(op_type, inputs, None, attrs)[0]
-
-    def make_all(
-        self,
-        op_type: str,
-        inputs: Sequence[Value | None],
-        attrs: Mapping[str, Any],
-        count: int,
-    ) -> list[Value]:
-        """Emits a helper operator and returns its outputs."""
-        unique = self.builder.graph.unique_name
-        names = [unique(f"{self.label}/{op_type}_{index}") for index in range(count)]
-        values = self._op(op_type, inputs, names, attrs)
-        for value in values:
-            value.source = None  # no tensor of the framework's
-        return values
-
-    def emit(
-        self,
-        op_type: str,
-        inputs: Sequence[Value | None],
-        attrs: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Emits the operator whose outputs are the node's."""
-        names = [
-            name or self.builder.graph.unique_name(f"{self.label}/unnamed")
-            for name in self._outputs
-        ]
-        ports = default_catalogue()[op_type].outputs
-        if not ports[-1].variadic:
-            names = names[: len(ports)]
-            while len(names) < len(ports):
-                names.append(self.builder.graph.unique_name(f"{self.label}/unnamed"))
-        for name, value in zip(names, self._op(op_type, inputs, names, attrs)):
-            self.results[name] = value
-
-    def apply(self, op_type: str, inputs: Sequence[Value | None]) -> Value:
-        """The result of another ONNX operator with this node's attributes."""
-        return self.apply_all(op_type, inputs, 1)[0]
-
-    def apply_all(
-        self, op_type: str, inputs: Sequence[Value | None], count: int
-    ) -> list[Value]:
-        """Its first results."""
-        handler = HANDLERS.find(op_type)
-        assert handler is not None, op_type
-        graph = self.builder.graph
-        other = copy.copy(self)
-        other.type = op_type
-        other.inputs = tuple(inputs)
-        other.results = {}
-        names: list[str] = []
-        for index in range(count):
-            names.append(graph.unique_name(f"{self.label}/of_{op_type}_{index}"))
-        other._outputs = names
-        other._wanted = frozenset(names)
-        handler(other)
-        values = [other.results[name] for name in names]
-        for value in values:
-            if value.source in names:
-                value.source = None  # no tensor of the framework's
-        return values
-
-    def set_output(self, index: int, value: Value) -> None:
-        """Makes a helper value an output of the node."""
-        if not self.is_used(index):
-            return
-        name = self._outputs[index]
-        fresh = (
-            value.producer is not None
-            and not value.uses
-            and value.source is None
-            and value not in self.inputs
-            and value not in self.builder.graph.outputs
-        )
-        if fresh:
-            # Made for this node alone, so it may take the framework's name.
-            self.builder.graph.rename_value(value, name)
-            value.source = name
-            self.results[name] = value
-        else:
-            self.results[name] = self.builder.alias(value, name)
-
-    def scalar(self, number: float, like: Value) -> Value:
-        """A constant of rank 0 in the type of another value."""
-        return self.literal(number, like.dtype)
-
-    def literal(self, data: Any, dtype: DataType = DataType.FLOAT32) -> Value:
-        """A helper constant."""
-        array = narrow(np.asarray(data, dtype.numpy))
-        return self.builder.graph.add_constant(f"{self.label}/constant", array)
-
-    def lazy(self, constant: Constant, suffix: str) -> Value:
-        """A helper constant that is computed when it is needed."""
-        return self.builder.graph.add_constant(f"{self.label}/{suffix}", constant)
-
-    def transposed(self, constant: Constant, perm: Sequence[int], suffix: str) -> Value:
-        """The same with axis perm[i] as axis i."""
-        name = f"{self.label}/{suffix}"
-        return self.builder.transposed_constant(name, constant, perm)
-
-    def _op(
-        self,
-        op_type: str,
-        inputs: Sequence[Value | None],
-        outputs: Sequence[str] | None,
-        attrs: Mapping[str, Any] | None,
-    ) -> list[Value]:
-        other = stand_in(op_type, inputs, attrs or {})
-        if other is not None:
-            return self._widened_op(op_type, inputs, outputs, attrs, other)
-        values = self.builder.op(
-            op_type,
-            inputs,
-            outputs,
-            attrs,
-            "" if outputs else f"{self.label}/{op_type}",
-        )
-        producer = values[0].producer
-        if producer is None:
-            return values  # known now; nothing of it is left for the run
-        schema = default_catalogue()[op_type]
-        own = {k: v for k, v in producer.attrs.items() if k != "data_format"}
-        problems = attribute_problems(schema, own)
-        if problems:
-            raise UnsupportedNodeError(f"{op_type} {'; '.join(problems)}")
-        for index, value in enumerate(inputs):
-            if value is None:
-                continue
-            types = schema.input_port(index).types
-            if value.dtype not in types:
-                raise UnsupportedNodeError(
-                    f"{value.name} has elements of type {value.dtype.value}; "
-                    f"{op_type} takes {', '.join(t.value for t in types)}"
-                )
-        return values
-
-    def _widened_op(
-        self,
-        op_type: str,
-        inputs: Sequence[Value | None],
-        outputs: Sequence[str] | None,
-        attrs: Mapping[str, Any] | None,
-        other: StandIn,
-    ) -> list[Value]:
-        """The same in another type, between casts that change no number."""
-        wide = other.wide.value
-        widened = list(inputs)
-        for port in other.ports:
-            widened[port] = self.make("Cast", [inputs[port]], {"to": wide.upper()})
-        helpers = outputs and [
-            self.builder.graph.unique_name(f"{name}/{wide}") for name in outputs
-        ]
-        values = self._op(op_type, widened, helpers, attrs)
-        back = {"to": other.kept.value.upper()}
-        results = []
-        for index, value in enumerate(values):
-            value.source = None
-            names = outputs and [outputs[index]]
-            results += self._op("Cast", [value], names, back)
-        return results

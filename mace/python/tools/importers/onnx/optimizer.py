@@ -22,9 +22,9 @@ import onnx
 
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.errors import MaceError, MissingToolError, UsageError
-from mace.python.tools.importers.onnx.folding import evaluate_node
 from mace.python.tools.importers.onnx.inner_graphs import reads
 from mace.python.tools.importers.onnx.mapped_file import read_model
+from mace.python.tools.importers.standard.folding import evaluate_node
 from mace.python.tools.wording import on_one_line
 
 _LOG = logging.getLogger(__name__)

@@ -9,23 +9,22 @@ from dataclasses import dataclass, replace
 
 import onnx
 
-from mace.python.tools.importers.base import (
-    ImportModelError,
+from mace.python.tools.importers.frame.errors import ImportModelError, unknown_tensor
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     border_type,
     framework_format,
-    unknown_tensor,
     user_to_framework,
 )
+from mace.python.tools.importers.frame.shapes import shape_conflict
 from mace.python.tools.importers.onnx.functions import inline_functions
 from mace.python.tools.importers.onnx.inner_graphs import reads
 from mace.python.tools.importers.onnx.mapped_file import MappedModel
-from mace.python.tools.importers.onnx.tensors import (
+from mace.python.tools.importers.standard.element_types import (
     ELEMENT_TYPES,
     element_type_name,
 )
-from mace.python.tools.importers.shapes import shape_conflict
 from mace.python.tools.ir.dims import formula
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat

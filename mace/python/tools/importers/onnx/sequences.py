@@ -14,8 +14,8 @@ from typing import Union
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.node import STATIC_HINT, Node
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.node import STATIC_HINT, Node
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import static
 

@@ -14,12 +14,16 @@ from typing import Protocol
 import numpy as np
 import onnx
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.budget import budget
-from mace.python.tools.importers.onnx.counted_nodes import empty_or
+from mace.python.tools.importers.emit.rounds import (
+    Maker,
+    Part,
+    count_rounds,
+    small_constant,
+)
+from mace.python.tools.importers.frame.budget import budget
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.onnx.inner_graphs import reads
 from mace.python.tools.importers.onnx.least_nodes import least_nodes, stays_true
-from mace.python.tools.importers.onnx.node import STATIC_HINT, Node
 from mace.python.tools.importers.onnx.sequences import (
     Known,
     Tensors,
@@ -28,14 +32,10 @@ from mace.python.tools.importers.onnx.sequences import (
     stacked,
     tensor,
 )
-from mace.python.tools.importers.onnx.standard_functions import renamed
-from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES
-from mace.python.tools.importers.rounds import (
-    Maker,
-    Part,
-    count_rounds,
-    small_constant,
-)
+from mace.python.tools.importers.standard.bodies import renamed
+from mace.python.tools.importers.standard.counted_nodes import empty_or
+from mace.python.tools.importers.standard.element_types import ELEMENT_TYPES
+from mace.python.tools.importers.standard.node import STATIC_HINT, Node
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import format_shape, static
 

@@ -14,16 +14,17 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from mace.python.tools.importers import budget
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame import budget
+from mace.python.tools.importers.frame.errors import (
     ImportModelError,
+    UnsupportedNodesError,
+)
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
-    UnsupportedNodesError,
 )
 from mace.python.tools.importers.onnx import import_model, subgraphs
-from mace.python.tools.importers.onnx.standard_functions import renamed
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     import_proto,
@@ -32,6 +33,7 @@ from mace.python.tools.importers.onnx.testing import (
     run_mace,
     run_onnxruntime,
 )
+from mace.python.tools.importers.standard.bodies import renamed
 from mace.python.tools.ir.dtypes import Array
 
 _FLOAT, _INT64, _BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL

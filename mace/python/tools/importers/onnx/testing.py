@@ -13,7 +13,11 @@ import numpy as np
 import onnx
 import pytest
 
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir.builder import narrow
 from mace.python.tools.ir.dtypes import Array, DataType

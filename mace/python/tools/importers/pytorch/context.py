@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from mace.python.tools.importers.base import HandlerTable, UnsupportedNodeError
-from mace.python.tools.importers.onnx.operators import Operators, Size
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.handlers import HandlerTable
 from mace.python.tools.importers.pytorch.functional import base_name, is_in_place
 from mace.python.tools.importers.pytorch.program import (
     NodeSpec,
@@ -22,6 +22,7 @@ from mace.python.tools.importers.pytorch.program import (
     Unknown,
 )
 from mace.python.tools.importers.pytorch.tensors import ELEMENT_TYPES, type_name
+from mace.python.tools.importers.standard.operators import Operators, Size
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value

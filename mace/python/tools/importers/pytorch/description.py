@@ -7,8 +7,11 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from mace.python.tools.importers.base import ImportModelError
-from mace.python.tools.importers.description import ModelDescription, TensorDescription
+from mace.python.tools.importers.frame.description import (
+    ModelDescription,
+    TensorDescription,
+)
+from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.pytorch.functional import base_name, flatten_program
 from mace.python.tools.importers.pytorch.model import ScriptFileError, read_model
 from mace.python.tools.importers.pytorch.program import TensorMeta
@@ -17,7 +20,7 @@ from mace.python.tools.ir.graph import DataFormat
 
 
 def describe_model(model: Path, weights: Path | None) -> ModelDescription:
-    """See `importers.description.Describer`."""
+    """See `importers.frame.description.Describer`."""
     del weights
     try:
         found = read_model(model)

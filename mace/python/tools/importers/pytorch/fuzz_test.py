@@ -22,7 +22,11 @@ from typing import Any
 import pytest
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.pytorch.importer import import_model
 from mace.python.tools.importers.pytorch.model import read_model
 from mace.python.tools.importers.pytorch.testing import (

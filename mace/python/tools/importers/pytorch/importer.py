@@ -8,20 +8,23 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.budget import one_budget
+from mace.python.tools.importers.frame.errors import (
     ImportModelError,
-    ImportRequest,
-    InputSpec,
     UnsupportedNodeError,
     UnsupportedNodes,
-    border_type,
-    framework_format,
     refusal_of,
     unknown_tensor,
+)
+from mace.python.tools.importers.frame.journal import NodeEntry, Outcome
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    border_type,
+    framework_format,
     user_to_framework,
 )
-from mace.python.tools.importers.budget import one_budget
-from mace.python.tools.importers.journal import NodeEntry, Outcome
+from mace.python.tools.importers.frame.shapes import shape_conflict
 from mace.python.tools.importers.pytorch.context import (
     COMPLEX_HANDLERS,
     COMPLEX_TYPES,
@@ -52,7 +55,6 @@ from mace.python.tools.importers.pytorch.tensors import (
     contiguous,
     type_name,
 )
-from mace.python.tools.importers.shapes import shape_conflict
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
@@ -64,7 +66,7 @@ _LOG = logging.getLogger(__name__)
 
 @one_budget()
 def import_model(request: ImportRequest) -> Graph:
-    """Imports a file of PyTorch; see `importers.base.Importer`."""
+    """Imports a file of PyTorch; see `Importer`."""
     try:
         model = read_model(request.model_path)
     except ScriptFileError:

@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.description import describe_model
+from mace.python.tools.importers.frame.errors import (
     ImportModelError,
-    InputSpec,
-    OutputSpec,
     UnsupportedNodesError,
 )
-from mace.python.tools.importers.description import describe_model
-from mace.python.tools.importers.journal import Outcome
+from mace.python.tools.importers.frame.journal import Outcome
+from mace.python.tools.importers.frame.request import InputSpec, OutputSpec
 from mace.python.tools.importers.pytorch.importer import import_model
 from mace.python.tools.importers.pytorch.testing import (
     Json,

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mace.python.tools.importers.base import ImportModelError
-from mace.python.tools.importers.model_file import map_file, other_format
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.model_file import map_file, other_format
+from mace.python.tools.importers.frame.zip_file import DamagedZipError, ZipFile
 from mace.python.tools.importers.pytorch.pickled import (
     ForeignObjectError,
     PickleError,
@@ -23,7 +24,6 @@ from mace.python.tools.importers.pytorch.program import (
     parse_program,
 )
 from mace.python.tools.importers.pytorch.tensors import StoredTensor, contiguous
-from mace.python.tools.importers.zip_file import DamagedZipError, ZipFile
 
 _EXPORT = (
     "export it: torch.export.save(torch.export.export(model.eval(), (x,)), 'model.pt2')"

@@ -15,7 +15,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import (
+    ImportModelError,
+    UnsupportedNodeError,
+)
 from mace.python.tools.importers.pytorch.importer import import_model
 from mace.python.tools.importers.pytorch.model import ScriptFileError, read_model
 from mace.python.tools.importers.pytorch.tensors import BadTensorError, StoredTensor

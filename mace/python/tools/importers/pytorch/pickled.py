@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.frame.zip_file import DamagedZipError, ZipFile
 from mace.python.tools.importers.pytorch.tensors import StoredTensor
-from mace.python.tools.importers.zip_file import DamagedZipError, ZipFile
 
 # Element types by the storage classes of PyTorch, in the numbers of exported programs.
 _STORAGES: Mapping[str, int] = {

@@ -11,9 +11,9 @@ import zipfile
 
 import pytest
 
+from mace.python.tools.importers.frame.zip_file import ZipFile
 from mace.python.tools.importers.pytorch import pickled
 from mace.python.tools.importers.pytorch.pickled import PickleError, load_tensors
-from mace.python.tools.importers.zip_file import ZipFile
 
 
 def _load(body: bytes) -> object:

@@ -14,13 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from mace.python.installation import PACKAGE
-from mace.python.tools.importers.base import (
-    ImportModelError,
+from mace.python.tools.importers.frame.budget import TIMES
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     user_to_framework,
 )
-from mace.python.tools.importers.budget import TIMES
 from mace.python.tools.importers.pytorch.model import Model, read_model
 from mace.python.tools.ir.graph import DataFormat
 

@@ -12,7 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.builder import narrow, narrow_constant
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType

@@ -15,7 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.pytorch.importer import import_model
 from mace.python.tools.importers.pytorch.tensors import contiguous
 from mace.python.tools.ir.builder import narrow

@@ -24,19 +24,19 @@ from types import MappingProxyType
 
 import numpy as np
 
-from mace.python.tools.importers.base import (
-    ImportModelError,
-    UnsupportedNodeError,
-    UnsupportedNodes,
-    refusal_of,
-)
-from mace.python.tools.importers.budget import budget, expanded
-from mace.python.tools.importers.rounds import (
+from mace.python.tools.importers.emit.rounds import (
     LoopsAhead,
     Maker,
     Part,
     check_rounds,
     state_inside,
+)
+from mace.python.tools.importers.frame.budget import budget, expanded
+from mace.python.tools.importers.frame.errors import (
+    ImportModelError,
+    UnsupportedNodeError,
+    UnsupportedNodes,
+    refusal_of,
 )
 from mace.python.tools.importers.tensorflow.context import (
     HANDLERS,

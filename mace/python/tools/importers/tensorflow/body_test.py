@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers import budget
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame import budget
+from mace.python.tools.importers.frame.budget import Budget
+from mace.python.tools.importers.frame.errors import (
     ImportModelError,
+    UnsupportedNodesError,
+)
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
-    UnsupportedNodesError,
 )
-from mace.python.tools.importers.budget import Budget
 from mace.python.tools.importers.tensorflow import import_model
 from mace.python.tools.importers.tensorflow.testing import Family, rand
 from mace.python.tools.ir.graph import DataFormat

@@ -17,8 +17,11 @@ from typing import Any
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
-from mace.python.tools.importers.model_file import Buffer, check_part, map_file
+from mace.python.tools.importers.frame.errors import (
+    ImportModelError,
+    UnsupportedNodeError,
+)
+from mace.python.tools.importers.frame.model_file import Buffer, check_part, map_file
 from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES, type_name
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.proto import load_proto

@@ -10,7 +10,8 @@ from typing import Any, Union
 
 import numpy as np
 
-from mace.python.tools.importers.base import HandlerTable, UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.handlers import HandlerTable
 from mace.python.tools.importers.tensorflow.node import Node, tensor_name
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array

@@ -8,7 +8,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from mace.python.tools.importers.description import ModelDescription, TensorDescription
+from mace.python.tools.importers.frame.description import (
+    ModelDescription,
+    TensorDescription,
+)
 from mace.python.tools.importers.tensorflow.importer import PLACEHOLDERS
 from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES, Node
 from mace.python.tools.importers.tensorflow.reader import GraphFile, read_graph
@@ -22,7 +25,7 @@ _NO_RESULTS = frozenset(
 
 
 def describe_model(model: Path, weights: Path | None) -> ModelDescription:
-    """See `importers.description.Describer`. Results of a frozen graph are the nodes
+    """See `Describer`. Results of a frozen graph are the nodes
     that no other node reads.
     """
     del weights

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.tensorflow.testing import rand, saved_graph
 from mace.python.tools.ir.evaluate import run_graph
 

@@ -9,18 +9,20 @@ inputs and outputs of the model keep the deployment's spelling.
 
 from __future__ import annotations
 
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.budget import one_budget
+from mace.python.tools.importers.frame.errors import (
     ImportModelError,
+    UnsupportedNodes,
+    unknown_tensor,
+)
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
-    UnsupportedNodes,
     border_type,
     framework_format,
-    unknown_tensor,
     user_to_framework,
 )
-from mace.python.tools.importers.budget import one_budget
-from mace.python.tools.importers.shapes import check_declared_shape
+from mace.python.tools.importers.frame.shapes import check_declared_shape
 from mace.python.tools.importers.tensorflow.body import Body, Scope
 from mace.python.tools.importers.tensorflow.context import TensorList, Variable
 from mace.python.tools.importers.tensorflow.functions import Tensor
@@ -40,7 +42,7 @@ PLACEHOLDERS = {"Placeholder", "PlaceholderV2"}
 
 @one_budget()
 def import_model(request: ImportRequest) -> Graph:
-    """Imports a frozen GraphDef or a SavedModel; see `importers.base.Importer`."""
+    """Imports a frozen GraphDef or a SavedModel; see `Importer`."""
     return _Import(request, read_graph(request.model_path)).run()
 
 

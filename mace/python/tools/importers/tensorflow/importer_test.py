@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.errors import (
     ImportModelError,
+    UnsupportedNodesError,
+)
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
-    UnsupportedNodesError,
 )
 from mace.python.tools.importers.tensorflow import import_model
 from mace.python.tools.importers.tensorflow.testing import handlers_by_family

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.budget import check_made
+from mace.python.tools.importers.frame.budget import check_made
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.dtypes import Array, DataType
 
 # The types that a model can have, by the number in TensorFlow's enumeration.

@@ -16,7 +16,7 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.tensorflow.bundle import Bundle
 from mace.python.tools.importers.tensorflow.node import Node
 from mace.python.tools.proto import load_proto

@@ -11,9 +11,9 @@ from typing import Any
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
-from mace.python.tools.importers.base import ImportModelError
-from mace.python.tools.importers.budget import budget
-from mace.python.tools.importers.model_file import map_file, other_format
+from mace.python.tools.importers.frame.budget import budget
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.model_file import map_file, other_format
 from mace.python.tools.importers.tensorflow.functions import Function, read_function
 from mace.python.tools.importers.tensorflow.node import (
     Node,

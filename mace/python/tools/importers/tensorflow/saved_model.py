@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mace.python.tools.importers.base import ImportModelError
-from mace.python.tools.importers.model_file import check_part
+from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.model_file import check_part
 from mace.python.tools.importers.tensorflow.bundle import Bundle
 from mace.python.tools.importers.tensorflow.functions import Function, Tensor
 from mace.python.tools.importers.tensorflow.node import Node, split_tensor_name

@@ -15,7 +15,10 @@ import numpy as np
 import pytest
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import ImportModelError, UnsupportedNodesError
+from mace.python.tools.importers.frame.errors import (
+    ImportModelError,
+    UnsupportedNodesError,
+)
 from mace.python.tools.importers.tensorflow.bundle import Bundle
 from mace.python.tools.importers.tensorflow.description import describe_model
 from mace.python.tools.importers.tensorflow.testing import PROTO, rand, saved_graph

@@ -12,7 +12,8 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mace.python.tools.importers.base import HandlerTable, UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.handlers import HandlerTable
 from mace.python.tools.importers.tensorflow.context import HANDLERS as OF_TENSORFLOW
 from mace.python.tools.importers.tensorflow.context import Context as TensorFlowContext
 from mace.python.tools.importers.tensorflow.node import Node

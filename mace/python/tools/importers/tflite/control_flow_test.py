@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers import budget
-from mace.python.tools.importers.base import UnsupportedNodesError
-from mace.python.tools.importers.budget import Budget
+from mace.python.tools.importers.frame import budget
+from mace.python.tools.importers.frame.budget import Budget
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.tflite.context import HANDLERS
 from mace.python.tools.importers.tflite.options import BUILTINS
 from mace.python.tools.importers.tflite.testing import (

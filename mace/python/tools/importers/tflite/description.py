@@ -7,7 +7,10 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from mace.python.tools.importers.description import ModelDescription, TensorDescription
+from mace.python.tools.importers.frame.description import (
+    ModelDescription,
+    TensorDescription,
+)
 from mace.python.tools.importers.tflite.reader import (
     ELEMENT_TYPES,
     Tensor,
@@ -18,7 +21,7 @@ from mace.python.tools.ir.shapes import from_ints
 
 
 def describe_model(model: Path, weights: Path | None) -> ModelDescription:
-    """See `importers.description.Describer`."""
+    """See `importers.frame.description.Describer`."""
     del weights
     network = read_network(model)
     tensors, states = network.tensors, network.states

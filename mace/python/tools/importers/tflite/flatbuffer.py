@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.model_file import Buffer
+from mace.python.tools.importers.frame.model_file import Buffer
 from mace.python.tools.ir.dtypes import Array
 
 # Writers may share strings and empty vectors, but not so many.

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers import budget
+from mace.python.tools.importers.frame import budget
 from mace.python.tools.importers.tflite.context import HANDLERS
 from mace.python.tools.importers.tflite.options import BUILTINS
 from mace.python.tools.importers.tflite.testing import converted, import_file, rand

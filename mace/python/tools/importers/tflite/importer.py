@@ -15,22 +15,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.budget import budget, one_budget
+from mace.python.tools.importers.frame.errors import (
     ImportModelError,
+    UnsupportedNodeError,
+    UnsupportedNodes,
+    refusal_of,
+    unknown_tensor,
+)
+from mace.python.tools.importers.frame.journal import NodeEntry, Outcome
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
-    UnsupportedNodeError,
-    UnsupportedNodes,
     border_type,
     framework_format,
-    refusal_of,
-    unknown_tensor,
     user_to_framework,
 )
-from mace.python.tools.importers.budget import budget, one_budget
-from mace.python.tools.importers.journal import NodeEntry, Outcome
-from mace.python.tools.importers.shapes import check_declared_shape
+from mace.python.tools.importers.frame.shapes import check_declared_shape
 from mace.python.tools.importers.tensorflow.context import Item
 from mace.python.tools.importers.tflite.complex_parts import (
     BY_PARTS,
@@ -83,7 +85,7 @@ _ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT")
 
 @one_budget()
 def import_model(request: ImportRequest) -> Graph:
-    """Imports a `.tflite` file; see `importers.base.Importer`."""
+    """Imports a `.tflite` file; see `Importer`."""
     return _Import(request, read_network(request.model_path)).run()
 
 

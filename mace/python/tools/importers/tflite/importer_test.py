@@ -15,14 +15,16 @@ import pytest
 
 from mace.python.tools.custom_ops import custom_folders, use_custom_ops
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.errors import (
     ImportModelError,
+    UnsupportedNodesError,
+)
+from mace.python.tools.importers.frame.journal import Journal, Outcome
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
-    UnsupportedNodesError,
 )
-from mace.python.tools.importers.journal import Journal, Outcome
 from mace.python.tools.importers.tflite import import_model
 from mace.python.tools.importers.tflite.reader import read_network, unique_names
 from mace.python.tools.importers.tflite.testing import (

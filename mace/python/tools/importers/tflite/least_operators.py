@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
-from mace.python.tools.importers.budget import expanded
-from mace.python.tools.importers.rounds import (
+from mace.python.tools.importers.emit.rounds import (
     LoopsAhead,
     Maker,
     Part,
     check_rounds,
     state_inside,
 )
+from mace.python.tools.importers.frame.budget import expanded
 from mace.python.tools.importers.tflite.reader import Network, Operator
 from mace.python.tools.ir.graph import Value
 

@@ -16,9 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import ImportModelError, UnsupportedNodeError
-from mace.python.tools.importers.budget import budget
-from mace.python.tools.importers.model_file import Buffer, map_file, other_format
+from mace.python.tools.importers.frame.budget import budget
+from mace.python.tools.importers.frame.errors import (
+    ImportModelError,
+    UnsupportedNodeError,
+)
+from mace.python.tools.importers.frame.model_file import Buffer, map_file, other_format
 from mace.python.tools.importers.tflite.flatbuffer import DamagedError, Flat, Table
 from mace.python.tools.importers.tflite.options import (
     BUILTINS,

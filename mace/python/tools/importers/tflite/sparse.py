@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tflite.flatbuffer import Table
 from mace.python.tools.ir.dtypes import Array
 

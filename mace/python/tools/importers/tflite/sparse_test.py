@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tflite.sparse import Sparsity, _Level
 from mace.python.tools.ir.dtypes import Array
 

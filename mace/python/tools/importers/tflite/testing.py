@@ -16,7 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.tensorflow.testing import rand
 from mace.python.tools.importers.tflite import import_model
 from mace.python.tools.importers.tflite.context import HANDLERS

@@ -16,6 +16,7 @@ from mace.python.tools.ir.constant import Constant, Integers
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.node import Op, Value
 from mace.python.tools.ir.op_rules.activations import activation_bounds
+from mace.python.tools.ir.op_rules.axes import broadcast_axis
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import Shape
 
@@ -242,6 +243,19 @@ class OpRules(abc.ABC):
         does not know; the outputs keep what the framework's model said of them.
         """
         return [None] * len(op.outputs)
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        """Where elements along an axis come, if those along it do not meet: the run may
+        then compute with a part of them alone.
+
+        Args:
+            op: whose inputs have known ranks.
+            axes: by the number of an input, its axis; the same part of each counts.
+
+        Returns:
+            The axis of all outputs. None: elements meet, or the operator cannot tell.
+        """
+        return broadcast_axis(op, axes) if self.elementwise else None
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         """How the operator changes when the transpose before it moves behind it.

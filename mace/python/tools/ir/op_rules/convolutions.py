@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import ClassVar
 
 from mace.python.tools.ir.node import Op
+from mace.python.tools.ir.op_rules.axes import of_images
 from mace.python.tools.ir.op_rules.base import OutputType
 from mace.python.tools.ir.op_rules.images import image_dims, image_shape
 from mace.python.tools.ir.op_rules.transposed_windows import transposed_size
@@ -85,3 +87,6 @@ class Convolution(WeightedSums):
             return math.prod(filters) * pixels if results else 0
         taps = math.prod(filters[:2] if self.is_depthwise else filters[1:])
         return None if results is None else results * taps
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return of_images(axes)

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.pytorch.model import ScriptFileError, read_model
 from mace.python.tools.importers.pytorch.script_worker import (
     ScriptError,

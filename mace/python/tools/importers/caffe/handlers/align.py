@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.caffe.handlers.detection import part
 from mace.python.tools.importers.caffe.handlers.regions import (
     check_groups,
@@ -21,6 +20,7 @@ from mace.python.tools.importers.caffe.handlers.regions import (
     regions_of,
 )
 from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 

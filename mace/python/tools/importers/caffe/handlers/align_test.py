@@ -11,13 +11,13 @@ import onnx
 import pytest
 from onnx import helper
 
-from mace.python.tools.importers.base import UnsupportedNodesError
 from mace.python.tools.importers.caffe.testing import (
     Family,
     import_net,
     rand,
     with_inputs,
 )
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.ir.dtypes import Array
 
 FAMILY = Family("align")

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import UnsupportedNodesError
 from mace.python.tools.importers.caffe.testing import (
     Family,
     import_net,
     rand,
     with_inputs,
 )
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 
 FAMILY = Family("arrange")
 X = rand(2, 4, 6, 8)

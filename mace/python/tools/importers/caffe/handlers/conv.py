@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.layout import NCHW_TO_NHWC

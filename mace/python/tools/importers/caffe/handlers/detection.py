@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.caffe.layer import HANDLERS, Layer
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value

@@ -7,8 +7,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.caffe.layer import HANDLERS, Layer
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.graph import Value
 
 _PLAIN = {"BNLL": "SOFTPLUS", "Sigmoid": "SIGMOID", "TanH": "TANH"}

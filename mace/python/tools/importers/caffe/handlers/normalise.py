@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.caffe.layer import (
     HANDLERS,
     NCHW,
     STATIC_HINT,
     Layer,
 )
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.graph import Value
 
 _WITHIN_CHANNEL = 1

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import Shape
 

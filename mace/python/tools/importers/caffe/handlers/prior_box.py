@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.caffe.layer import HANDLERS, Layer
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.dtypes import Array
 
 _SAME = 1e-6

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import UnsupportedNodesError
 from mace.python.tools.importers.caffe.testing import (
     Family,
     import_net,
     rand,
     with_inputs,
 )
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 
 FAMILY = Family("prior_box")
 INPUTS = {"x": rand(1, 4, 5, 6), "data": rand(1, 3, 60, 80)}

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import math
 
-from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.caffe.layer import HANDLERS, Layer
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.caffe.handlers.detection import (
     from_centre,
     part,
@@ -20,6 +19,7 @@ from mace.python.tools.importers.caffe.handlers.detection import (
     suppress,
 )
 from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 

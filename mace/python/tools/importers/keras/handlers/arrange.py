@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import HANDLERS, Context
 from mace.python.tools.importers.keras.handlers.convolution import channels_last
 from mace.python.tools.importers.keras.layer import Layer

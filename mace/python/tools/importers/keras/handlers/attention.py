@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.budget import check_made
+from mace.python.tools.importers.frame.budget import check_made
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import HANDLERS, Context, has_variables
 from mace.python.tools.importers.keras.handlers.dense import product
 from mace.python.tools.importers.keras.layer import Layer
-from mace.python.tools.importers.onnx.apply import apply_operator
+from mace.python.tools.importers.standard.apply import apply_operator
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import (
     HANDLERS,
     Context,

@@ -7,7 +7,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.emit.volumes import (
+    Axis,
+    Make,
+    convolved,
+    convolved_back,
+    image_filter,
+    sizes_of,
+)
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import (
     HANDLERS,
     Context,
@@ -16,14 +24,6 @@ from mace.python.tools.importers.keras.context import (
 )
 from mace.python.tools.importers.keras.handlers.functions import activated
 from mace.python.tools.importers.keras.layer import Layer
-from mace.python.tools.importers.volumes import (
-    Axis,
-    Make,
-    convolved,
-    convolved_back,
-    image_filter,
-    sizes_of,
-)
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.einsum import einsum
+from mace.python.tools.importers.emit.einsum import einsum
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import (
     HANDLERS,
     Context,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import HANDLERS, Context
 from mace.python.tools.ir.graph import Value
 

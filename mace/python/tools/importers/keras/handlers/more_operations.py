@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.emit.near_zero import expm1, log1p
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import HANDLERS, Context
 from mace.python.tools.importers.keras.handlers.operations import argument, array_of
-from mace.python.tools.importers.near_zero import expm1, log1p
-from mace.python.tools.importers.onnx.operators import Operators
+from mace.python.tools.importers.standard.operators import Operators
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 

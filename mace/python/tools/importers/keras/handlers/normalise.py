@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import HANDLERS, Context, has_variables
 from mace.python.tools.importers.keras.formats import apply
 from mace.python.tools.importers.keras.layer import Layer

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.emit.volumes import Axis, pooled, sizes_of
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import HANDLERS, Context
 from mace.python.tools.importers.keras.handlers.convolution import (
     as_image,
@@ -13,7 +14,6 @@ from mace.python.tools.importers.keras.handlers.convolution import (
     maker,
     padding_of,
 )
-from mace.python.tools.importers.volumes import Axis, pooled, sizes_of
 from mace.python.tools.ir.graph import Value
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.keras.testing import Family, imported, rand
 
 keras = pytest.importorskip("keras")

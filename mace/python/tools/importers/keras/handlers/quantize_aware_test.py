@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import (
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
+from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
-    UnsupportedNodesError,
 )
 from mace.python.tools.importers.keras import import_model
 from mace.python.tools.importers.keras.testing import Family

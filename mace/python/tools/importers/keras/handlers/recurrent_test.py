@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.keras.testing import Family, imported, rand
 
 keras = pytest.importorskip("keras")

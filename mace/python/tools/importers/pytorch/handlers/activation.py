@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.budget import check_made
-from mace.python.tools.importers.onnx.operators import Size
+from mace.python.tools.importers.frame.budget import check_made
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.promotion import common_type
+from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import END
 

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.operators import Operand
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import (
     ALIASES,
     COMPLEX_HANDLERS,
@@ -27,6 +26,7 @@ from mace.python.tools.importers.pytorch.handlers.elementwise import (
     angle,
     as_float,
 )
+from mace.python.tools.importers.standard.operators import Operand
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 

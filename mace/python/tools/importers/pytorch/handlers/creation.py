@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.budget import check_made
-from mace.python.tools.importers.onnx.operators import Size
+from mace.python.tools.importers.frame.budget import check_made
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
+from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import ImportRequest, InputSpec
+from mace.python.tools.importers.frame.request import ImportRequest, InputSpec
 from mace.python.tools.importers.pytorch.importer import import_model
 from mace.python.tools.importers.pytorch.testing import (
     Json,

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import math
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.near_zero import expm1, log1p
+from mace.python.tools.importers.emit.near_zero import expm1, log1p
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.promotion import common_type, promoted
 from mace.python.tools.ir.dtypes import DataType

@@ -10,7 +10,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Complex, Context
 from mace.python.tools.importers.pytorch.handlers.complex_numbers import (
     as_complex,

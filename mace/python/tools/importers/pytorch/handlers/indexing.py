@@ -10,12 +10,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.budget import check_made
-from mace.python.tools.importers.onnx.counted_nodes import never_negative
-from mace.python.tools.importers.onnx.operators import Size
+from mace.python.tools.importers.frame.budget import check_made
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import positions
+from mace.python.tools.importers.standard.counted_nodes import never_negative
+from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value

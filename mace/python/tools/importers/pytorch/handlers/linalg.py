@@ -8,16 +8,16 @@ import math
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.elimination import (
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.pytorch.context import HANDLERS, Context
+from mace.python.tools.importers.pytorch.promotion import promoted
+from mace.python.tools.importers.standard.elimination import (
     eliminate,
     inverse,
     order_of,
     solve,
     swapped,
 )
-from mace.python.tools.importers.pytorch.context import HANDLERS, Context
-from mace.python.tools.importers.pytorch.promotion import promoted
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import DataType

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.layers import spread
 from mace.python.tools.ir.dtypes import DataType

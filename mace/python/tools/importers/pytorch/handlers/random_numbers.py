@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mace.python.tools.importers import random_numbers
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.operators import Size
+from mace.python.tools.importers.emit import random_numbers
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import as_float
+from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 

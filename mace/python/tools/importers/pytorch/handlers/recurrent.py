@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.operators import Size
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import extreme
 from mace.python.tools.importers.pytorch.promotion import promoted
+from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import END

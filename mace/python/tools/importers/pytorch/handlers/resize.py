@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.operators import Size
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import (
     HANDLERS,
     STATIC_HINT,
     Context,
 )
+from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.near_zero import log1p
+from mace.python.tools.importers.emit.near_zero import log1p
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import as_float
 from mace.python.tools.importers.pytorch.promotion import promoted

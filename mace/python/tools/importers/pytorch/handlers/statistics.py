@@ -9,14 +9,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.operators import Size
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import (
     as_float,
     positions,
 )
 from mace.python.tools.importers.pytorch.handlers.special import log_add_exp
+from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.ir.constant import Constant, Integers
 from mace.python.tools.ir.dtypes import Array, DataType

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.tensorflow.testing import Family, rand
 from mace.python.tools.ir.dtypes import Array
 

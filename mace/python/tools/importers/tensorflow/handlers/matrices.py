@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.budget import check_made
+from mace.python.tools.importers.frame.budget import check_made
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value

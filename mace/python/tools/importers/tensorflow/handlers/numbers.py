@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.einsum import einsum
+from mace.python.tools.importers.emit.einsum import einsum
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES, type_name
 from mace.python.tools.ir.dtypes import DataType

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mace.python.tools.importers import random_numbers
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.emit import random_numbers
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.ir.shapes import compatible
 

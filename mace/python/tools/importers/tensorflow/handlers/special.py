@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from mace.python.tools.importers.near_zero import expm1, log1p
+from mace.python.tools.importers.emit.near_zero import expm1, log1p
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.context import (
     HANDLERS,
     Context,

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Convolution and pooling of volumes; see importers/volumes.py."""
+"""Convolution and pooling of volumes; see importers/emit/volumes.py."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
-from mace.python.tools.importers.volumes import (
+from mace.python.tools.importers.emit.volumes import (
     Axis,
     Make,
     convolved,
@@ -19,6 +17,8 @@ from mace.python.tools.importers.volumes import (
     pooled,
     sizes_of,
 )
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.layout import to_channels_first, to_channels_last

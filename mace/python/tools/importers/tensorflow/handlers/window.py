@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.context import Context
 
 

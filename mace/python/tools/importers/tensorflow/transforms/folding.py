@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import UnsupportedNodes
+from mace.python.tools.importers.frame.errors import UnsupportedNodes
 from mace.python.tools.importers.tensorflow.body import Body, Scope
 from mace.python.tools.importers.tensorflow.context import HANDLERS
 from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES

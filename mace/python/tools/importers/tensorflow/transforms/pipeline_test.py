@@ -12,7 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.frame.request import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
 from mace.python.tools.importers.tensorflow import import_model
 from mace.python.tools.importers.tensorflow.testing import computed, rand
 from mace.python.tools.importers.tensorflow.transforms.pipeline import (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.node import (
     decode_tensor,
     split_tensor_name,

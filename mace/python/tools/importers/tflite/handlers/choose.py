@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tflite.context import HANDLERS, STATIC_HINT, Context
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value

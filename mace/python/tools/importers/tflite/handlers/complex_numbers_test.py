@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import ImportModelError, UnsupportedNodesError
+from mace.python.tools.importers.frame.errors import (
+    ImportModelError,
+    UnsupportedNodesError,
+)
 from mace.python.tools.importers.tflite import importer, testing
 from mace.python.tools.importers.tflite.reader import (
     COMPLEX64,

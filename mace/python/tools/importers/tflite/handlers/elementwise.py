@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mace.python.tools.importers.base import CAST_TARGETS, UnsupportedNodeError
+from mace.python.tools.importers.emit.casts import CAST_TARGETS
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tflite.context import HANDLERS, Context
 from mace.python.tools.importers.tflite.reader import type_name
 from mace.python.tools.ir.dtypes import DataType

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tflite.context import Context
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.handlers.convolution import (
     transposed_attrs,
 )

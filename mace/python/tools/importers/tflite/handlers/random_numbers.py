@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.apply import apply_operator
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.apply import apply_operator
 from mace.python.tools.importers.tflite.context import HANDLERS, Context
 
 _INT64 = 7  # of ONNX

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tflite.context import HANDLERS, Context
 from mace.python.tools.importers.tflite.handlers.lstm_cell import (
     UNIDIRECTIONAL,

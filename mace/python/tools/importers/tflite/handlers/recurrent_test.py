@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.tflite.testing import (
     Family,
     import_file,

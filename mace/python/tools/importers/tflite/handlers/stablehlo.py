@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.operators import Operators
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.operators import Operators
 from mace.python.tools.importers.tflite.context import HANDLERS, Context
 from mace.python.tools.ir.dtypes import DataType
 

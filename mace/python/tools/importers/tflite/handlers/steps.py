@@ -8,7 +8,7 @@ The importer gives each state a further output: its value after the step
 
 from __future__ import annotations
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tflite.context import HANDLERS, Context
 from mace.python.tools.importers.tflite.handlers.lstm_cell import (
     UNIDIRECTIONAL,

@@ -1,0 +1,135 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What importers are asked for, in the words of the deployment file."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from mace.python.tools.errors import UnsupportedError
+from mace.python.tools.importers.frame.journal import Journal
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import DataFormat, Graph
+from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
+
+_PACKAGE = "mace.python.tools.importers"
+
+
+@dataclass(frozen=True)
+class InputSpec:
+    """A model input as the deployment file describes it.
+
+    Attributes:
+        name: framework tensor name.
+        shape: in the order of `data_format`; -1 marks a dimension known only
+            at run time. Empty: take the model's own.
+        dtype: element type the application passes.
+        data_format: the *user's* order of dimensions. NHWC for a model whose
+            framework puts channels first means that the user feeds the
+            transposed array; `framework_shape` gives the model's order.
+    """
+
+    name: str
+    shape: tuple[int, ...] = ()
+    dtype: DataType = DataType.FLOAT32
+    data_format: DataFormat = DataFormat.NHWC
+
+
+@dataclass(frozen=True)
+class OutputSpec:
+    """A model output as the deployment file describes it.
+
+    Attributes:
+        dtype: element type the application gets.
+    """
+
+    name: str
+    data_format: DataFormat = DataFormat.NHWC
+    dtype: DataType = DataType.FLOAT32
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """A model to import.
+
+    Attributes:
+        name: of the model, for messages and the graph.
+        model_path: the framework's file.
+        weight_path: for frameworks that keep weights apart (Caffe).
+        inputs, outputs: where the graph is cut; a model input may be an inner
+            tensor of the framework's graph.
+        journal: is told what became of each node.
+        check_all: import what follows refused nodes too, where the framework tells the
+            types and shapes of their outputs. The import fails all the same.
+        cpu_floats: whether the model computes in float32 on the CPU alone (`Graph`).
+    """
+
+    name: str
+    model_path: Path
+    inputs: tuple[InputSpec, ...]
+    outputs: tuple[OutputSpec, ...]
+    weight_path: Path | None = None
+    journal: Journal = field(default_factory=Journal)
+    check_all: bool = False
+    cpu_floats: bool = False
+
+
+class Importer(Protocol):
+    """`import_model` of `mace.python.tools.importers.<framework>`."""
+
+    def __call__(self, request: ImportRequest) -> Graph:
+        """Reads a model.
+
+        Raises:
+            ImportModelError: unreadable file, wrong tensor name or shape.
+            UnsupportedNodesError: lists every node that cannot be converted.
+        """
+
+
+def load_importer(framework: str) -> Importer:
+    """The importer of a framework ('onnx', 'tensorflow', ...)."""
+    name = f"{_PACKAGE}.{framework}"
+    if importlib.util.find_spec(name) is None:
+        raise UnsupportedError(
+            f"platform {framework!r} cannot be imported yet; "
+            f"available: {', '.join(available_importers())}"
+        )
+    module = importlib.import_module(name)
+    importer: Importer = module.import_model
+    return importer
+
+
+def available_importers() -> list[str]:
+    """The frameworks that have an importer."""
+    folders = Path(__file__).parents[1]
+    return sorted(path.parent.name for path in folders.glob("*/importer.py"))
+
+
+def user_to_framework(
+    shape: tuple[int, ...], user: DataFormat, framework: DataFormat
+) -> tuple[int, ...]:
+    """Converts a rank-4 shape from the user's order to the framework's. Other ranks and
+    NONE are not changed.
+    """
+    formats = (user, framework)
+    if len(shape) != 4 or DataFormat.NONE in formats or user is framework:
+        return shape
+    perm = NHWC_TO_NCHW if framework is DataFormat.NCHW else NCHW_TO_NHWC
+    return tuple(shape[axis] for axis in perm)
+
+
+def framework_format(user: DataFormat, framework: DataFormat) -> DataFormat:
+    """The data format for `GraphBuilder.input` and `.output`."""
+    return DataFormat.NONE if user is DataFormat.NONE else framework
+
+
+def border_type(own: DataType, spec: InputSpec | OutputSpec) -> DataType:
+    """The element type of an input or output for `GraphBuilder.input` and `.output`,
+    from that of the framework: who asks for int32 does not get int16.
+    """
+    wide = own is DataType.INT16 and spec.dtype is DataType.INT32
+    return DataType.INT32 if wide else own

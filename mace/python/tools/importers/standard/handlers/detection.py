@@ -1,0 +1,91 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of object detectors: NonMaxSuppression, RoiAlign and MaxRoiPool."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.node import HANDLERS, Node
+from mace.python.tools.importers.standard.window import NCHW
+from mace.python.tools.ir.counted import Counted
+
+_MOST_BOXES = 2**31 - 1
+
+
+@HANDLERS.register("NonMaxSuppression")
+def _non_max_suppression(node: Node) -> None:
+    most = 0
+    if node.has_input(2):
+        most = int(_number(node, 2, "max_output_boxes_per_class"))
+    attrs: dict[str, int | float | bool] = {
+        "max_boxes": min(max(most, 0), _MOST_BOXES),
+        "iou_threshold": 0.0,
+        "center_box": node.flag("center_point_box", False),
+    }
+    if node.has_input(3):
+        attrs["iou_threshold"] = _number(node, 3, "iou_threshold")
+    if node.has_input(4):
+        attrs["score_threshold"] = _number(node, 4, "score_threshold")
+    if not 0 <= attrs["iou_threshold"] <= 1:
+        raise UnsupportedNodeError(
+            f"iou_threshold is {attrs['iou_threshold']}, not within [0, 1]"
+        )
+    selected, count = node.make_all(
+        "NonMaxSuppression", [node.input(0), node.input(1)], attrs, 2
+    )
+    node.builder.counted.add(selected, Counted(count, 0))
+    node.set_output(0, selected)
+
+
+@HANDLERS.register("RoiAlign")
+def _roi_align(node: Node) -> None:
+    # Operator set 16 added the choice.
+    default = "half_pixel" if node.opset >= 16 else "output_half_pixel"
+    coordinates = node.text("coordinate_transformation_mode", default)
+    mode = node.text("mode", "avg")
+    if mode not in ("avg", "max"):
+        raise UnsupportedNodeError(f"mode is {mode!r}; avg and max are known")
+    if coordinates not in ("half_pixel", "output_half_pixel"):
+        raise UnsupportedNodeError(
+            f"coordinate_transformation_mode is {coordinates!r}; half_pixel and "
+            "output_half_pixel are known"
+        )
+    attrs = {
+        **NCHW,
+        "height": node.integer("output_height", 1),
+        "width": node.integer("output_width", 1),
+        "mode": mode.upper(),
+        "samples": node.integer("sampling_ratio", 0),
+        "scale": node.real("spatial_scale", 1.0),
+        "half_pixel": coordinates == "half_pixel",
+    }
+    node.emit("RoiAlign", [node.input(0), node.input(1), node.input(2)], attrs)
+
+
+@HANDLERS.register("MaxRoiPool")
+def _max_roi_pool(node: Node) -> None:
+    size = node.integers("pooled_shape", [])
+    if len(size) != 2:
+        raise UnsupportedNodeError(f"pooled_shape is {list(size)}; two are needed")
+    regions = node.input(1)
+    rank = {"axes": [1], "strides": [1]}
+    image = {**rank, "begins": [0], "ends": [1], "shrink_axes": [1]}
+    images = node.make("StridedSlice", [regions], image)
+    corners = node.make("StridedSlice", [regions], {**rank, "begins": [1], "ends": [5]})
+    attrs = {
+        **NCHW,
+        "height": size[0],
+        "width": size[1],
+        "scale": node.real("spatial_scale", 1.0),
+    }
+    images = node.make("Cast", [images], {"to": "INT32"})
+    node.emit("RoiPool", [node.input(0), corners, images], attrs)
+
+
+def _number(node: Node, index: int, what: str) -> float:
+    values = np.asarray(node.constant(index, what)).reshape(-1)
+    if values.size != 1:
+        raise UnsupportedNodeError(f"{what} has {values.size} elements, not 1")
+    return float(values[0])

@@ -1,0 +1,75 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Matrix products."""
+
+from __future__ import annotations
+
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.node import HANDLERS, Node
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.graph import Value
+
+
+def as_matrices(node: Node) -> tuple[Value, Value, list[int]]:
+    """Both operands with at least two dimensions. A vector becomes a row on the left
+    and a column on the right; the added dimension is removed from the result.
+
+    Returns:
+        The operands, and the axes of their product that must go.
+    """
+    a, b = node.input(0), node.input(1)
+    ranks = len(node.shape(a)), len(node.shape(b))
+    if 0 in ranks:
+        raise UnsupportedNodeError("a scalar operand")
+    gone = []
+    if ranks[0] == 1:
+        a = node.make("ExpandDims", [a], {"axes": [0]})
+        gone.append(-2)
+    if ranks[1] == 1:
+        b = node.make("ExpandDims", [b], {"axes": [1]})
+        gone.append(-1)
+    return a, b, gone
+
+
+@HANDLERS.register("MatMul")
+def _matmul(node: Node) -> None:
+    a, b, gone = as_matrices(node)
+    if not gone:
+        node.emit("MatMul", [a, b])
+        return
+    product = node.make("MatMul", [a, b])
+    node.emit("Squeeze", [product], {"axes": gone})
+
+
+@HANDLERS.register("Gemm")
+def _gemm(node: Node) -> None:
+    a, b = node.input(0), _times(node, node.input(1), node.real("alpha", 1.0))
+    for value in (a, b):
+        if len(node.shape(value)) != 2:
+            raise UnsupportedNodeError(f"{value.name} is no matrix")
+    attrs = {
+        "transpose_a": node.flag("transA", False),
+        "transpose_b": node.flag("transB", False),
+    }
+    beta = node.real("beta", 1.0)
+    if not node.has_input(2) or beta == 0.0:
+        node.emit("MatMul", [a, b], attrs)
+        return
+    product = node.make("MatMul", [a, b], attrs)
+    offset = _times(node, node.input(2), beta)
+    node.emit("Eltwise", [product, offset], {"mode": "ADD"})
+
+
+def _times(node: Node, value: Value, factor: float) -> Value:
+    if factor == 1.0:
+        return value
+    constant = value.constant
+    if constant is None:
+        number = node.scalar(factor, value)
+        return node.make("Eltwise", [value, number], {"mode": "MUL"})
+    return node.lazy(_scaled(constant, factor), "scaled")
+
+
+def _scaled(constant: Constant, factor: float) -> Constant:
+    target = constant.dtype.numpy
+    return constant.map(lambda array: (array * factor).astype(target))

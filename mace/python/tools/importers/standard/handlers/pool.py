@@ -1,0 +1,231 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pooling over windows and over whole images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from mace.python.tools.importers.emit.volumes import Axis
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.handlers import volume
+from mace.python.tools.importers.standard.node import HANDLERS, Node
+from mace.python.tools.importers.standard.window import (
+    NCHW,
+    Window,
+    emit_image_op,
+    read_window,
+)
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Value
+
+
+@HANDLERS.register("MaxPool", "AveragePool")
+def _pool(node: Node) -> None:
+    x = node.input(0)
+    kernel = node.integers("kernel_shape")
+    average = node.type == "AveragePool"
+    mode = "AVG" if average else "MAX"
+    attrs = {"ceil_mode": node.flag("ceil_mode", False)}
+    if average:
+        attrs["count_include_pad"] = node.flag("count_include_pad", False)
+    if len(node.shape(x)) == volume.RANK:
+        if not average and node.is_used(1):
+            node.set_output(1, _places_in_volume(node))
+        node.set_output(0, volume.pool(node, x, mode, attrs))
+        return
+    window = read_window(node, len(node.shape(x)), kernel)
+    if not average and node.is_used(1):
+        node.set_output(1, _places_in_image(node, window))
+    emit_image_op(
+        node,
+        "Pooling",
+        x,
+        window,
+        {**attrs, "mode": mode, "kernels": window.kernel},
+    )
+
+
+def _places_in_image(node: Node, window: Window) -> Value:
+    x = node.input(0)
+    node.static_shape(x)
+    image = node.make("ExpandDims", [x], {"axes": [2]}) if window.is_line else x
+    sides = node.static_shape(image)[2:]
+    pads = _zeros_around(node, image, window, node.flag("ceil_mode", False))
+    lines = []
+    for side, length in enumerate(sides):
+        stride, dilation = (window.attrs[key][side] for key in ("strides", "dilations"))
+        before, after = pads[2 * side : 2 * side + 2]
+        axis = Axis(window.kernel[side], stride, dilation, before, after)
+        lines.append(_positions(axis, length))
+    steps = (sides[1], 1)
+    order = (1, sides[0]) if node.flag("storage_order", False) else steps
+    lengths = [len(line) for line in lines[1 if window.is_line else 0 :]]
+    return _places_of_maxima(node, lines, (steps, order), lengths)
+
+
+def _places_in_volume(node: Node) -> Value:
+    x = node.input(0)
+    sides = node.static_shape(x)[2:]
+    if node.flag("storage_order", False) or node.flag("ceil_mode", False):
+        raise UnsupportedNodeError(
+            "indices of the maxima of volumes with storage_order or ceil_mode"
+        )
+    axes = volume.windows(node, x)
+    lines = [_positions(axis, length) for axis, length in zip(axes, sides)]
+    steps = (sides[1] * sides[2], sides[2], 1)
+    return _places_of_maxima(node, lines, (steps, steps), [len(line) for line in lines])
+
+
+def _places_of_maxima(
+    node: Node,
+    lines: Sequence[Array],
+    steps: tuple[Sequence[int], Sequence[int]],
+    lengths: Sequence[int],
+) -> Value:
+    """Compares the elements of every window.
+
+    Args:
+        lines: of `_positions`, for each side.
+        steps: from one element to the next along each side, in memory and in results.
+        lengths: the sides of the result.
+    """
+    x = node.input(0)
+    shape = node.static_shape(x)
+    size = math.prod(line.shape[1] for line in lines)
+    count = math.prod(len(line) for line in lines)
+    within: Array = np.ones((), np.bool_)
+    tables: list[Array] = [np.zeros((), np.int64) for _ in steps]
+    for side, line in enumerate(lines):
+        # [windows of all sides, elements of a window of all sides]
+        spread = [1] * 2 * len(lines)
+        spread[side], spread[len(lines) + side] = line.shape
+        positions = line.reshape(spread)
+        within = within & (positions >= 0)
+        for index, step in enumerate(steps):
+            tables[index] = tables[index] + positions * step[side]
+    within = within.reshape(count, size)
+    # Padding is never a maximum: the first element of the window stands there.
+    if not within.any(1).all():
+        raise UnsupportedNodeError("a window lies in the padding alone")
+    start = within.argmax(1)[:, None]
+    for index, table in enumerate(tables):
+        flat = table.reshape(count, size)
+        tables[index] = np.where(within, flat, np.take_along_axis(flat, start, 1))
+    planes, area = shape[0] * shape[1], math.prod(shape[2:])
+    rows = node.make("Reshape", [x], {"shape": [planes, area]})
+    places, names = (node.literal(t.reshape(-1), DataType.INT32) for t in tables)
+    found = node.make("Gather", [rows, places], {"axis": 1})
+    found = node.make("Reshape", [found], {"shape": [planes, count, size]})
+    found = node.make("ArgMax", [found], {"axis": 2})
+    found = node.make("Squeeze", [found], {"axes": [2]})
+    offsets = node.literal(np.arange(count) * size, DataType.INT32)
+    found = node.make("Eltwise", [found, offsets], {"mode": "ADD"})
+    found = node.make("Gather", [names, found], {"axis": 0})
+    offsets = node.literal(np.arange(planes)[:, None] * area, DataType.INT32)
+    found = node.make("Eltwise", [found, offsets], {"mode": "ADD"})
+    return node.make("Reshape", [found], {"shape": [*shape[:2], *lengths]})
+
+
+def _positions(axis: Axis, length: int) -> Array:
+    """The positions of the elements of each window along a side, -1 for padding."""
+    count = (length + axis.before + axis.after - axis.extent) // axis.stride + 1
+    begins = np.arange(count)[:, None] * axis.stride - axis.before
+    positions = begins + np.arange(axis.kernel)[None, :] * axis.dilation
+    return np.where((positions >= 0) & (positions < length), positions, -1)
+
+
+@HANDLERS.register("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def _global_pool(node: Node) -> None:
+    rank = len(node.shape(node.input(0)))
+    modes = {"GlobalAveragePool": "MEAN", "GlobalMaxPool": "MAX", "GlobalLpPool": "L2"}
+    if node.type == "GlobalLpPool":
+        # In operator set 1, this is a float.
+        power = node.real("p", 2.0) if node.opset < 2 else node.integer("p", 2)
+        if power != 2:
+            raise UnsupportedNodeError(f"p is {power}; 2 is supported")
+    if rank < 3:
+        raise UnsupportedNodeError(f"an input of {rank} dimensions is no image")
+    node.emit(
+        "Reduce",
+        [node.input(0)],
+        {"mode": modes[node.type], "axes": range(2, rank), "keep_dims": True},
+    )
+
+
+@HANDLERS.register("LpPool")
+def _lp_pool(node: Node) -> None:
+    """The p-th root of a sum of powers, which is a mean times the size of a window."""
+    x, kernel = node.input(0), node.integers("kernel_shape")
+    # In operator set 1, this is a float.
+    power = node.real("p", 2.0) if node.opset < 2 else float(node.integer("p", 2))
+    if power <= 0:
+        raise UnsupportedNodeError(f"p is {power}, needs to be above 0")
+    rank = len(node.shape(x))
+    powers = node.make("Eltwise", [x], {"mode": "ABS"})
+    if power != 1:
+        exponent = node.scalar(power, x)
+        powers = node.make("Eltwise", [powers, exponent], {"mode": "POW"})
+    if rank == volume.RANK:
+        if node.flag("ceil_mode", False):
+            raise UnsupportedNodeError("ceil_mode of volumes")
+        result = volume.pool(node, powers, "AVG", {"count_include_pad": True})
+        node.set_output(0, _root(node, result, math.prod(kernel), power))
+        return
+    window = read_window(node, rank, kernel)
+    if window.is_line:
+        powers = node.make("ExpandDims", [powers], {"axes": [2]})
+    ceil_mode = node.flag("ceil_mode", False)
+    pads = _zeros_around(node, powers, window, ceil_mode)
+    if any(pads):
+        powers = node.make("Pad", [powers], {"pads": [0] * 4 + pads})
+    attrs = {key: window.attrs[key] for key in ("strides", "dilations")}
+    attrs.update(NCHW, mode="AVG", kernels=window.kernel, padding="VALID")
+    result = node.make("Pooling", [powers], attrs)
+    if window.is_line:
+        result = node.make("Squeeze", [result], {"axes": [2]})
+    size = window.kernel[0] * window.kernel[1]
+    node.set_output(0, _root(node, result, size, power))
+
+
+def _root(node: Node, mean: Value, size: int, power: float) -> Value:
+    result = node.make("Eltwise", [mean, node.scalar(size, mean)], {"mode": "MUL"})
+    if power != 1:
+        exponent = node.scalar(1 / power, mean)
+        result = node.make("Eltwise", [result, exponent], {"mode": "POW"})
+    return result
+
+
+def _zeros_around(
+    node: Node, image: Value, window: Window, ceil_mode: bool
+) -> list[int]:
+    """Zeros before and after each side, with which all windows are whole."""
+    padding, given = window.attrs["padding"], window.attrs.get("pads", [0] * 4)
+    if padding in ("VALID", "EXPLICIT") and not ceil_mode:
+        return [given[0], given[2], given[1], given[3]]
+    result = []
+    for side in range(2):
+        length = node.static_shape(image)[2 + side]
+        stride, dilation = (
+            window.attrs["strides"][side],
+            window.attrs["dilations"][side],
+        )
+        span = (window.kernel[side] - 1) * dilation + 1
+        before, after = given[side], given[2 + side]
+        if padding in ("SAME", "SAME_LOWER"):
+            count = -(-length // stride)
+            total = max((count - 1) * stride + span - length, 0)
+            small = total // 2
+            before = small if padding == "SAME" else total - small
+            after = total - before
+        elif ceil_mode:
+            count = -(-(length + before + after - span) // stride) + 1
+            # No window begins behind the image.
+            if (count - 1) * stride >= length + before:
+                count -= 1
+            after = max(after, (count - 1) * stride + span - length - before)
+        result += [before, after]
+    return result

@@ -1,0 +1,224 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Quantized integers of 8 and 16 bits, and products of them.
+
+Integers of 16 bits are int16 where MACE computes: uint16 stands for the same numbers
+with a zero point that differs by 32768. Whatever else reads them, or the application,
+gets int32, as of all integers of the framework that MACE does not store.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.element_types import (
+    ELEMENT_TYPES,
+    element_type_name,
+)
+from mace.python.tools.importers.standard.handlers.matmul import as_matrices
+from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Op, Value
+from mace.python.tools.ir.infer import state_quantization
+from mace.python.tools.ir.op_rules.quantization import known_quantization
+from mace.python.tools.ir.shapes import static
+
+EIGHT_BITS = (DataType.UINT8, DataType.INT8)
+# From a type of 16 bits to int16.
+_OFFSETS = {DataType.INT16: 0, DataType.UINT16: np.iinfo(np.int16).min}
+_LEVELS = 255.0
+
+
+@HANDLERS.register("QuantizeLinear", "com.microsoft.QuantizeLinear")
+def _quantize(node: Node) -> None:
+    x = node.input(0)
+    if x.dtype is not DataType.FLOAT32:
+        raise UnsupportedNodeError(f"quantizes {x.dtype.value}", "quantize floats")
+    scale, zero, axis = _quantization(node, x)
+    if node.has_four_bits(2):
+        raise UnsupportedNodeError("quantizes to 4 bits", "quantize to 8 or 16 bits")
+    to = DataType.UINT8 if zero is None else _stored_type(zero)
+    number = node.integer("output_dtype", 0)
+    if zero is None and number:
+        if number not in ELEMENT_TYPES:
+            raise UnsupportedNodeError(f"quantizes to {element_type_name(number)}")
+        to = ELEMENT_TYPES[number]
+    if to in _OFFSETS:
+        _emit_int16(node, x, scale, zero, to, axis)
+    elif to in EIGHT_BITS:
+        emit_quantize(node, x, scale, zero, to, axis)
+    else:
+        raise UnsupportedNodeError(
+            "quantizes to other types than uint8, int8, uint16 and int16",
+            "quantize to 8 or 16 bits",
+        )
+
+
+def emit_quantize(
+    node: Node, x: Value, scale: Value, zero: Value | None, to: DataType, axis: int
+) -> None:
+    """Makes the quantized `x` the result."""
+    if to not in EIGHT_BITS:
+        raise UnsupportedNodeError(
+            "quantizes to other types than uint8 and int8", "quantize to 8 bits"
+        )
+    node.emit("Quantize", [x, scale, zero], {"to": to.value.upper(), "axis": axis})
+
+
+def _stored_type(zero: Value) -> DataType:
+    """The type of a zero point in the model's file."""
+    known = zero.constant.narrowed_from if zero.constant is not None else None
+    return known or zero.dtype
+
+
+def _emit_int16(
+    node: Node, x: Value, scale: Value, zero: Value | None, to: DataType, axis: int
+) -> None:
+    """Makes `x` the result, as int16 that become int32 for other readers than
+    DequantizeLinear.
+    """
+    offset = _OFFSETS[to]
+    moved = _int16(node, _numbers(node, scale, zero) + offset)
+    q = node.make("Quantize", [x, scale, moved], {"to": "INT16", "axis": axis})
+    steps = node.make(
+        "Dequantize", [q, node.literal(1.0), _int16(node, np.asarray(offset))]
+    )
+    node.emit("Cast", [steps], {"to": "INT32"})
+
+
+def _numbers(node: Node, scale: Value, zero: Value | None) -> Array:
+    """A zero point, which is a constant, or those that are left out."""
+    if zero is not None:
+        return np.asarray(zero.numpy(), np.int32)
+    shape = static(node.shape(scale))
+    if shape is None:
+        raise UnsupportedNodeError("the number of its scales is not known", STATIC_HINT)
+    return np.zeros(shape, np.int32)
+
+
+def _int16(node: Node, numbers: Array) -> Value:
+    return node.lazy(Constant.of(np.asarray(numbers, np.int16)), "zero_point")
+
+
+def _made_by(value: Value, op_type: str) -> Op | None:
+    op = value.producer
+    return op if op is not None and op.type == op_type else None
+
+
+def _integers_of_16_bits(
+    node: Node, x: Value, zero: Value | None
+) -> tuple[Value, Value] | None:
+    """The int16 that `x` was made of by _emit_int16, and their zero point; None if it
+    was not.
+    """
+    if zero is not None and not zero.is_constant:
+        return None
+    steps = _made_by(x, "Cast")
+    back = None if steps is None else _made_by(steps.input(0), "Dequantize")
+    if back is None or back.input(0).dtype is not DataType.INT16:
+        return None
+    offset, own = back.get_input(2), _made_by(back.input(0), "Quantize")
+    if offset is None or offset.constant is None or own is None:
+        return None
+    numbers = _numbers(node, node.input(1), zero)
+    moved = numbers + offset.numpy().astype(np.int32)
+    bounds = np.iinfo(np.int16)
+    if moved.size and (moved.min() < bounds.min or moved.max() > bounds.max):
+        return None
+    return back.input(0), _int16(node, moved)
+
+
+@HANDLERS.register("DequantizeLinear", "com.microsoft.DequantizeLinear")
+def _dequantize(node: Node) -> None:
+    x = node.input(0)
+    number = node.integer("output_dtype", 0)
+    if number not in (0, onnx.TensorProto.FLOAT):
+        raise UnsupportedNodeError(f"dequantizes to {element_type_name(number)}")
+    scale, zero, axis = _quantization(node, x)
+    found = _integers_of_16_bits(node, x, zero)
+    if found is not None:
+        x, zero = found
+    else:
+        state_dequantized(x, scale, zero, axis)
+    node.emit("Dequantize", [x, scale, zero], {"axis": axis})
+
+
+def state_dequantized(x: Value, scale: Value, zero: Value | None, axis: int) -> None:
+    """Notes what the numbers of a constant stand for that is dequantized so.
+
+    Raises:
+        UnsupportedNodeError: numbers of this type are not dequantized.
+    """
+    if x.dtype not in (*EIGHT_BITS, DataType.INT32):
+        raise UnsupportedNodeError(f"dequantizes {x.dtype.value}")
+    # The float constant that follows does not say it, but another reader may need it.
+    # If two nodes say different things, the first one counts.
+    if x.is_constant and x.quantization is None:
+        stated = known_quantization(x, scale, zero, axis)
+        if stated is not None:
+            state_quantization(x, stated)
+
+
+def _quantization(node: Node, x: Value) -> tuple[Value, Value | None, int]:
+    """Scale, zero point and the axis of the scales."""
+    scale = node.input(1)
+    zero = node.input(2) if node.has_input(2) else None
+    if scale.dtype is not DataType.FLOAT32:
+        raise UnsupportedNodeError(f"a scale of {scale.dtype.value}")
+    dims = node.shape(scale)
+    if len(dims) > 1 or node.integer("block_size", 0):
+        raise UnsupportedNodeError(
+            "a scale for each block", "use one for the tensor or for each channel"
+        )
+    rank = len(node.shape(x))
+    if dims in ((), (1,)):
+        return scale, zero, 0
+    return scale, zero, node.axis(node.integer("axis", 1), rank)
+
+
+@HANDLERS.register("DynamicQuantizeLinear")
+def _dynamic_quantize(node: Node) -> None:
+    x = node.input(0)
+    nothing = node.literal(0.0)
+
+    def extreme(mode: str) -> Value:
+        folded = node.make(
+            "Reduce", [x], {"mode": mode, "axes": [], "keep_dims": False}
+        )
+        return node.make("Eltwise", [folded, nothing], {"mode": mode})
+
+    def of(mode: str, *operands: Value) -> Value:
+        return node.make("Eltwise", list(operands), {"mode": mode})
+
+    low = extreme("MIN")
+    span = of("SUB", extreme("MAX"), low)
+    step = of("DIV", span, node.literal(_LEVELS))
+    # If all values are zero, any scale except 0 is right.
+    scale = node.make("Where", [of("EQUAL", span, nothing), node.literal(1.0), step])
+    steps = of("ROUND", of("DIV", of("SUB", nothing, low), scale))
+    zero = node.make("Cast", [steps], {"to": "UINT8"})
+    node.set_output(
+        0, node.make("Quantize", [x, scale, zero], {"to": "UINT8", "axis": 0})
+    )
+    node.set_output(1, scale)
+    node.set_output(2, zero)
+
+
+@HANDLERS.register("MatMulInteger")
+def _matmul_integer(node: Node) -> None:
+    a, b, gone = as_matrices(node)
+    zeros = [node.input(i) if node.has_input(i) else None for i in (2, 3)]
+    for name, zero in zip(("a", "b"), zeros):
+        if zero is not None and len(node.shape(zero)) > 1:
+            raise UnsupportedNodeError(
+                f"a zero point of {name} for each matrix",
+                "use one number, or one for each row or column",
+            )
+    if not gone:
+        node.emit("MatMulInteger", [a, b, *zeros])
+        return
+    product = node.make("MatMulInteger", [a, b, *zeros])
+    node.emit("Squeeze", [product], {"axes": gone})

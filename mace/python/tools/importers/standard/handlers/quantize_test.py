@@ -1,0 +1,309 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Quantization beside onnxruntime, products of 8-bit integers beside ONNX itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
+from mace.python.tools.importers.onnx.testing import (
+    assert_same,
+    import_proto,
+    make_model,
+    normal,
+    run_mace,
+    run_onnxruntime,
+)
+from mace.python.tools.ir import Quantization
+from mace.python.tools.ir.dtypes import Array, DataType
+
+_TYPES = (np.uint8, np.int8)
+_X = normal(2, 3, 4, 5) * 10
+
+
+def _bytes(dtype: Any, *shape: int) -> Array:
+    bounds = np.iinfo(dtype)
+    rng = np.random.default_rng([3, *shape])
+    return np.asarray(rng.integers(bounds.min, bounds.max + 1, shape, dtype))
+
+
+def _model(
+    op: str, inputs: dict[str, Array], constants: dict[str, Array], **attributes: Any
+) -> onnx.ModelProto:
+    outputs = ["y", "s", "z"] if op == "DynamicQuantizeLinear" else ["y"]
+    # An empty name is an input that is absent.
+    names = [*inputs, *constants]
+    domain, _, op_type = op.rpartition(".")
+    node = onnx.helper.make_node(op_type, names, outputs, domain=domain, **attributes)
+    constants.pop("", None)
+    model = make_model([node], inputs, outputs, constants)
+    if domain:
+        model.opset_import.add(domain=domain, version=1)
+    return model
+
+
+def _check(
+    op: str,
+    inputs: dict[str, Array],
+    constants: dict[str, Array],
+    folder: Path,
+    **attributes: Any,
+) -> None:
+    model = _model(op, inputs, constants, **attributes)
+    assert_same(run_mace(model, inputs, folder), run_onnxruntime(model, inputs))
+
+
+def _check_product(
+    inputs: dict[str, Array], constants: dict[str, Array], folder: Path
+) -> None:
+    # Not beside onnxruntime, which adds pairs of products of 8 bits in 16 bits,
+    # and cuts them off there, on processors without VNNI.
+    model = _model("MatMulInteger", inputs, constants)
+    found = run_mace(model, inputs, folder)
+    wanted = ReferenceEvaluator(model).run(None, dict(inputs))
+    assert_same(found, [np.asarray(value, np.int32) for value in wanted])
+
+
+@pytest.mark.parametrize("dtype", _TYPES)
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+def test_quantize(dtype: Any, axis: int | None, tmp_path: Path) -> None:
+    shape = () if axis is None else (_X.shape[axis],)
+    scale = np.asarray(np.abs(normal(*shape, 1)) + 0.05, np.float32).reshape(shape)
+    constants = {"s": scale, "z": _bytes(dtype, *shape)}
+    attrs = {} if axis is None else {"axis": axis}
+    _check("QuantizeLinear", {"x": _X}, constants, tmp_path, **attrs)
+
+
+@pytest.mark.parametrize(
+    "op", ["com.microsoft.QuantizeLinear", "com.microsoft.DequantizeLinear"]
+)
+def test_the_other_domain(op: str, tmp_path: Path) -> None:
+    x = _X if op.endswith(".QuantizeLinear") else _bytes(np.uint8, 3, 4)
+    scale = np.asarray(0.2, np.float32)
+    _check(op, {"x": x}, {"s": scale, "z": np.asarray(120, np.uint8)}, tmp_path)
+
+
+def test_quantize_without_zero_point(tmp_path: Path) -> None:
+    scale = np.array(0.1, np.float32)
+    _check("QuantizeLinear", {"x": _X}, {"s": scale}, tmp_path)
+    int8 = onnx.TensorProto.INT8
+    _check("QuantizeLinear", {"x": _X}, {"s": scale}, tmp_path, output_dtype=int8)
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.uint16])
+@pytest.mark.parametrize("axis", [None, 1])
+def test_quantize_to_16_bits(dtype: Any, axis: int | None, tmp_path: Path) -> None:
+    shape = () if axis is None else (_X.shape[axis],)
+    scale = np.asarray(np.abs(normal(*shape, 1)) + 5e-4, np.float32).reshape(shape)
+    constants = {"s": scale, "z": _bytes(dtype, *shape)}
+    attrs = {} if axis is None else {"axis": axis}
+    inputs = {"x": _X}
+    model = _model("QuantizeLinear", inputs, constants, **attrs)
+    model.opset_import[0].version = 21
+    wanted = run_onnxruntime(model, inputs)
+    # The application gets int32, as of all integers that MACE does not store.
+    assert_same(run_mace(model, inputs, tmp_path), wanted)
+
+    # Of what was quantized, the integers of 16 bits.
+    model.graph.node.append(
+        onnx.helper.make_node("DequantizeLinear", ["y", "s", "z"], ["d"], **attrs)
+    )
+    model.graph.output[0].CopyFrom(onnx.helper.make_empty_tensor_value_info("d"))
+    graph = import_proto(model, inputs, ["d"], tmp_path)
+    (result,) = graph.outputs
+    assert result.producer is not None
+    assert result.producer.input(0).dtype is DataType.INT16
+    assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
+
+
+def test_16_bits_without_zero_point(tmp_path: Path) -> None:
+    scale = np.array(0.001, np.float32)
+    for dtype in (onnx.TensorProto.INT16, onnx.TensorProto.UINT16):
+        model = _model("QuantizeLinear", {"x": _X}, {"s": scale}, output_dtype=dtype)
+        model.opset_import[0].version = 21
+        found = run_mace(model, {"x": _X}, tmp_path)
+        assert_same(found, run_onnxruntime(model, {"x": _X}))
+
+
+@pytest.mark.parametrize("dtype", [*_TYPES, np.int16, np.uint16, np.int32])
+@pytest.mark.parametrize("axis", [None, 1, -1])
+def test_dequantize(dtype: Any, axis: int | None, tmp_path: Path) -> None:
+    x = _bytes(dtype, 2, 3, 4)
+    shape = (1,) if axis is None else (x.shape[axis],)
+    zero = np.zeros(shape, dtype) if dtype is np.int32 else _bytes(dtype, *shape)
+    constants = {"s": np.abs(normal(*shape)), "z": zero}
+    attrs = {} if axis is None else {"axis": axis}
+    _check("DequantizeLinear", {"x": x}, constants, tmp_path, **attrs)
+
+
+@pytest.mark.parametrize("x", [_X, _X + 100, _X - 100, _X * 0])
+def test_dynamic_quantize(x: Array, tmp_path: Path) -> None:
+    _check("DynamicQuantizeLinear", {"x": x}, {}, tmp_path)
+
+
+@pytest.mark.parametrize("a_type", _TYPES)
+@pytest.mark.parametrize("b_type", _TYPES)
+def test_matmul_integer(a_type: Any, b_type: Any, tmp_path: Path) -> None:
+    a, b = _bytes(a_type, 2, 5, 7), _bytes(b_type, 7, 9)
+    zeros = {"az": _bytes(a_type), "bz": _bytes(b_type)}
+    _check_product({"a": a, "b": b}, {}, tmp_path)
+    _check_product({"a": a, "b": b}, dict(zeros), tmp_path)
+    _check_product({"a": a}, {"b": b, **zeros}, tmp_path)
+    columns = {"b": b, "az": zeros["az"], "bz": _bytes(b_type, 9)}
+    _check_product({"a": a}, columns, tmp_path)
+    absent = {"b": b, "": zeros["az"], "bz": zeros["bz"]}
+    _check_product({"a": a}, absent, tmp_path)
+
+
+def test_matmul_integer_of_vectors(tmp_path: Path) -> None:
+    for a_shape, b_shape in (((7,), (7, 9)), ((5, 7), (7,)), ((7,), (7,))):
+        a, b = _bytes(np.uint8, *a_shape), _bytes(np.int8, *b_shape)
+        model = _model("MatMulInteger", {"a": a, "b": b}, {})
+        (found,) = run_mace(model, {"a": a, "b": b}, tmp_path)
+        np.testing.assert_array_equal(found, a.astype(np.int32) @ b.astype(np.int32))
+
+
+# onnxruntime takes no zero point for each row.
+def test_zero_point_of_rows(tmp_path: Path) -> None:
+    a, b, zero = _bytes(np.uint8, 5, 7), _bytes(np.int8, 7, 9), _bytes(np.uint8, 5)
+    model = _model("MatMulInteger", {"a": a, "b": b}, {"az": zero})
+    (found,) = run_mace(model, {"a": a, "b": b}, tmp_path)
+    wanted = (a.astype(np.int32) - zero.reshape(5, 1)) @ b.astype(np.int32)
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_dequantized_constants_become_floats(tmp_path: Path) -> None:
+    make = onnx.helper.make_node
+    nodes = [
+        make("DequantizeLinear", ["w", "s"], ["f"]),
+        make("MatMul", ["x", "f"], ["y"]),
+    ]
+    x = {"x": normal(3, 7)}
+    weights = {"w": _bytes(np.int8, 7, 9), "s": np.array(0.02, np.float32)}
+    model = make_model(nodes, x, ["y"], weights)
+    graph = import_proto(model, x, ["y"], tmp_path)
+    assert [op.type for op in graph.ops] == ["MatMul"]
+    # Not beside onnxruntime, which rounds x too here.
+    wanted = x["x"] @ (weights["w"] * weights["s"])
+    assert_same(run_mace(model, x, tmp_path), [wanted])
+
+
+def test_dequantized_constants_say_what_they_stand_for(tmp_path: Path) -> None:
+    make = onnx.helper.make_node
+    nodes = [
+        make("DequantizeLinear", ["w", "s", "z"], ["f"], axis=-1),
+        make("MatMul", ["x", "f"], ["y"]),
+        make("MatMulInteger", ["i", "w", "", "z"], ["j"]),
+    ]
+    inputs = {"x": normal(3, 7), "i": _bytes(np.uint8, 5, 7)}
+    zeros = np.array([3, -4, 0], np.int8)
+    weights = {
+        "w": _bytes(np.int8, 7, 3),
+        "s": np.array([0.5, 0.25, 2], np.float32),
+        "z": zeros,
+    }
+    model = make_model(nodes, inputs, ["y", "j"], weights)
+    graph = import_proto(model, inputs, ["y", "j"], tmp_path)
+    stated = Quantization((0.5, 0.25, 2.0), (3, -4, 0), axis=1)
+    assert graph.values["w"].quantization == stated
+    assert [op.type for op in graph.ops] == ["MatMul", "MatMulInteger"]
+    wide = weights["w"].astype(np.int32) - zeros
+    wanted = [inputs["x"] @ (wide * weights["s"]), inputs["i"].astype(np.int32) @ wide]
+    assert_same(run_mace(model, inputs, tmp_path), wanted)
+
+
+_A = _bytes(np.uint8, 5, 7)
+_REFUSED: list[tuple[str, dict[str, Array], dict[str, Array], dict[str, Any], str]] = [
+    (
+        "QuantizeLinear",
+        {"x": _X},
+        {"s": np.array(1, np.float32), "z": np.array(1, np.int32)},
+        {},
+        "quantizes to other types than uint8, int8, uint16 and int16",
+    ),
+    (
+        "QuantizeLinear",
+        {"x": _X},
+        {"s": np.ones((2, 3, 2, 5), np.float32)},
+        {"axis": 2, "block_size": 2},
+        "a scale for each block",
+    ),
+    (
+        "QuantizeLinear",
+        {"x": np.ones(3, np.int32)},
+        {"s": np.array(1, np.float32)},
+        {},
+        "quantizes int32",
+    ),
+    (
+        "MatMulInteger",
+        {"a": _A.reshape(1, 5, 7), "b": _A.reshape(1, 7, 5)},
+        {"az": np.zeros((1, 5, 1), np.uint8)},
+        {},
+        "a zero point of a for each matrix",
+    ),
+]
+
+
+@pytest.mark.parametrize(("op", "inputs", "constants", "attrs", "reason"), _REFUSED)
+def test_refusals(
+    op: str,
+    inputs: dict[str, Array],
+    constants: dict[str, Array],
+    attrs: dict[str, Any],
+    reason: str,
+    tmp_path: Path,
+) -> None:
+    model = _model(op, inputs, dict(constants), **attrs)
+    with pytest.raises(UnsupportedNodesError) as error:
+        run_mace(model, inputs, tmp_path)
+    assert reason in str(error.value)
+
+
+@pytest.mark.parametrize("kind", [onnx.TensorProto.INT4, onnx.TensorProto.UINT4])
+@pytest.mark.parametrize("blocks", [False, True], ids=["channels", "blocks"])
+@pytest.mark.parametrize("raw", [False, True], ids=["numbers", "raw"])
+def test_weights_of_4_bits(kind: int, blocks: bool, raw: bool, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    low = -8 if kind == onnx.TensorProto.INT4 else 0
+    shape = (8, 5)
+
+    def packed(name: str, dims: tuple[int, ...]) -> onnx.TensorProto:
+        numbers = rng.integers(low, low + 16, dims).reshape(-1)
+        if not raw:
+            return onnx.helper.make_tensor(name, kind, dims, numbers.tolist())
+        halves = np.append(numbers, 0)[: numbers.size + numbers.size % 2] & 15
+        pairs = (halves[::2] | halves[1::2] << 4).astype(np.uint8)
+        return onnx.helper.make_tensor(name, kind, dims, pairs.tobytes(), raw=True)
+
+    scales = rng.random((2, 5) if blocks else 5, np.float32)
+    attributes = {"axis": 0, "block_size": 4} if blocks else {"axis": 1}
+    nodes = [
+        onnx.helper.make_node("DequantizeLinear", ["q", "s", "z"], ["w"], **attributes),
+        onnx.helper.make_node("MatMul", ["x", "w"], ["y"]),
+    ]
+    x = {"x": rng.random((3, 8), np.float32)}
+    model = make_model(nodes, x, ["y"], {"s": scales})
+    model.graph.initializer.extend([packed("q", shape), packed("z", scales.shape)])
+    # onnxruntime quantizes x as well for such a product.
+    wanted = ReferenceEvaluator(model).run(None, x)
+    assert_same(run_mace(model, x, tmp_path), wanted)
+
+
+def test_activations_of_4_bits_are_refused(tmp_path: Path) -> None:
+    nodes = [
+        onnx.helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        onnx.helper.make_node("DequantizeLinear", ["q", "s", "z"], ["y"]),
+    ]
+    model = make_model(nodes, {"x": _X}, ["y"], {"s": np.array(0.1, np.float32)})
+    zero = onnx.helper.make_tensor("z", onnx.TensorProto.INT4, [], [1])
+    model.graph.initializer.append(zero)
+    with pytest.raises(UnsupportedNodesError, match="quantizes to 4 bits"):
+        run_mace(model, {"x": _X}, tmp_path)

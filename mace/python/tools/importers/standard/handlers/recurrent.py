@@ -1,0 +1,235 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""LSTM, GRU and RNN: the products of all steps' inputs as one, then the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import compatible, format_shape
+
+_X, _W, _R, _B, _LENGTHS, _INITIAL_H, _INITIAL_C, _P = range(8)
+_DIRECTIONS = {"forward": 1, "reverse": 1, "bidirectional": 2}
+_REQUIRED = float("nan")  # there is no default
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Attributes:
+    gates: their number.
+    activations: the defaults.
+    roles: which activations of Recurrent these are.
+    """
+
+    gates: int
+    activations: tuple[str, ...]
+    roles: tuple[str, ...]
+
+
+_KINDS = {
+    "RNN": _Kind(1, ("Tanh",), ("cell",)),
+    "GRU": _Kind(3, ("Sigmoid", "Tanh"), ("gate", "cell")),
+    "LSTM": _Kind(4, ("Sigmoid", "Tanh", "Tanh"), ("gate", "cell", "output")),
+}
+
+# In lower case: the name in RecurrentActivation, and the defaults of alpha and beta;
+# None if the function has none.
+_ACTIVATIONS: dict[str, tuple[str, float | None, float | None]] = {
+    "sigmoid": ("SIGMOID", None, None),
+    "tanh": ("TANH", None, None),
+    "relu": ("RELU", None, None),
+    "affine": ("AFFINE", _REQUIRED, _REQUIRED),
+    "leakyrelu": ("LEAKY_RELU", 0.01, None),
+    "thresholdedrelu": ("THRESHOLDED_RELU", 1.0, None),
+    "scaledtanh": ("SCALED_TANH", _REQUIRED, _REQUIRED),
+    "hardsigmoid": ("HARD_SIGMOID", 0.2, 0.5),
+    "elu": ("ELU", 1.0, None),
+    "softsign": ("SOFTSIGN", None, None),
+    "softplus": ("SOFTPLUS", None, None),
+}
+
+
+@HANDLERS.register("RNN")
+@HANDLERS.register("GRU")
+@HANDLERS.register("LSTM")
+def _recurrent(node: Node) -> None:
+    kind = _KINDS[node.type]
+    direction = node.text("direction", "forward")
+    if direction not in _DIRECTIONS:
+        raise UnsupportedNodeError(f"direction is {direction!r}")
+    count = _DIRECTIONS[direction]
+    functions = _functions(node, kind, count)
+    layer = _Layer(node, kind, count)
+    common = {
+        "mode": node.type,
+        "batch_first": layer.batch_first,
+        "reset_after": layer.reset_after,
+        "couple_gates": node.flag("input_forget", False),
+        "clip": layer.clip,
+        # ONNX does not say what becomes of the initial states of rows without steps;
+        # ONNX Runtime drops them.
+        "forget_unread": node.has_input(_INITIAL_H) or node.has_input(_INITIAL_C),
+    }
+    parts = [layer.of(range(count))]
+    attributes = [{**common, **functions[0], "reverse": direction == "reverse"}]
+    if count == 2 and functions[0] != functions[1]:
+        parts = [layer.of([0]), layer.of([1])]
+        attributes = [
+            {**common, **own, "reverse": d == 1} for d, own in enumerate(functions)
+        ]
+    outputs = 3 if node.type == "LSTM" else 2
+    results = [
+        node.make_all("Recurrent", inputs, own, outputs)
+        for inputs, own in zip(parts, attributes)
+    ]
+    # The axis of the directions.
+    axes = (2, 1, 1) if layer.batch_first else (1, 0, 0)
+    for index in range(outputs):
+        values = [result[index] for result in results]
+        whole = values[0]
+        if len(values) > 1 and node.is_used(index):
+            whole = node.make("Concat", values, {"axis": axes[index]})
+        node.set_output(index, whole)
+
+
+class _Layer:
+    """The operands of a node, checked."""
+
+    def __init__(self, node: Node, kind: _Kind, directions: int) -> None:
+        self._node = node
+        self._gates = kind.gates
+        x, r = (node.shape(node.input(i)) for i in (_X, _R))
+        if len(x) != 3:
+            raise UnsupportedNodeError(f"the input has {len(x)} dimensions, not 3")
+        if len(r) != 3 or not isinstance(r[2], int):
+            raise UnsupportedNodeError("the size of R is not known before the run")
+        self._units = units = r[2]
+        asked = node.integer("hidden_size", units)
+        if asked != units:
+            raise UnsupportedNodeError(f"hidden_size is {asked}, but R has {units}")
+        self._weights = self._constant(_W, "W", (directions, kind.gates * units, None))
+        self._recurrence = self._constant(
+            _R, "R", (directions, kind.gates * units, units)
+        )
+        self._bias: Array | None = None
+        if node.has_input(_B):
+            shape = (directions, 2 * kind.gates * units)
+            self._bias = self._constant(_B, "B", shape).numpy()
+        self._peepholes: Array | None = None
+        if node.type == "LSTM" and node.has_input(_P):
+            self._peepholes = self._constant(_P, "P", (directions, 3 * units)).numpy()
+        self.batch_first = node.flag("layout", False)
+        self.reset_after = node.type == "GRU" and node.flag(
+            "linear_before_reset", False
+        )
+        self.clip = node.real("clip", 0.0)
+        if node.has("clip") and not self.clip > 0:
+            raise UnsupportedNodeError(f"clip is {self.clip}")
+
+    def _constant(
+        self, port: int, name: str, shape: tuple[int | None, ...]
+    ) -> Constant:
+        value = self._node.input(port)
+        if value.constant is None:
+            raise UnsupportedNodeError(
+                f"{name} ({value.name}) is computed at run time", STATIC_HINT
+            )
+        if not compatible(value.shape, shape):
+            raise UnsupportedNodeError(
+                f"{name} is {format_shape(value.shape)}, not {format_shape(shape)}"
+            )
+        return value.constant
+
+    def of(self, directions: Sequence[int]) -> list[Value | None]:
+        """The inputs of Recurrent for some of the directions."""
+        node, chosen = self._node, list(directions)
+        columns = self._weights.shape[2]
+        rows = len(chosen) * self._gates * self._units
+        weights = self._weights.map(
+            lambda array: array[chosen].reshape(-1, columns), (rows, columns)
+        )
+        bias, params = self._biases(chosen)
+        offset = None if bias is None else node.literal(bias.reshape(-1))
+        products = node.make(
+            "FullyConnected", [node.input(_X), node.lazy(weights, "W"), offset]
+        )
+        recurrence = [node.lazy(self._recurrence_of(d), "R") for d in chosen]
+        return [
+            products,
+            *(recurrence if len(recurrence) == 2 else [*recurrence, None]),
+            None if params is None else node.literal(params),
+            self._state(_INITIAL_H, chosen),
+            self._state(_INITIAL_C, chosen) if node.type == "LSTM" else None,
+            node.input(_LENGTHS) if node.has_input(_LENGTHS) else None,
+        ]
+
+    def _recurrence_of(self, direction: int) -> Constant:
+        shape = self._recurrence.shape[1:]
+        return self._recurrence.map(lambda array: array[direction], shape)
+
+    def _biases(self, chosen: list[int]) -> tuple[Array | None, Array | None]:
+        """The bias of the products of the input, and the operand params."""
+        peepholes = None if self._peepholes is None else self._peepholes[chosen]
+        if self._bias is None:
+            return None, peepholes
+        w, r = np.split(self._bias[chosen], 2, axis=1)
+        if not self.reset_after:
+            return w + r, peepholes
+        # The reset gate multiplies the last gate's product with its bias.
+        params = r[:, 2 * self._units :].copy()
+        r[:, 2 * self._units :] = 0
+        return w + r, params if params.any() else None
+
+    def _state(self, port: int, chosen: list[int]) -> Value | None:
+        node = self._node
+        if not node.has_input(port):
+            return None
+        value = node.input(port)
+        if len(chosen) == self._weights.shape[0]:
+            return value
+        axis = 1 if self.batch_first else 0
+        attrs = {"axes": [axis], "begins": chosen, "ends": [chosen[0] + 1]}
+        return node.make("StridedSlice", [value], {**attrs, "strides": [1]})
+
+
+def _functions(node: Node, kind: _Kind, count: int) -> list[dict[str, str | float]]:
+    """The attributes of the activations, for each direction."""
+    names = list(kind.activations) * count
+    if node.has("activations"):
+        names = node.texts("activations")
+    if len(names) != len(kind.activations) * count:
+        raise UnsupportedNodeError(
+            f"{len(names)} activations for {count} directions of "
+            f"{len(kind.activations)}"
+        )
+    alphas, betas = (
+        node.reals(name, []) for name in ("activation_alpha", "activation_beta")
+    )
+    attributes: list[dict[str, str | float]] = [{} for _ in range(count)]
+    for index, name in enumerate(names):
+        found = _ACTIVATIONS.get(name.lower())
+        if found is None:
+            raise UnsupportedNodeError(f"activation {name!r}")
+        d, role = divmod(index, len(kind.roles))
+        attributes[d][f"{kind.roles[role]}_activation"] = found[0]
+        # Only functions that have a number take one from the list.
+        for what, default, numbers in zip(
+            ("alpha", "beta"), found[1:], (alphas, betas)
+        ):
+            if default is None:
+                continue
+            number = numbers.pop(0) if numbers else default
+            if np.isnan(number):
+                raise UnsupportedNodeError(
+                    f"activation {name!r} lacks activation_{what}"
+                )
+            attributes[d][f"{kind.roles[role]}_{what}"] = number
+    return attributes

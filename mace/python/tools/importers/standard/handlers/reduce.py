@@ -1,0 +1,213 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.counts import unreshaped
+from mace.python.tools.importers.standard.node import HANDLERS, Node
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import END
+
+_PLAIN = {
+    "ReduceL2": "L2",
+    "ReduceMax": "MAX",
+    "ReduceMean": "MEAN",
+    "ReduceMin": "MIN",
+    "ReduceProd": "PROD",
+    "ReduceSum": "SUM",
+    "ReduceSumSquare": "SUM_SQUARE",
+}
+
+_NARROW = (DataType.BOOL, DataType.INT8, DataType.UINT8)
+# The operator set in which the attribute axes became an input.
+_AXES_INPUT_SINCE = 18
+_AXES_INPUT_SINCE_SUM = 13
+
+# Of no elements. The least and the largest of integers are those of their type.
+_OF_NOTHING = {
+    "ReduceL1": 0.0,
+    "ReduceL2": 0.0,
+    "ReduceLogSum": -np.inf,
+    "ReduceLogSumExp": -np.inf,
+    "ReduceMax": -np.inf,
+    "ReduceMean": np.nan,
+    "ReduceMin": np.inf,
+    "ReduceProd": 1.0,
+    "ReduceSum": 0.0,
+    "ReduceSumSquare": 0.0,
+}
+
+
+def _axes(node: Node) -> list[int] | None:
+    """Axes, counted from the front; None: nothing is reduced."""
+    since = _AXES_INPUT_SINCE_SUM if node.type == "ReduceSum" else _AXES_INPUT_SINCE
+    rank = len(node.shape(node.input(0)))
+    axes = node.integers_of("axes", 1, since, default=[]) or []
+    if not axes and node.flag("noop_with_empty_axes", False):
+        return None
+    return sorted({node.axis(axis, rank) for axis in axes}) or list(range(rank))
+
+
+def _of_nothing(node: Node, axes: list[int] | None) -> bool:
+    """Sets the result if there is no element to reduce, and says whether it did."""
+    x = node.input(0)
+    dims = node.shape(x)
+    if not axes or all(dims[axis] != 0 for axis in axes):
+        return False
+    if node.type not in _OF_NOTHING:
+        raise UnsupportedNodeError(f"reduces a dimension of length 0 ({list(dims)})")
+    number: Any = _OF_NOTHING[node.type]
+    if x.dtype is DataType.BOOL:
+        number = node.type == "ReduceMin"
+    elif not x.dtype.is_float and np.isinf(number):
+        bounds = np.iinfo(x.dtype.numpy)
+        number = bounds.max if number > 0 else bounds.min
+    keep = node.flag("keepdims", True)
+    shape = [
+        1 if axis in axes else dim
+        for axis, dim in enumerate(node.static_shape(x))
+        if keep or axis not in axes
+    ]
+    node.set_output(0, node.literal(np.full(shape, number), x.dtype))
+    return True
+
+
+def _attrs(node: Node, mode: str, axes: list[int]) -> dict[str, Any]:
+    return {"mode": mode, "axes": axes, "keep_dims": node.flag("keepdims", True)}
+
+
+@HANDLERS.register(*_PLAIN)
+def _plain(node: Node) -> None:
+    x, axes, mode = node.input(0), _axes(node), _PLAIN[node.type]
+    if _of_nothing(node, axes):
+        return
+    if axes and x.dtype in _NARROW and mode in ("MAX", "MIN"):
+        node.set_output(0, _of_narrow(node, x, mode, axes))
+    elif axes:
+        node.emit("Reduce", [x], _attrs(node, mode, axes))
+        mask = _mask_of(x) if len(axes) == x.rank and mode == "SUM" else None
+        if mask is not None:
+            node.builder.counted.masks[node.results[node.name_of(0)]] = mask
+    elif mode == "SUM_SQUARE":
+        node.emit("Eltwise", [x], {"mode": "SQUARE"})
+    elif mode == "L2":
+        node.emit("Eltwise", [x], {"mode": "ABS"})
+    else:
+        node.set_output(0, x)
+
+
+@HANDLERS.register("ReduceL1")
+def _l1(node: Node) -> None:
+    x, axes = node.input(0), _axes(node)
+    if _of_nothing(node, axes):
+        return
+    if not axes:
+        node.emit("Eltwise", [x], {"mode": "ABS"})
+        return
+    inner = node.make("Eltwise", [x], {"mode": "ABS"})
+    node.emit("Reduce", [inner], _attrs(node, "SUM", axes))
+
+
+def _of_narrow(node: Node, x: Value, mode: str, axes: list[int]) -> Value:
+    """The greatest or the least of narrow integers, in floats: the infinities, of no
+    elements, become the limits of the type.
+    """
+    numbers = node.make("Cast", [x], {"to": "FLOAT32"})
+    found = node.make("Reduce", [numbers], _attrs(node, mode, axes))
+    if x.dtype is DataType.BOOL and mode == "MAX":
+        none = node.literal(0.0)  # -inf is not False
+        found = node.make("Eltwise", [found, none], {"mode": "MAX"})
+    return node.make("Cast", [found], {"to": x.dtype.value.upper()})
+
+
+def _mask_of(x: Value) -> Value | None:
+    """The mask that became these integers."""
+    while x.producer is not None and x.producer.type in ("Cast", "Identity", "Reshape"):
+        x = x.producer.input(0)
+        if x.dtype is DataType.BOOL:
+            return unreshaped(x)
+    return None
+
+
+@HANDLERS.register("ReduceLogSum")
+def _log_sum(node: Node) -> None:
+    x, axes = node.input(0), _axes(node)
+    if _of_nothing(node, axes):
+        return
+    if axes:
+        x = node.make("Reduce", [x], _attrs(node, "SUM", axes))
+    node.emit("Eltwise", [x], {"mode": "LOG"})
+
+
+@HANDLERS.register("ReduceLogSumExp")
+def _log_sum_exp(node: Node) -> None:
+    x, axes = node.input(0), _axes(node)
+    if _of_nothing(node, axes):
+        return
+    if not axes:
+        node.set_output(0, x)
+        return
+    # Without subtracting the largest value, exp overflows at 88.
+    keep = {"axes": axes, "keep_dims": True}
+    top = _finite(node, node.make("Reduce", [x], {"mode": "MAX", **keep}))
+    shifted = node.make("Eltwise", [x, top], {"mode": "SUB"})
+    powers = node.make("Eltwise", [shifted], {"mode": "EXP"})
+    total = node.make("Reduce", [powers], _attrs(node, "SUM", axes))
+    logarithm = node.make("Eltwise", [total], {"mode": "LOG"})
+    if not node.flag("keepdims", True):
+        top = node.make("Squeeze", [top], {"axes": axes})
+    node.emit("Eltwise", [logarithm, top], {"mode": "ADD"})
+
+
+def _finite(node: Node, x: Value) -> Value:
+    """Zeros in the place of infinities, from which nothing can be subtracted."""
+    zeros = node.make("Eltwise", [x, x], {"mode": "SUB"})  # or NaN
+    zero = node.literal(0.0)
+    is_finite = node.make("Eltwise", [zeros, zero], {"mode": "EQUAL"})
+    return node.make("Where", [is_finite, x, zero])
+
+
+@HANDLERS.register("ArgMax", "ArgMin")
+def _arg(node: Node) -> None:
+    x = node.input(0)
+    axis = node.axis(node.integer("axis", 0), len(node.shape(x)))
+    attrs = {
+        "mode": "MAX" if node.type == "ArgMax" else "MIN",
+        "axis": axis,
+        "last": node.flag("select_last_index", False),
+    }
+    if x.dtype is DataType.INT32:
+        result = _arg_of_integers(node, x, axis)
+    else:
+        if x.dtype is not DataType.FLOAT32:
+            x = node.make("Cast", [x], {"to": "FLOAT32"})
+        if node.flag("keepdims", True):
+            node.emit("ArgMax", [x], attrs)
+            return
+        result = node.make("ArgMax", [x], attrs)
+    if not node.flag("keepdims", True):
+        result = node.make("Squeeze", [result], {"axes": [axis]})
+    node.set_output(0, result)
+
+
+def _arg_of_integers(node: Node, x: Value, axis: int) -> Value:
+    """By TopK, since floats cannot tell all integers apart; it returns the first of
+    equal ones.
+    """
+    last = node.flag("select_last_index", False)
+    if last:
+        backwards = {"axes": [axis], "begins": [-1], "ends": [-END], "strides": [-1]}
+        x = node.make("StridedSlice", [x], backwards)
+    attrs = {"k": 1, "axis": axis, "largest": node.type == "ArgMax"}
+    _, place = node.make_all("TopK", [x], attrs, 2)
+    if not last:
+        return place
+    behind = node.literal(node.static_shape(x)[axis] - 1, DataType.INT32)
+    return node.make("Eltwise", [behind, place], {"mode": "SUB"})

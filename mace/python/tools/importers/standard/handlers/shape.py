@@ -1,0 +1,205 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that change a shape, and that return the shape as a tensor."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mace.python.tools.importers.frame.budget import check_made
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.lengths import Lengths, is_open, scalar_of
+from mace.python.tools.importers.standard.node import HANDLERS, Node
+from mace.python.tools.importers.standard.window import NCHW
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.shapes import END, static
+
+# An expansion at run time stores this many ones in the model; a larger one repeats
+# elements.
+_LARGEST_ONES = 1 << 22
+
+
+@HANDLERS.register("Reshape")
+def _reshape(node: Node) -> None:
+    x = node.input(0)
+    allow_zero = node.flag("allowzero", False)
+    if node.opset < 5:
+        shape = node.integers("shape")
+    elif node.input(1).is_constant:
+        shape = node.constant_ints(1, "shape")
+    else:
+        node.require_shape_only(node.input(1), "shape")
+        node.emit("Reshape", [x, node.input(1)], {"allow_zero": allow_zero})
+        return
+    if any(dim < -1 for dim in shape):
+        raise UnsupportedNodeError(f"shape {shape} has a negative dimension")
+    node.emit("Reshape", [x], {"shape": shape, "allow_zero": allow_zero})
+
+
+@HANDLERS.register("Flatten")
+def _flatten(node: Node) -> None:
+    x = node.input(0)
+    dims = node.shape(x)
+    axis = node.integer("axis", 1)
+    if not -len(dims) <= axis <= len(dims):
+        raise UnsupportedNodeError(f"axis {axis} is outside a rank of {len(dims)}")
+    axis += len(dims) if axis < 0 else 0
+    inner = dims[axis:]
+    if all(isinstance(dim, int) for dim in inner):
+        below = math.prod(d for d in inner if isinstance(d, int))
+        if below:
+            node.emit("Reshape", [x], {"shape": [-1, below]})
+            return
+    if axis == 1:
+        shape = [0, -1]
+    elif static(dims) is None:
+        lengths = Lengths(node)
+        sizes = [lengths.of_axis(x, i) for i in range(len(dims))]
+        sides = [lengths.product(part) for part in (sizes[:axis], sizes[axis:])]
+        both = node.make("Concat", sides, {"axis": 0})
+        node.emit("Reshape", [x, both], {"allow_zero": True})
+        return
+    else:
+        shape = [math.prod(node.static_shape(x)[:axis]), -1]
+        if 0 in node.static_shape(x):
+            shape[1] = math.prod(node.static_shape(x)[axis:])
+    node.emit("Reshape", [x], {"shape": shape, "allow_zero": axis != 1})
+
+
+@HANDLERS.register("Squeeze")
+def _squeeze(node: Node) -> None:
+    x, axes = node.input(0), node.integers_of("axes", 1, since=13, default=[])
+    if not axes and node.builder.counted.get(x) is not None:
+        # Its dimension is that of memory.
+        node.static_shape(x)
+    if not axes:
+        # An open dimension stays, also in a run where it is 1: what comes behind counts
+        # on the same number of dimensions in every run.
+        axes = [axis for axis, dim in enumerate(node.shape(x)) if dim == 1]
+        if not axes:
+            node.set_output(0, x)
+            return
+    node.emit("Squeeze", [x], {"axes": axes})
+
+
+@HANDLERS.register("Unsqueeze")
+def _unsqueeze(node: Node) -> None:
+    axes = node.integers_of("axes", 1, since=13)
+    if axes is None:
+        raise UnsupportedNodeError("axes are missing")
+    node.emit("ExpandDims", [node.input(0)], {"axes": axes})
+
+
+@HANDLERS.register("Transpose")
+def _transpose(node: Node) -> None:
+    x = node.input(0)
+    rank = len(node.shape(x))
+    perm = node.integers("perm", list(reversed(range(rank))))
+    perm = [node.axis(axis, rank) for axis in perm]
+    if sorted(perm) != list(range(rank)):
+        raise UnsupportedNodeError(f"perm {perm} is no permutation of {rank} axes")
+    if rank == 0:
+        node.set_output(0, x)
+        return
+    node.emit("Transpose", [x], {"perm": perm})
+
+
+@HANDLERS.register("Shape")
+def _shape(node: Node) -> None:
+    x = node.input(0)
+    rank = len(node.shape(x))
+    start, end, _ = slice(
+        node.integer("start", 0), node.integer("end", END) if node.has("end") else None
+    ).indices(rank)
+    if (start, end) == (0, rank):
+        node.emit("Shape", [x])
+        return
+    if end <= start:
+        node.set_output(0, node.literal(np.empty(0), DataType.INT32))
+        return
+    # Only the requested dimensions must be known.
+    dims = node.shape(x)[start:end]
+    if all(isinstance(dim, int) for dim in dims):
+        node.set_output(0, node.literal(dims, DataType.INT32))
+        return
+    whole = node.make("Shape", [x])
+    cut = {"axes": [0], "begins": [start], "ends": [end], "strides": [1]}
+    node.emit("StridedSlice", [whole], cut)
+
+
+@HANDLERS.register("Size")
+def _size(node: Node) -> None:
+    x, lengths = node.input(0), Lengths(node)
+    if static(node.shape(x)) is None:
+        axes = range(len(node.shape(x)))
+        product = lengths.product([lengths.of_axis(x, axis) for axis in axes])
+        node.emit("Reshape", [product], {"shape": []})
+        return
+    count = math.prod(node.static_shape(x))
+    node.set_output(0, node.literal(count, DataType.INT32))
+
+
+@HANDLERS.register("Expand")
+def _expand(node: Node) -> None:
+    x = node.input(0)
+    dims = node.shape(x)
+    if is_open(node.input(1)):
+        node.set_output(0, Lengths(node).expanded(x, node.input(1)))
+        return
+    wanted = node.constant_ints(1, "shape")
+    rank = max(len(dims), len(wanted))
+    padded = (1,) * (rank - len(dims)) + tuple(dims)
+    target = [1] * (rank - len(wanted)) + wanted
+    # Multiplying by ones broadcasts; only dimensions that grow matter.
+    ones = [
+        new if old == 1 or not isinstance(old, int) else 1
+        for old, new in zip(padded, target)
+    ]
+    if all(one == 1 for one in ones) and rank == len(dims):
+        node.set_output(0, x)
+        return
+    if math.prod(ones) > _LARGEST_ONES:
+        # Elements that the run repeats.
+        node.set_output(0, Lengths(node).expanded(x, node.input(1)))
+        return
+    kept = x.dtype
+    if kept not in (DataType.FLOAT32, DataType.INT32):
+        x = node.make("Cast", [x], {"to": "INT32"})
+    filled = node.literal(np.broadcast_to(1, ones), x.dtype)
+    if x.dtype is kept:
+        node.emit("Eltwise", [x, filled], {"mode": "MUL"})
+        return
+    whole = node.make("Eltwise", [x, filled], {"mode": "MUL"})
+    node.emit("Cast", [whole], {"to": kept.value.upper()})
+
+
+@HANDLERS.register("ConstantOfShape")
+def _constant_of_shape(node: Node) -> None:
+    fill = node.attribute_tensor("value").numpy() if node.has("value") else None
+    if is_open(node.input(0)):
+        number = scalar_of(node, fill)
+        node.set_output(0, Lengths(node).filled(number, node.input(0)))
+        return
+    shape = node.constant_ints(0, "the shape")
+    scalar = np.zeros((), np.float32) if fill is None else fill.reshape(-1)[0]
+    if any(dim < 0 for dim in shape):
+        raise UnsupportedNodeError(f"shape {shape} has a negative dimension")
+    check_made(*shape, repeated=True)
+    # One element, repeated by a view.
+    view = np.broadcast_to(np.asarray(scalar), shape)
+    node.set_output(0, node.builder.constant(f"{node.label}/filled", view))
+
+
+@HANDLERS.register("DepthToSpace", "SpaceToDepth")
+def _depth_space(node: Node) -> None:
+    x = node.input(0)
+    block = node.integer("blocksize", 0)
+    dims = node.shape(x)
+    if len(dims) != 4:
+        raise UnsupportedNodeError(f"an input of {len(dims)} dimensions")
+    if block < 1:
+        raise UnsupportedNodeError(f"blocksize is {block}")
+    order = node.text("mode", "DCR")
+    node.emit(node.type, [x], {**NCHW, "block": block, "order": order})

@@ -1,0 +1,212 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fourier transforms: DFT and STFT, as products with constant matrices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Value
+
+# Numbers of a matrix: 16 MB in the model, for 1024 complex numbers.
+_LARGEST_MATRIX = 1 << 22
+
+
+@HANDLERS.register("DFT")
+def _dft(node: Node) -> None:
+    x = node.input(0)
+    shape = node.shape(x)
+    inverse, onesided = node.flag("inverse", False), node.flag("onesided", False)
+    if node.opset < 20:
+        axis = node.integer("axis", 1)
+    else:
+        axis = _one(node, 2, "axis") if node.has_input(2) else -2
+    axis = node.axis(axis, len(shape))
+    parts, count = shape[-1], shape[axis]
+    if parts not in (1, 2) or axis == len(shape) - 1:
+        raise UnsupportedNodeError(
+            f"axis {axis} of {x.name}, whose last dimension must hold 1 or 2 numbers"
+        )
+    if not isinstance(count, int):
+        raise UnsupportedNodeError(
+            f"the length of {x.name} is not known before the run", STATIC_HINT
+        )
+    assert isinstance(parts, int)
+    if node.has_input(1):
+        length = _one(node, 1, "dft_length")
+    else:
+        length = 2 * (count - 1) if inverse and onesided else count
+    if length < 1:
+        raise UnsupportedNodeError(f"dft_length is {length}")
+    perm = [i for i in range(len(shape) - 1) if i != axis] + [axis, len(shape) - 1]
+    outer = [dim if isinstance(dim, int) else -1 for dim in (shape[i] for i in perm)]
+    if outer[:-2].count(-1) > 1:
+        raise UnsupportedNodeError(
+            f"the shape of {x.name} is not known before the run", STATIC_HINT
+        )
+    moved = node.make("Transpose", [x], {"perm": perm})
+    half = length // 2 + 1
+    is_whole = count == (half if inverse and onesided else length)
+    if 2 * count * parts * length > _LARGEST_MATRIX and is_whole and _factor(length):
+        values = _in_two(node, moved, outer[:-2], length, inverse, onesided)
+    else:
+        matrix = _matrix(node, count, parts, length, inverse, onesided)
+        rows = node.make("Reshape", [moved], {"shape": [*outer[:-2], count * parts]})
+        product = node.make("MatMul", [rows, node.literal(matrix)])
+        results = 1 if inverse and onesided else 2
+        split = [*outer[:-2], matrix.shape[1] // results, results]
+        values = node.make("Reshape", [product], {"shape": split})
+    back = [perm.index(i) for i in range(len(perm))]
+    node.emit("Transpose", [values], {"perm": back})
+
+
+def _factor(length: int) -> int:
+    """The smaller one of two factors for which there are matrices; 0 if none are."""
+    small = next(n for n in range(math.isqrt(length), 0, -1) if length % n == 0)
+    return small if 8 * (length // small) ** 2 <= _LARGEST_MATRIX else 0
+
+
+def _in_two(
+    node: Node,
+    x: Value,
+    lead: list[int],
+    length: int,
+    inverse: bool,
+    onesided: bool,
+) -> Value:
+    """The transform of a long line [..., length, parts] as two of short ones.
+
+    With length a b, sample b i + j and result k + a l: a transform of the samples i for
+    each j, a turn by j k / length of the circle, and a transform of the j for each k.
+    """
+    rank = len(lead) + 2
+    if inverse and onesided:
+        x = _other_half(node, x, length)
+    small = _factor(length)
+    large = length // small
+    turned = [*range(len(lead)), rank - 1, rank - 2, rank]
+
+    def transformed(value: Value, count: int, rows: int) -> Value:
+        """[..., rows, count, 2] of [..., count, rows, parts]."""
+        value = node.make("Transpose", [value], {"perm": turned})
+        parts = node.shape(value)[-1]
+        assert isinstance(parts, int)
+        matrix = _matrix(node, count, parts, count, inverse, False)
+        shape = [*lead, rows, count * parts]
+        value = node.make("Reshape", [value], {"shape": shape})
+        value = node.make("MatMul", [value, node.literal(matrix)])
+        return node.make("Reshape", [value], {"shape": [*lead, rows, count, 2]})
+
+    last = node.shape(x)[-1]
+    assert isinstance(last, int)
+    grid = node.make("Reshape", [x], {"shape": [*lead, small, large, last]})
+    first = transformed(grid, small, large)
+    angles = np.outer(np.arange(large), np.arange(small)) * (2 * np.pi / length)
+    sines = np.sin(angles) if inverse else -np.sin(angles)
+    swapped = node.make(
+        "Gather", [first, node.literal([1, 0], DataType.INT32)], {"axis": rank}
+    )
+    along = node.literal(np.cos(angles)[:, :, None])
+    across = node.literal(np.stack([-sines, sines], -1))
+    terms = [
+        node.make("Eltwise", pair, {"mode": "MUL"})
+        for pair in ([first, along], [swapped, across])
+    ]
+    second = transformed(node.make("Eltwise", terms, {"mode": "ADD"}), large, small)
+    order = node.make("Transpose", [second], {"perm": turned})
+    whole = node.make("Reshape", [order], {"shape": [*lead, length, 2]})
+    if not onesided:
+        return whole
+    axis, end = (rank - 1, 1) if inverse else (rank - 2, length // 2 + 1)
+    cut = {"axes": [axis], "begins": [0], "ends": [end], "strides": [1]}
+    return node.make("StridedSlice", [whole], cut)
+
+
+def _other_half(node: Node, x: Value, length: int) -> Value:
+    """A spectrum of real numbers with its second half, whose sines are negative."""
+    axis = len(node.shape(x)) - 2
+    places = np.arange(length - length // 2 - 1, 0, -1)
+    mirrored = node.make(
+        "Gather", [x, node.literal(places, DataType.INT32)], {"axis": axis}
+    )
+    signs = node.literal([1, -1] if node.shape(x)[-1] == 2 else [1])
+    mirrored = node.make("Eltwise", [mirrored, signs], {"mode": "MUL"})
+    return node.make("Concat", [x, mirrored], {"axis": axis})
+
+
+@HANDLERS.register("STFT")
+def _stft(node: Node) -> None:
+    x, step = node.input(0), _one(node, 1, "frame_step")
+    shape = node.shape(x)
+    if len(shape) not in (2, 3) or not any(isinstance(dim, int) for dim in shape[:2]):
+        raise UnsupportedNodeError(
+            f"the shape of {x.name} is not known before the run", STATIC_HINT
+        )
+    # One of the two may be open.
+    signals, count = (dim if isinstance(dim, int) else -1 for dim in shape[:2])
+    parts = shape[2] if len(shape) == 3 else 1
+    if parts not in (1, 2):
+        raise UnsupportedNodeError(f"{x.name} has {parts} numbers per sample")
+    assert isinstance(parts, int)
+    window = None
+    if node.has_input(2):
+        window = np.asarray(node.constant(2, "window"), np.float64).reshape(-1)
+    if node.has_input(3):
+        length = _one(node, 3, "frame_length")
+    elif window is not None:
+        length = window.size
+    else:
+        raise UnsupportedNodeError("neither window nor frame_length is given")
+    if window is not None and window.size != length:
+        raise UnsupportedNodeError(
+            f"a window of {window.size} for frames of {length} samples"
+        )
+    if step < 1 or length < 1 or -1 < count < length:
+        raise UnsupportedNodeError(
+            f"frames of {length} samples, {step} apart, of a signal of {count}"
+        )
+    matrix = _matrix(node, length, parts, length, False, node.flag("onesided", True))
+    if window is not None:
+        matrix = matrix * np.repeat(window, parts)[:, None]
+    # A frame is the window of a convolution, and each result one of its outputs.
+    filters = matrix.transpose().reshape(-1, 1, length, parts)
+    line = node.make("Reshape", [x], {"shape": [signals, 1, count, parts]})
+    frames = node.make("Conv2D", [line, node.literal(filters)], {"strides": [1, step]})
+    found = (count - length) // step + 1 if count >= 0 else -1
+    split = [signals, found, matrix.shape[1] // 2, 2]
+    node.emit("Reshape", [frames], {"shape": split})
+
+
+def _one(node: Node, index: int, what: str) -> int:
+    values: list[int] = node.constant_ints(index, what)
+    if len(values) != 1:
+        raise UnsupportedNodeError(f"{what} has {len(values)} elements, not 1")
+    return values[0]
+
+
+def _matrix(
+    node: Node, count: int, parts: int, length: int, inverse: bool, onesided: bool
+) -> Array:
+    """[count * parts, results]: what each number adds to each result."""
+    if 2 * count * parts * length > _LARGEST_MATRIX:
+        raise UnsupportedNodeError(
+            f"a transform of {count} samples to {length}; the product of the two is "
+            f"limited to {_LARGEST_MATRIX // (2 * parts)}",
+            "compute it in the application",
+        )
+    units: Array = np.eye(count, dtype=np.complex128)
+    if parts == 2:
+        units = np.stack([units, 1j * units], 1).reshape(-1, count)
+    if inverse and onesided:
+        return np.asarray(np.fft.irfft(units, length, axis=1))
+    transform: Any = np.fft.ifft if inverse else np.fft.fft
+    results = transform(units, length, axis=1)
+    if onesided:
+        results = results[:, : length // 2 + 1]
+    return np.stack([results.real, results.imag], -1).reshape(len(units), -1)

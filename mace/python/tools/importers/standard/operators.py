@@ -1,0 +1,268 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs of ONNX operators, as functions of values."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Union
+
+import numpy as np
+
+from mace.python.tools.importers.frame.budget import check_made
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.apply import apply_operator
+from mace.python.tools.importers.standard.node import STATIC_HINT
+from mace.python.tools.ir.builder import GraphBuilder, narrow_constant
+from mace.python.tools.ir.dims import Dim
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import END, Shape, static
+
+# A number or a tensor as an input of an operator; None for one left out.
+Operand = Union[Value, Array, Sequence[int], float, bool, None]
+# A length: an integer, or a value of rank 0 where it depends on the run.
+Size = Union[int, Value]
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mul": operator.mul,
+    "Div": operator.floordiv,
+    "Mod": operator.mod,
+    "Min": min,
+    "Max": max,
+}
+# What changes nothing on the right.
+_NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
+
+_ONNX_TYPES = {
+    DataType.BOOL: 9,
+    DataType.FLOAT32: 1,
+    DataType.INT32: 6,
+    DataType.INT8: 3,
+    DataType.UINT8: 2,
+}
+
+
+class Operators:
+    """Adds operators of ONNX to a graph.
+
+    Attributes:
+        builder: where they go.
+        label: of the framework's node, unique in the model; their names begin with it.
+    """
+
+    def __init__(
+        self, builder: GraphBuilder, label: str, static_hint: str = STATIC_HINT
+    ) -> None:
+        """`static_hint`: what the user can do where a shape is not known."""
+        self.builder = builder
+        self.label = label
+        self._static_hint = static_hint
+
+    # Shapes ---------------------------------------------------------------
+
+    def shape(self, value: Value) -> Shape:
+        """A shape whose rank must be known."""
+        if value.shape is None:
+            raise UnsupportedNodeError(
+                f"the rank of {value.name} is not known before the run",
+                self._static_hint,
+            )
+        return value.shape
+
+    def rank(self, value: Value) -> int:
+        """A rank that must be known."""
+        return len(self.shape(value))
+
+    def static_shape(self, value: Value) -> tuple[int, ...]:
+        """A shape whose dimensions must all be known."""
+        shape = static(self.shape(value))
+        if shape is None or self.builder.counted.get(value) is not None:
+            raise UnsupportedNodeError(
+                f"the shape of {value.name} is not known before the run",
+                self._static_hint,
+            )
+        return shape
+
+    def length(self, value: Value, axis: int) -> int:
+        """A dimension that must be known."""
+        dim = self.dim(value, axis)
+        if not isinstance(dim, int):
+            raise UnsupportedNodeError(
+                f"dimension {axis % self.rank(value)} of {value.name} is not known "
+                "before the run",
+                self._static_hint,
+            )
+        return dim
+
+    def dim(self, value: Value, axis: int) -> Dim:
+        """A dimension; None if the data of a run determine it."""
+        shape = self.shape(value)
+        counted = self.builder.counted.get(value)
+        if counted is not None and counted.axis == axis % len(shape):
+            return None
+        return shape[axis]
+
+    def sizes_of(self, value: Value) -> list[Size]:
+        """All dimensions, as values where they are not known before the run."""
+        return [self.size(value, axis) for axis in range(self.rank(value))]
+
+    def size(self, value: Value, axis: int) -> Size:
+        """A dimension, as a value where it is not known before the run."""
+        dim = self.dim(value, axis)
+        if isinstance(dim, int):
+            return dim
+        shape = self.op("Shape", value)
+        return self.op("Gather", shape, self.constant(axis % self.rank(value)))
+
+    def largest_sizes(self, value: Value) -> list[Size]:
+        """All dimensions of the memory of a value, in which not all elements need to
+        count.
+        """
+        return [
+            dim if isinstance(dim, int) else self.size(value, axis)
+            for axis, dim in enumerate(self.shape(value))
+        ]
+
+    def broadcast(self, values: Sequence[Value]) -> list[Size]:
+        """The dimensions that values have together."""
+        rank = max(self.rank(value) for value in values)
+        found: list[Size] = []
+        for place in range(-rank, 0):
+            own = [v for v in values if self.rank(v) >= -place]
+            dims = [(value, self.shape(value)[place]) for value in own]
+            known = [dim for _, dim in dims if isinstance(dim, int) and dim != 1]
+            if known:
+                found.append(known[0])
+            else:
+                # What is open and what is 1: the run decides.
+                wide = [v for v, dim in dims if dim != 1] or own[:1]
+                sizes = [self.size(value, place) for value in wide]
+                found.append(functools.reduce(self._wider, sizes))
+        return found
+
+    def _wider(self, a: Size, b: Size) -> Size:
+        """Of two dimensions that are equal, or one of which is 1."""
+        if isinstance(a, int) or isinstance(b, int):
+            return b if isinstance(a, int) else a
+        return self.compute("Max", a, b)
+
+    def axis(self, axis: int, rank: int) -> int:
+        """An axis counted from the front; a scalar has one, too."""
+        bound = max(rank, 1)
+        if not -bound <= axis < bound:
+            raise UnsupportedNodeError(f"axis {axis} is outside a rank of {rank}")
+        return axis % bound
+
+    # Operators ------------------------------------------------------------
+
+    def constant(
+        self, data: Operand | Sequence[float], dtype: DataType | None = None
+    ) -> Value:
+        """A helper constant; numbers of Python have the default types of NumPy."""
+        array = np.asarray(data, None if dtype is None else dtype.numpy)
+        name = self.builder.graph.unique_name(f"{self.label}/constant")
+        return self.builder.graph.add_constant(name, narrow_constant(array))
+
+    def op(self, op_type: str, *inputs: Operand, **attributes: Any) -> Value:
+        """The result of an operator of ONNX."""
+        return self.op_all(op_type, inputs, 1, **attributes)[0]
+
+    def op_all(
+        self, op_type: str, inputs: Sequence[Operand], count: int, **attributes: Any
+    ) -> list[Value]:
+        """The results of an operator of ONNX."""
+        values = [
+            value if value is None or isinstance(value, Value) else self._index(value)
+            for value in inputs
+        ]
+        try:
+            return apply_operator(
+                self.builder, op_type, values, self.label, count, **attributes
+            )
+        except UnsupportedNodeError as error:
+            if error.hint != STATIC_HINT:
+                raise
+            raise UnsupportedNodeError(error.reason, self._static_hint) from error
+
+    def _index(self, value: Any) -> Value:
+        is_list = isinstance(value, (list, tuple)) and not len(value)
+        return self.constant(np.zeros(0, np.int64) if is_list else value)
+
+    def dims(self, sizes: Sequence[Size]) -> Value:
+        """Lengths as a tensor of rank 1."""
+        if all(isinstance(size, int) for size in sizes):
+            return self.constant(np.array(sizes, np.int64).reshape(-1))
+        parts = [
+            self.op("Reshape", size, [1])
+            if isinstance(size, Value)
+            else self.constant(np.array([size]))
+            for size in sizes
+        ]
+        return self.op("Concat", *parts, axis=0)
+
+    def cast(self, value: Value, dtype: DataType) -> Value:
+        """A value in another type."""
+        if value.dtype is dtype:
+            return value
+        return self.op("Cast", value, to=_ONNX_TYPES[dtype])
+
+    def reshape(self, value: Value, sizes: Sequence[Size]) -> Value:
+        """A value in another shape; -1 is what is left."""
+        zero = 1 if 0 in [size for size in sizes if isinstance(size, int)] else None
+        return self.op("Reshape", value, self.dims(sizes), allowzero=zero)
+
+    def transpose(self, value: Value, permutation: Sequence[int]) -> Value:
+        """A value with its dimensions in another order."""
+        if list(permutation) == list(range(len(permutation))):
+            return value
+        return self.op("Transpose", value, perm=list(permutation))
+
+    def unsqueeze(self, value: Value, *axes: int) -> Value:
+        """A value with further dimensions of length 1."""
+        return self.op("Unsqueeze", value, list(axes))
+
+    def squeeze(self, value: Value, *axes: int) -> Value:
+        """A value without these dimensions of length 1."""
+        return self.op("Squeeze", value, list(axes)) if axes else value
+
+    def slice(
+        self, value: Value, axis: int, begin: Size, end: Size | None = None
+    ) -> Value:
+        """A part of a value along an axis, to its end if none is given."""
+        last = END if end is None else end
+        return self.op("Slice", value, self.dims([begin]), self.dims([last]), [axis])
+
+    def compute(self, op_type: str, a: Size, b: Size) -> Size:
+        """Arithmetic on lengths; quotients are rounded down."""
+        if isinstance(a, int) and isinstance(b, int):
+            return _ARITHMETIC[op_type](a, b)
+        if isinstance(b, int) and b == _NEUTRAL.get(op_type):
+            return a
+        numbers = [self.number_of(size) for size in (a, b)]
+        if op_type == "Div":
+            return self.floor_divided(*numbers)
+        return self.op(op_type, *numbers)
+
+    def floor_divided(self, a: Value, b: Value) -> Value:
+        """A quotient of integers that is rounded down; ONNX's goes towards 0."""
+        name = self.builder.graph.unique_name(f"{self.label}/floor_div")
+        return self.builder.one("Eltwise", [a, b], name, {"mode": "FLOOR_DIV"}, name)
+
+    def number_of(self, size: Size) -> Value:
+        """A length as a tensor."""
+        return size if isinstance(size, Value) else self.constant(size)
+
+    def count_up(self, size: Size) -> Value:
+        """The numbers from 0 on, below a length."""
+        if isinstance(size, int):
+            check_made(size)
+            return self.constant(np.arange(size))
+        return self.op("Range", self.constant(0), size, self.constant(1))
+
+    def concat(self, parts: Sequence[Value], axis: int) -> Value:
+        """Values one after the other along an axis."""
+        return parts[0] if len(parts) == 1 else self.op("Concat", *parts, axis=axis)
