@@ -5,10 +5,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from mace.python.tools.importers.frame.request import available_importers
+
 _TOOLS = Path(__file__).parent
+_FRAMEWORK = re.compile(
+    r"^\s*(?:from|import) mace\.python\.tools\.importers\.(\w+)", re.M
+)
 _PACKAGE = "mace.python.tools"
 
 # From the ground up. A room may import rooms of its own layer, too, as long as
@@ -110,6 +116,24 @@ def test_no_room_imports_a_room_above_it() -> None:
 
 def test_rooms_import_each_other_in_no_circle() -> None:
     assert not _circle(_graph())
+
+
+def test_no_framework_imports_another() -> None:
+    """What several need is in `standard`, `tf_operators`, `emit` or `frame`."""
+    importers = _TOOLS / "importers"
+    frameworks = available_importers()
+    shared = {path.parent.name for path in importers.glob("*/__init__.py")}
+    shared -= set(frameworks)
+    wrong = []
+    for path in sorted(importers.glob("*/**/*.py")):
+        own, *_ = path.relative_to(importers).parts
+        is_test = path.stem.endswith("_test") or path.stem == "testing"
+        if is_test or own not in (*frameworks, *shared):
+            continue
+        found = set(_FRAMEWORK.findall(path.read_text(encoding="utf-8")))
+        others = (found & set(frameworks)) - {own}
+        wrong += [f"{path.relative_to(_TOOLS)}: {other}" for other in sorted(others)]
+    assert not wrong
 
 
 def test_a_circle_is_found() -> None:

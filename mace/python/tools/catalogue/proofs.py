@@ -31,8 +31,8 @@ _TITLES = {
     "tensorflow": "TensorFlow",
     "tflite": "TensorFlow Lite",
 }
-# Whose handlers are in a folder of another name: operators with ONNX's meaning.
-_ELSEWHERE = {"standard": "onnx"}
+# Frameworks whose handlers are in a folder of another name.
+_ELSEWHERE = {"standard": "onnx", "tf_operators": "tensorflow"}
 # Runs random cases of every operator in Python and natively; fails for a type of the
 # table that none of the cases has.
 RULES = "test/conformance/op_rules_test.py"

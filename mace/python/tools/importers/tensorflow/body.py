@@ -38,16 +38,16 @@ from mace.python.tools.importers.frame.errors import (
     UnsupportedNodes,
     refusal_of,
 )
-from mace.python.tools.importers.tensorflow.context import (
+from mace.python.tools.importers.tensorflow.effects import ANY, Effects
+from mace.python.tools.importers.tensorflow.functions import Function, Tensor
+from mace.python.tools.importers.tf_operators.context import (
     HANDLERS,
     Context,
     Item,
     ReadVariable,
     no_variables,
 )
-from mace.python.tools.importers.tensorflow.effects import ANY, Effects
-from mace.python.tools.importers.tensorflow.functions import Function, Tensor
-from mace.python.tools.importers.tensorflow.node import Node, tensor_name
+from mace.python.tools.importers.tf_operators.node import Node, tensor_name
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.wording import nearest_names
@@ -190,7 +190,10 @@ class Body:
         return known
 
     def check_effects(
-        self, nodes: Mapping[str, Node], roots: Iterable[str], given: Collection[str]
+        self,
+        nodes: Mapping[str, Node],
+        roots: Iterable[str],
+        given: Collection[str],
     ) -> None:
         """Notes nodes that change a variable which the converted nodes read: its value
         is a constant of the converted model, and another one in TensorFlow's next run.

@@ -22,7 +22,7 @@ from mace.python.tools.importers.frame.errors import (
     UnsupportedNodeError,
 )
 from mace.python.tools.importers.frame.model_file import Buffer, check_part, map_file
-from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES, type_name
+from mace.python.tools.importers.tf_operators.node import ELEMENT_TYPES, type_name
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.proto import load_proto
 

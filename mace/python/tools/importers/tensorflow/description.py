@@ -13,9 +13,9 @@ from mace.python.tools.importers.frame.description import (
     TensorDescription,
 )
 from mace.python.tools.importers.tensorflow.importer import PLACEHOLDERS
-from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES, Node
 from mace.python.tools.importers.tensorflow.reader import GraphFile, read_graph
 from mace.python.tools.importers.tensorflow.saved_model import called_nodes
+from mace.python.tools.importers.tf_operators.node import ELEMENT_TYPES, Node
 from mace.python.tools.ir.graph import DataFormat
 
 # Nodes that end a graph, but are no results of it.

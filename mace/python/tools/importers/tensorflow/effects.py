@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mace.python.tools.importers.tensorflow.functions import Function, Tensor
-from mace.python.tools.importers.tensorflow.node import Node
+from mace.python.tools.importers.tf_operators.context import variable_id
+from mace.python.tools.importers.tf_operators.node import Node
 
 # A variable that the analysis cannot name: it may be any.
 ANY = "?"
@@ -54,11 +55,6 @@ _FIRST_ARGUMENT = {
     "StatelessCase": 1,
 }
 _DEEPEST = 64
-
-
-def variable_id(node: Node) -> str:
-    """What is the same for two nodes that stand for one variable."""
-    return node.string("shared_name") or node.name
 
 
 class Change(NamedTuple):

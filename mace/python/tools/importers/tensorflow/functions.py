@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mace.python.tools.importers.tensorflow.node import Node, control_inputs
+from mace.python.tools.importers.tensorflow.node import GraphNode, control_inputs
 
 # The outputs, in order, of operators that have several ones with names. Each is one
 # tensor; an output of any number of tensors is the only one of its operator.
@@ -67,7 +67,7 @@ class Function:
 
     name: str
     arguments: tuple[str, ...]
-    nodes: Mapping[str, Node]
+    nodes: Mapping[str, GraphNode]
     results: tuple[Tensor, ...]
 
 
@@ -75,7 +75,7 @@ def read_function(proto: Any) -> Function:
     """A function of a `FunctionDef`."""
     types = {node.name: node.op for node in proto.node_def}
     nodes = {
-        node.name: Node(
+        node.name: GraphNode(
             node.name,
             node.op,
             tuple(_tensor(name, types) for name in node.input if name[:1] != "^"),

@@ -26,9 +26,9 @@ from mace.python.tools.importers.frame.request import (
     OutputSpec,
 )
 from mace.python.tools.importers.tensorflow import import_model
-from mace.python.tools.importers.tensorflow.context import HANDLERS
-from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES
 from mace.python.tools.importers.tensorflow.testing import frozen, rand, traced
+from mace.python.tools.importers.tf_operators.context import HANDLERS
+from mace.python.tools.importers.tf_operators.node import ELEMENT_TYPES
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
 

@@ -24,15 +24,15 @@ from mace.python.tools.importers.frame.request import (
 )
 from mace.python.tools.importers.frame.shapes import check_declared_shape
 from mace.python.tools.importers.tensorflow.body import Body, Scope
-from mace.python.tools.importers.tensorflow.context import TensorList, Variable
 from mace.python.tools.importers.tensorflow.functions import Tensor
-from mace.python.tools.importers.tensorflow.node import (
+from mace.python.tools.importers.tensorflow.node import split_tensor_name
+from mace.python.tools.importers.tensorflow.reader import GraphFile, read_graph
+from mace.python.tools.importers.tf_operators.context import TensorList, Variable
+from mace.python.tools.importers.tf_operators.node import (
     ELEMENT_TYPES,
     Node,
-    split_tensor_name,
     tensor_name,
 )
-from mace.python.tools.importers.tensorflow.reader import GraphFile, read_graph
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.shapes import from_ints

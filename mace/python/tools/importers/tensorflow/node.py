@@ -13,34 +13,12 @@ import numpy as np
 
 from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.tf_operators.node import (
+    ELEMENT_TYPES,
+    Node,
+    type_name,
+)
 from mace.python.tools.ir.dtypes import Array, DataType
-
-# The types that a model can have, by the number in TensorFlow's enumeration.
-ELEMENT_TYPES = {
-    1: DataType.FLOAT32,
-    2: DataType.FLOAT64,
-    3: DataType.INT32,
-    4: DataType.UINT8,
-    5: DataType.INT16,
-    6: DataType.INT8,
-    9: DataType.INT64,
-    10: DataType.BOOL,
-    11: DataType.INT8,  # qint8, integers of a range that other tensors give
-    12: DataType.UINT8,  # quint8
-    14: DataType.BFLOAT16,
-    17: DataType.UINT16,
-    19: DataType.FLOAT16,
-    22: DataType.UINT32,
-    23: DataType.UINT64,
-}
-_OTHER_TYPES = {7: "string", 8: "complex64", 20: "resource"}
-
-
-def type_name(number: int) -> str:
-    """TensorFlow's name of an element type, for messages."""
-    if number in ELEMENT_TYPES:
-        return ELEMENT_TYPES[number].value
-    return _OTHER_TYPES.get(number, f"type {number}")
 
 
 def split_tensor_name(name: str) -> tuple[str, int]:
@@ -56,32 +34,9 @@ def control_inputs(inputs: Iterable[str]) -> tuple[str, ...]:
     return tuple(name[1:] for name in inputs if name[:1] == "^")
 
 
-def tensor_name(node: str, output: int) -> str:
-    """The full name of a tensor, `node:output`."""
-    return f"{node}:{output}"
-
-
 @dataclass(frozen=True)
-class Node:
-    """One operator of the frozen graph.
-
-    Attributes:
-        name, op: TensorFlow's.
-        inputs: (node, output number) of every data input, in order.
-        attrs: messages by attribute name.
-        controls: names of the nodes that run before this one, though it reads nothing
-            of them.
-    """
-
-    name: str
-    op: str
-    inputs: tuple[tuple[str, int], ...]
-    attrs: Any
-    controls: tuple[str, ...] = ()
-
-    def has(self, name: str) -> bool:
-        """Whether the attribute is set."""
-        return name in self.attrs
+class GraphNode(Node):
+    """One operator of the frozen graph, whose attributes are messages."""
 
     def integer(self, name: str, default: int = 0) -> int:
         """An integer or type attribute."""
@@ -111,6 +66,10 @@ class Node:
     def ints(self, name: str) -> tuple[int, ...]:
         """A list of integers; empty if it is not set."""
         return tuple(self.attrs[name].list.i) if name in self.attrs else ()
+
+    def numbers(self, name: str) -> tuple[float, ...]:
+        """A list of floats; empty if it is not set."""
+        return tuple(self.attrs[name].list.f) if name in self.attrs else ()
 
     def shape(self, name: str) -> tuple[int, ...] | None:
         """A shape attribute with -1 for unknown; None for unknown rank."""

@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.tensorflow.bundle import Bundle
-from mace.python.tools.importers.tensorflow.node import Node
+from mace.python.tools.importers.tf_operators.node import Node
 from mace.python.tools.proto import load_proto
 
 _PROTO = "mace/python/tools/importers/tensorflow/graph_def.proto"

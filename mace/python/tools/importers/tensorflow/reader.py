@@ -16,7 +16,7 @@ from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.model_file import map_file, other_format
 from mace.python.tools.importers.tensorflow.functions import Function, read_function
 from mace.python.tools.importers.tensorflow.node import (
-    Node,
+    GraphNode,
     control_inputs,
     split_tensor_name,
 )
@@ -48,7 +48,7 @@ class GraphFile:
         variables: their values, of a SavedModel.
     """
 
-    nodes: dict[str, Node]
+    nodes: dict[str, GraphNode]
     functions: dict[str, Function]
     signature: Signature = field(default_factory=Signature)
     variables: Variables = field(default_factory=lambda: Variables({}))
@@ -85,7 +85,7 @@ def frozen_graph(graph: Any) -> GraphFile:
         inputs = tuple(
             split_tensor_name(name) for name in proto.input if not name.startswith("^")
         )
-        nodes[proto.name] = Node(
+        nodes[proto.name] = GraphNode(
             proto.name, proto.op, inputs, proto.attr, control_inputs(proto.input)
         )
     functions = [read_function(proto) for proto in graph.library.function]

@@ -18,8 +18,9 @@ from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.model_file import check_part
 from mace.python.tools.importers.tensorflow.bundle import Bundle
 from mace.python.tools.importers.tensorflow.functions import Function, Tensor
-from mace.python.tools.importers.tensorflow.node import Node, split_tensor_name
+from mace.python.tools.importers.tensorflow.node import split_tensor_name
 from mace.python.tools.importers.tensorflow.object_graph import checkpoint_keys
+from mace.python.tools.importers.tf_operators.node import Node
 from mace.python.tools.ir.dtypes import Array
 
 _NAMES = ("saved_model.pb", "saved_model.pbtxt")

@@ -17,7 +17,7 @@ from mace.python.tools.importers.frame.request import (
     OutputSpec,
 )
 from mace.python.tools.importers.tensorflow import import_model
-from mace.python.tools.importers.tensorflow.context import HANDLERS
+from mace.python.tools.importers.tf_operators.context import HANDLERS
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat, Graph

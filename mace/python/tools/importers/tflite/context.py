@@ -9,14 +9,16 @@ handler, with the same inputs and with the attributes that TensorFlow would have
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.frame.handlers import HandlerTable
-from mace.python.tools.importers.tensorflow.context import HANDLERS as OF_TENSORFLOW
-from mace.python.tools.importers.tensorflow.context import Context as TensorFlowContext
-from mace.python.tools.importers.tensorflow.node import Node
+from mace.python.tools.importers.tf_operators.context import HANDLERS as OF_TENSORFLOW
+from mace.python.tools.importers.tf_operators.context import (
+    Context as TensorFlowContext,
+)
+from mace.python.tools.importers.tf_operators.node import Node
 from mace.python.tools.importers.tflite.reader import Operator, Tensor
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import Value
@@ -24,27 +26,6 @@ from mace.python.tools.ir.shapes import static
 
 _PADDINGS = ("SAME", "VALID")
 STATIC_HINT = "give fixed input_shapes"
-
-
-class PlainNode(Node):
-    """A node whose attributes are plain values, not messages."""
-
-    attrs: Mapping[str, Any]
-
-    def integer(self, name: str, default: int = 0) -> int:
-        return int(self.attrs.get(name, default))
-
-    def number(self, name: str, default: float = 0.0) -> float:
-        return float(self.attrs.get(name, default))
-
-    def flag(self, name: str, default: bool = False) -> bool:
-        return bool(self.attrs.get(name, default))
-
-    def string(self, name: str, default: str = "") -> str:
-        return str(self.attrs.get(name, default))
-
-    def ints(self, name: str) -> tuple[int, ...]:
-        return tuple(self.attrs.get(name, ()))
 
 
 class Context(TensorFlowContext):
@@ -71,7 +52,7 @@ class Context(TensorFlowContext):
         names: Sequence[str],
         rounded: Callable[[Value, int], Value] | None = None,
     ) -> None:
-        node = PlainNode(tensors[0].name, operator.type, (), operator.options)
+        node = Node(tensors[0].name, operator.type, (), operator.options)
         super().__init__(node, builder, [v for v in inputs if v is not None])
         self.operator = operator
         self.tensors = tuple(tensors)
@@ -126,7 +107,7 @@ class Context(TensorFlowContext):
             attrs: its attributes.
         """
         other = copy.copy(self)
-        other.node = PlainNode(self.node.name, op_type, (), attrs)
+        other.node = Node(self.node.name, op_type, (), attrs)
         if inputs is not None:
             other._given = tuple(inputs)
             other.items = tuple(inputs)

@@ -33,7 +33,7 @@ from mace.python.tools.importers.frame.request import (
     user_to_framework,
 )
 from mace.python.tools.importers.frame.shapes import check_declared_shape
-from mace.python.tools.importers.tensorflow.context import Item
+from mace.python.tools.importers.tf_operators.context import Item
 from mace.python.tools.importers.tflite.complex_parts import (
     BY_PARTS,
     OF_PARTS,

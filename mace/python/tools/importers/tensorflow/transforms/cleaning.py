@@ -8,7 +8,6 @@ import logging
 from typing import Any
 
 from mace.python.tools.errors import UsageError
-from mace.python.tools.importers.tensorflow.context import HANDLERS
 from mace.python.tools.importers.tensorflow.reader import data_types
 from mace.python.tools.importers.tensorflow.transforms.table import (
     Arguments,
@@ -22,6 +21,7 @@ from mace.python.tools.importers.tensorflow.transforms.work_graph import (
     input_text,
     source_of,
 )
+from mace.python.tools.importers.tf_operators.context import HANDLERS
 
 _LOG = logging.getLogger(__name__)
 

@@ -11,8 +11,6 @@ from typing import Any
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.frame.errors import UnsupportedNodes
 from mace.python.tools.importers.tensorflow.body import Body, Scope
-from mace.python.tools.importers.tensorflow.context import HANDLERS
-from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES
 from mace.python.tools.importers.tensorflow.reader import data_types, frozen_graph
 from mace.python.tools.importers.tensorflow.transforms.table import (
     IGNORE_ERRORS,
@@ -27,6 +25,8 @@ from mace.python.tools.importers.tensorflow.transforms.work_graph import (
     is_constant,
     source_of,
 )
+from mace.python.tools.importers.tf_operators.context import HANDLERS
+from mace.python.tools.importers.tf_operators.node import ELEMENT_TYPES
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value

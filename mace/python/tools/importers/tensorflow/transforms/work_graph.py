@@ -11,10 +11,7 @@ import numpy as np
 
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.node import (
-    decode_tensor,
-    split_tensor_name,
-)
+from mace.python.tools.importers.tensorflow.node import decode_tensor, split_tensor_name
 from mace.python.tools.importers.tensorflow.reader import new_graph
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.wording import nearest_names

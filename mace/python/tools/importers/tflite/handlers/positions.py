@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.handlers.segments import bucketized
+from mace.python.tools.importers.tf_operators.handlers.segments import bucketized
 from mace.python.tools.importers.tflite.context import HANDLERS, Context
 from mace.python.tools.ir.dtypes import DataType
 

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.handlers.convolution import (
+from mace.python.tools.importers.tf_operators.handlers.convolution import (
     transposed_attrs,
 )
 from mace.python.tools.importers.tflite.context import HANDLERS, Context

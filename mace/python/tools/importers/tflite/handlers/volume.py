@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mace.python.tools.importers.tensorflow.handlers.volume import (
+from mace.python.tools.importers.tf_operators.handlers.volume import (
     convolved_back_volume,
     convolved_volume,
 )

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
-from mace.python.tools.importers.tensorflow.handlers.window import (
+from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.handlers.window import (
     spatial,
     window_attrs,
 )

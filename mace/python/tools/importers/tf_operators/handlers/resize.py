@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
 
 
 @HANDLERS.register("ResizeBilinear")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
 from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.shapes import normalize_axis

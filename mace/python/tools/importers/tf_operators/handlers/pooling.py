@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
-from mace.python.tools.importers.tensorflow.handlers.window import (
+from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.handlers.window import (
     spatial,
     window_attrs,
 )

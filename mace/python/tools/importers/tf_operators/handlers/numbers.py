@@ -8,8 +8,8 @@ import numpy as np
 
 from mace.python.tools.importers.emit.einsum import einsum
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
-from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES, type_name
+from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.node import ELEMENT_TYPES, type_name
 from mace.python.tools.ir.dtypes import DataType
 
 _TRIGONOMETRIC = ("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cosh", "Sinh")

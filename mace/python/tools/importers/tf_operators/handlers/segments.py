@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
@@ -141,7 +141,7 @@ def bound(context: Context) -> None:
 @HANDLERS.register("Bucketize")
 def bucketize(context: Context) -> None:
     """How many boundaries are not above a number."""
-    bucketized(context, context.node.attrs["boundaries"].list.f)
+    bucketized(context, context.node.numbers("boundaries"))
 
 
 def bucketized(context: Context, boundaries: Sequence[float]) -> None:

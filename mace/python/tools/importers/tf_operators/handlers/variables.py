@@ -7,8 +7,12 @@ from __future__ import annotations
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context, Variable
-from mace.python.tools.importers.tensorflow.effects import variable_id
+from mace.python.tools.importers.tf_operators.context import (
+    HANDLERS,
+    Context,
+    Variable,
+    variable_id,
+)
 
 
 def _value(context: Context) -> Variable:

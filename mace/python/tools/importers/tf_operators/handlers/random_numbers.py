@@ -8,7 +8,7 @@ import numpy as np
 
 from mace.python.tools.importers.emit import random_numbers
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
 from mace.python.tools.ir.shapes import compatible
 
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import (
+from mace.python.tools.importers.tf_operators.context import (
     HANDLERS,
     Context,
     TensorList,
 )
-from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES, type_name
+from mace.python.tools.importers.tf_operators.node import ELEMENT_TYPES, type_name
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import static
 

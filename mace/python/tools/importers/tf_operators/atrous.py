@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mace.python.tools.importers.tensorflow.context import Context
+from mace.python.tools.importers.tf_operators.context import Context
 from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.shapes import static

@@ -18,7 +18,7 @@ from mace.python.tools.importers.emit.volumes import (
     sizes_of,
 )
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.layout import to_channels_first, to_channels_last

@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
-from mace.python.tools.importers.tensorflow.node import type_name
+from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.node import type_name
 from mace.python.tools.ir.dtypes import Array, DataType
 
 _QINT8, _QUINT8 = 11, 12

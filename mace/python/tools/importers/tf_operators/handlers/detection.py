@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
 from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import static

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from mace.python.tools.importers.emit.near_zero import expm1, log1p
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import Context
+from mace.python.tools.importers.tf_operators.context import Context
 
 
 def spatial(context: Context, name: str) -> list[int]:

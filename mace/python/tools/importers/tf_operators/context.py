@@ -12,7 +12,7 @@ import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.frame.handlers import HandlerTable
-from mace.python.tools.importers.tensorflow.node import Node, tensor_name
+from mace.python.tools.importers.tf_operators.node import Node, tensor_name
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
@@ -40,11 +40,16 @@ class Variable:
     """What stands for a variable, where TensorFlow reads it by a node of its own.
 
     Attributes:
-        name: of the variable, see `effects.variable_id`.
+        name: of the variable, see `variable_id`.
     """
 
     value: Value
     name: str
+
+
+def variable_id(node: Node) -> str:
+    """What is the same for two nodes that stand for one variable."""
+    return node.string("shared_name") or node.name
 
 
 # What a node gives.
@@ -191,5 +196,5 @@ class Context:
 
 Handler = Callable[[Context], None]
 HANDLERS: HandlerTable[Handler] = HandlerTable(
-    "mace.python.tools.importers.tensorflow.handlers"
+    "mace.python.tools.importers.tf_operators.handlers", "tensorflow"
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
 from mace.python.tools.ir.graph import Value
 
 _MOST_PLACES = 1024

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from mace.python.tools.importers.emit.casts import CAST_TARGETS
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
-from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES, type_name
+from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.node import ELEMENT_TYPES, type_name
 
 _BINARY = {
     "Add": "ADD",

@@ -7,8 +7,8 @@ from __future__ import annotations
 import math
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.atrous import Blocks, emit_dilated
-from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.atrous import Blocks, emit_dilated
+from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import static
 
