@@ -184,6 +184,6 @@ def test_mutated_files_give_errors_not_crashes(tmp_path: Path) -> None:
 
 
 def test_each_family_of_handlers_has_its_tests() -> None:
-    folder = Path(__file__).with_name("handlers")
+    folder = Path(__file__).parents[1] / "tf_operators" / "handlers"
     for family in handlers_by_family():
         assert (folder / f"{family}_test.py").is_file()
