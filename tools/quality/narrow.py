@@ -25,6 +25,8 @@ from tools.quality.test_steps import (
 # Run all cases of ONNX in the native engine, and those with certain operators.
 _ALL_CASES = "test/conformance/onnx/backend_test.py"
 _CASES = "test/conformance/onnx/operators_test.py"
+# Files about what the step `host` leaves out on this computer.
+_OF_OTHERS = re.compile(r"hexagon|delegate|/hta/|/neuron/|/qnn/|benchmark")
 _TYPE = re.compile(r"^(?:op|type|name): *(\w+)", re.MULTILINE)
 
 
@@ -66,10 +68,11 @@ def narrowed(
     steps = {step.name: step for step in known}
     found: List[Step] = []
     if native:
-        # Also of other devices, which only a change asks for here.
         host = steps["host"]
-        command = tuple(word for word in host.command if not word.startswith("-//"))
-        found.append(replace(host, command=command))
+        if any(_OF_OTHERS.search(name) for name in native):
+            words = (word for word in host.command if not word.startswith("-//"))
+            host = replace(host, command=tuple(words))
+        found.append(host)
     pages = [name for name in names if name.endswith(".md") and (root / name).exists()]
     if COMMANDS in tests or pages:
         more = () if COMMANDS in tests else (f"{PAGES_VARIABLE}={','.join(pages)}",)

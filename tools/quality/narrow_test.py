@@ -78,6 +78,9 @@ def test_other_devices_are_tested_where_code_changed() -> None:
     assert host.name == "host"
     assert "//..." in host.command
     assert not [word for word in host.command if word.startswith("-//")]
+    changed = [Path("mace/ops/softmax/softmax_cpu.cc")]
+    (host, *_) = narrowed(known, ROOT, changed, Modules(ROOT, ()))
+    assert "-//mace/kernels/hexagon/..." in host.command
 
 
 def test_pages_affect_their_commands(modules: Modules) -> None:
