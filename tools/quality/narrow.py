@@ -15,6 +15,7 @@ from tools.quality.test_steps import (
     COMMANDS,
     IMPORTERS,
     IN_OTHER_STEPS,
+    OF_OTHERS,
     OPS_VARIABLE,
     PAGES_VARIABLE,
     VARIABLE,
@@ -25,8 +26,6 @@ from tools.quality.test_steps import (
 # Run all cases of ONNX in the native engine, and those with certain operators.
 _ALL_CASES = "test/conformance/onnx/backend_test.py"
 _CASES = "test/conformance/onnx/operators_test.py"
-# Files about what the step `host` leaves out on this computer.
-_OF_OTHERS = re.compile(r"hexagon|delegate|/hta/|/neuron/|/qnn/|benchmark")
 _TYPE = re.compile(r"^(?:op|type|name): *(\w+)", re.MULTILINE)
 
 
@@ -69,7 +68,7 @@ def narrowed(
     found: List[Step] = []
     if native:
         host = steps["host"]
-        if any(_OF_OTHERS.search(name) for name in native):
+        if any(OF_OTHERS.search(name) for name in native):
             words = (word for word in host.command if not word.startswith("-//"))
             host = replace(host, command=tuple(words))
         found.append(host)
@@ -83,6 +82,7 @@ def narrowed(
         found.append(pytest_step(steps["importers"], environment, importers))
     rest = [name for name in tests if not _is_in(name, IN_OTHER_STEPS)]
     if rest:
+        # Alone, and so with two processes.
         step = replace(steps["python"], cores=2)
         found.append(pytest_step(step, environment, rest))
     if names:

@@ -250,11 +250,7 @@ class _GraphImporter:
     def _convert_tensors(self, proto: onnx.NodeProto, node: Node) -> dict[str, Known]:
         handler = HANDLERS.find(_type(proto))
         lacking = _no_handler(proto)
-
-        def expand(body: Body) -> dict[str, Known]:
-            return self._expand(proto, body)
-
-        return {**convert(node, handler, lacking, lambda: proto, expand)}
+        return {**convert(node, handler, lacking, lambda: proto, self._expand)}
 
     def _expand(self, proto: onnx.NodeProto, body: Body) -> dict[str, Known]:
         """The results of the nodes that a node consists of."""

@@ -65,10 +65,14 @@ def apply_operator(
 
 
 def _converted(node: Node, proto: Callable[[], onnx.NodeProto]) -> Mapping[str, Value]:
-    def expand(body: Body) -> dict[str, Value]:
-        known = dict(zip(proto().input, node.inputs))
+    def expand(form: onnx.NodeProto, body: Body) -> dict[str, Value]:
+        known = {
+            name: value
+            for name, value in zip(form.input, node.inputs)
+            if value is not None
+        }
         for inner in body.nodes:
-            given = [known.get(name) for name in inner.input]
+            given = [known[name] if name else None for name in inner.input]
             part = Node(
                 inner.op_type,
                 body.opset,
@@ -79,7 +83,7 @@ def _converted(node: Node, proto: Callable[[], onnx.NodeProto]) -> Mapping[str, 
                 label=inner.name,
             )
             known.update(_converted(part, lambda: inner))  # noqa: B023
-        return {name: known[name] for name in proto().output if name}
+        return {name: known[name] for name in form.output if name}
 
     lacking = UnsupportedNodeError(f"MACE has no operator {node.type}")
     return convert(node, HANDLERS.find(node.type), lacking, proto, expand)

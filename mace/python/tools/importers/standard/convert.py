@@ -33,7 +33,7 @@ def convert(
     handler: Handler | None,
     lacking: UnsupportedNodeError,
     proto: Callable[[], onnx.NodeProto],
-    expand: Callable[[Body], Mapping[str, _Result]],
+    expand: Callable[[onnx.NodeProto, Body], Mapping[str, _Result]],
 ) -> Mapping[str, Value | _Result]:
     """The results of a node by the names of its outputs.
 
@@ -41,7 +41,7 @@ def convert(
         handler: of its type; None if there is none.
         lacking: what to say then.
         proto: makes the node as ONNX's own packages take it.
-        expand: converts the nodes that it consists of.
+        expand: converts the nodes that it, as `proto` made it, consists of.
 
     Raises:
         UnsupportedNodeError: MACE cannot compute it.
@@ -70,7 +70,7 @@ def convert(
     if body is None:
         raise reason
     try:
-        return {**expand(body)}
+        return {**expand(form, body)}
     except UnsupportedNodeError as error:
         # The reason of the operator's own handler says more to the user.
         raise (error if handler is None else reason) from error
