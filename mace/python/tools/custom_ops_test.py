@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,7 @@ from mace.python.tools.ir.op_rules import rules_of
 
 _ROOT = Path(__file__).resolve().parents[3]
 _EXAMPLE = _ROOT / "mace" / "examples" / "custom_op" / "operators"
+_IMPORTERS = "mace.python.tools.importers"
 _X = normal(1, 2, 3, 4)
 
 
@@ -59,6 +61,25 @@ def _change(path: Path, old: str, new: str) -> None:
     text = path.read_text("utf-8")
     assert old in text
     path.write_text(text.replace(old, new), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "table"),
+    [
+        ("onnx.node", "Node", "standard.node"),
+        ("tensorflow.context", "Context", "tf_operators.context"),
+    ],
+)
+def test_handlers_of_earlier_releases_find_what_they_import(
+    module: str, name: str, table: str
+) -> None:
+    old, new = (import_module(f"{_IMPORTERS}.{place}") for place in (module, table))
+    assert old.HANDLERS is new.HANDLERS
+    assert getattr(old, name) is getattr(new, name)
+    base = import_module(f"{_IMPORTERS}.base")
+    errors = import_module(f"{_IMPORTERS}.frame.errors")
+    assert base.UnsupportedNodeError is errors.UnsupportedNodeError
+    assert base.UnsupportedNodesError is errors.UnsupportedNodesError
 
 
 def test_bazel_and_the_tools_agree_on_the_interface() -> None:
