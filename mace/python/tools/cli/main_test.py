@@ -270,7 +270,7 @@ sys.exit(main.main(['run', '--config=x']))
     started = time.monotonic()
     process.send_signal(number)
     _, message = process.communicate(timeout=600)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 300
     assert process.returncode == status
     assert message.count("\n") == 1, message
     assert list(tmp_path.iterdir()) == []

@@ -89,7 +89,7 @@ def test_an_answer_without_end(
     begin = time.monotonic()
     with pytest.raises(DeviceLostError, match="prints more than any program of MACE"):
         device.shell(":", limit_s=60.0)
-    assert time.monotonic() - begin < 30
+    assert time.monotonic() - begin < 55
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 20
 
 
@@ -99,7 +99,7 @@ def test_no_answer(make: _Make, programs: Path) -> None:
     begin = time.monotonic()
     with pytest.raises(DeviceLostError, match="does not answer"):
         device.shell(":", limit_s=0.3)
-    assert time.monotonic() - begin < 30
+    assert time.monotonic() - begin < 55
 
 
 @_both

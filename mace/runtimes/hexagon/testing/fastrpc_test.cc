@@ -346,7 +346,7 @@ TEST_F(FastRpcHangTest, ASystemThatDoesNotKillIt) {
   const auto start = std::chrono::steady_clock::now();
   EXPECT_THAT(Failure(), HasSubstr("has not answered an earlier call yet"));
   EXPECT_LT(std::chrono::steady_clock::now() - start,
-            std::chrono::milliseconds(200));
+            std::chrono::milliseconds(350));
   EXPECT_EQ(phone_->calls, 1);
   LetGo();
   EXPECT_TRUE(RunsAgain());

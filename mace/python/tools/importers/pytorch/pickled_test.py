@@ -28,11 +28,11 @@ def _global(module: str, name: str) -> bytes:
 
 
 def _refusal(body: bytes) -> str:
-    begin = time.monotonic()
+    begin = time.process_time()
     with pytest.raises(PickleError) as caught:
         _load(body)
     # An attack takes minutes.
-    assert time.monotonic() - begin < 10
+    assert time.process_time() - begin < 10
     return str(caught.value)
 
 
