@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir.dims import product_of
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
-from mace.python.tools.ir.shapes import elements
 
 
 class NonZero(OpRules):
@@ -20,7 +20,7 @@ class NonZero(OpRules):
         shape = op.input(0).shape
         if shape == ():
             raise ValueError("the input has no dimensions")
-        positions = None if shape is None else (len(shape), elements(shape))
+        positions = None if shape is None else (len(shape), product_of(shape))
         return [
             OutputType(DataType.INT32, positions),
             OutputType(DataType.INT32, (1,)),

@@ -33,6 +33,22 @@ def order(x: Tensor) -> Results:  # [2, length]
         "rolled_back": torch.roll(x, (-3, 1), (1, 0)),
         "rolled_far": torch.roll(x, 100, 1),
         "rolled_all": torch.roll(x, 5),
+        "rolled_by_half": torch.roll(x, length // 2, 1),
+        "rolled_by_more": torch.roll(x, -3 * length + 1, 1),
+        "quantile": torch.quantile(x, 0.3, 1),
+        "quantiles": torch.quantile(x, torch.tensor([0.1, 0.5, 1]), 1, keepdim=True),
+        "quantile_of_all": torch.quantile(x, 0.7),
+        **{
+            f"quantile_{mode}": torch.quantile(x, 0.65, 1, interpolation=mode)
+            for mode in ("lower", "higher", "nearest", "midpoint")
+        },
+        "largest_so_far": torch.cummax(x, 1)[0],
+        "where_largest": torch.cummax(x.round(), 1)[1],
+        "least_so_far": torch.cummin(x, 1)[0],
+        "products": torch.cumprod(x, 1),
+        "logarithms": torch.logcumsumexp(x * 50, 1),
+        "differences": torch.diff(x),
+        "second": torch.diff(x, 2, 1, prepend=x[:, :1]),
     }
 
 
@@ -64,6 +80,67 @@ def parts(x: Tensor) -> Results:  # [2, length, 3]
         "joined": x.flatten(0, 1),
         "front": x[:, :, None].flatten(1, 2),
         "last": x.transpose(1, 2).flatten(0, 1),
+        "second_half": torch.tensor_split(x, 2, 1)[1],
+        "before_last": torch.tensor_split(x, [1, -2], 1)[1],
+        "half_of_two": x[:, : length // 2 * 2].split(length // 2, 1)[1],
+        "repeated": x[:, :1].repeat(1, length, 2),
+        "more_axes": x.repeat(length - 4, 1, 1, 1),
+        "tiled": torch.tile(x, (length // 4, 1)),
+        "each": x.repeat_interleave(length // 2, 2),
+        "each_twice": x.repeat_interleave(2, 1),
+    }
+
+
+def numbers(x: Tensor) -> Results:  # [3, length]
+    """Each as a factor of x, and some as the end of a part."""
+    n = x.shape[1]
+    integers = {
+        "share": torch.sym_int(n * 0.35),
+        "quotient": math.trunc(n / 3),
+        "square": n**2,
+        "right": n >> 1,
+        "left": n << 2,
+        "up": -(-n // 4),
+    }
+    factors = {
+        "larger": torch.sym_max(n, 8),
+        "rest": -n % 5,
+        "either": torch.sym_ite((n == 7) | (n != 20), n, n * 2),
+        "both": torch.sym_ite(torch.sym_not((n > 8) & (n <= 10)), n + 1, n * 2),
+        "neither": torch.sym_ite((n < 8) | (n >= 15), n * 3, n + 2),
+        "scale": n**-0.5,
+        "root": torch._sym_sqrt(n),
+        "half": n / 2,
+        "modulo": (n * 0.5) % 3,
+        "one_of_two": torch.sym_ite(n > 8, 1.5, 2.5),
+    }
+    return {
+        **{name: x * number for name, number in (integers | factors).items()},
+        **{f"{name}_part": x[:, :number] * 2 for name, number in integers.items()},
+    }
+
+
+def averages(x: Tensor, y: Tensor) -> Results:  # [1, 4, height, width], [2, 3, length]
+    return {
+        "of_two": F.adaptive_avg_pool2d(x, (2, 3)),
+        "of_one_axis": F.adaptive_avg_pool2d(x, (1, 5)),
+        "largest": F.adaptive_max_pool2d(x, (3, 2)),
+        "all": F.adaptive_avg_pool2d(x, 1),
+        "line": F.adaptive_avg_pool1d(y, 4),
+        "longer": F.adaptive_avg_pool1d(y, 30),
+        "largest_of_line": F.adaptive_max_pool1d(y, 5),
+    }
+
+
+def bags(index: Tensor, begins: Tensor) -> Results:  # [4, length], [3]
+    table = torch.linspace(-1, 1, 40).view(8, 5)
+    line = index.flatten()
+    return {
+        "sums": F.embedding_bag(index, table, mode="sum"),
+        "means": F.embedding_bag(line, table, begins, mode="mean"),
+        "with_last": F.embedding_bag(
+            line, table, begins, mode="sum", include_last_offset=True
+        ),
     }
 
 
@@ -81,6 +158,35 @@ def places(x: Tensor, index: Tensor, lengths: Tensor) -> Results:
         "filled": x.index_fill(1, index, 7),
         "taken": torch.take(x, index - 4),
         "put_in_all": torch.put(x, index, line[index]),
+    }
+
+
+def found(x: Tensor, edges: Tensor) -> Results:
+    """[nodes, 3] and [2, edges]: what a run counts of lengths that it knows."""
+    rows = x.sum(1) > 0
+    kept = edges[:, edges[0] != edges[1]]
+    nodes = torch.arange(x.shape[0])
+    loops = torch.cat([kept, torch.stack([nodes, nodes])], 1)
+    messages = x[loops[0]] * 2
+    line = edges.flatten()
+    return {
+        "places": torch.nonzero(x > 0),
+        "rows": x[rows],
+        "elements": x[x > 0],
+        "selected": torch.masked_select(x, x > 0.1),
+        "mean_of_rows": x[rows].mean(0),
+        "joined": torch.cat([x[rows], x]),
+        "kept": kept,
+        "loops": loops,
+        "messages": torch.zeros_like(x).index_add(0, loops[1], messages),
+        "largest": torch.zeros_like(x).scatter_reduce(
+            0, loops[1][:, None].expand(-1, 3), messages, "amax"
+        ),
+        "heads": x[rows].view(-1, 3, 1) + 1,
+        "values": torch.unique(line),
+        "inverse": torch.unique(edges, return_inverse=True)[1],
+        "runs": torch.unique_consecutive(line),
+        "scattered": x.masked_scatter(x > 0, x * 3),
     }
 
 
@@ -133,7 +239,27 @@ def signal(x: Tensor) -> Results:  # [1, samples]
     window = torch.hann_window(16)
     spectrum = torch.stft(x, 16, 4, window=window, return_complex=True)
     dense = torch.stft(x[0], 20, 1, center=False, return_complex=True)
-    return {"stft": torch.view_as_real(spectrum), "stft_dense": dense.abs()}
+    samples = x.shape[1]
+    real, whole = torch.fft.rfft(x), torch.fft.fft(torch.complex(x, x.flip(1)))
+    grid = x[0, : samples // 3 * 3].view(3, -1)
+    results = {
+        "stft": spectrum,
+        "real": real,
+        "whole": whole,
+        "longer": torch.fft.rfft(x[0], samples * 2),
+        "shorter": torch.fft.fft(x, samples // 2, norm="ortho"),
+        "grid": torch.fft.fft2(grid, norm="forward"),
+        "inverse": torch.fft.ifft(whole * 2),
+    }
+    return {
+        **{name: torch.view_as_real(result) for name, result in results.items()},
+        "stft_dense": dense.abs(),
+        "back": torch.fft.irfft(real),
+        "back_to_odd": torch.fft.irfft(real, samples + 3),
+        "shifted": torch.fft.fftshift(x, 1),
+        "shifted_back": torch.fft.ifftshift(x, 1),
+        "istft": torch.istft(spectrum, 16, 4, window=window),
+    }
 
 
 def volumes(x: Tensor) -> Results:  # [1, 4, depth, height, width]
@@ -190,6 +316,12 @@ def families() -> dict[str, Family]:
             [0],
             [],
         ),
+        "lengths_found": family(
+            found,
+            lambda n: [normal(7 + n, 3), torch.randint(0, 5, (2, 12 + n))],
+            [0],
+            [1],
+        ),
         "lengths_grids": family(
             grids, lambda n: [normal(7 + n), normal(5 + 2 * n)], [0], [0]
         ),
@@ -203,6 +335,22 @@ def families() -> dict[str, Family]:
             volumes,
             lambda n: [normal(1, 4, 5 + n // 3, 6 + n // 3, 7 + n // 3)],
             [2, 3, 4],
+        ),
+        "lengths_numbers": family(numbers, lambda n: [normal(3, 9 + n)], [1]),
+        "lengths_averages": family(
+            averages,
+            lambda n: [normal(1, 4, 7 + n, 9 + n), normal(2, 3, 9 + n)],
+            [2, 3],
+            [2],
+        ),
+        "lengths_bags": family(
+            bags,
+            lambda n: [
+                torch.randint(0, 8, (4, 6 + n)),
+                torch.tensor([0, 5, 11 + n]),
+            ],
+            [1],
+            [],
         ),
         "lengths_around": family(around, lambda n: [normal(1, 3, 9 + n)], [2]),
         "lengths_signal": family(signal, lambda n: [normal(1, 64 + n)], [1]),

@@ -110,6 +110,13 @@ class Filter(nn.Module):
         ]
 
 
+def _upper(spd: Tensor) -> Results:
+    """By the operator that PyTorch 2.14 no longer has."""
+    if not hasattr(torch.ops.aten, "cholesky"):
+        return {}
+    return {"cholesky_upper": torch.cholesky(spd, upper=True)}
+
+
 def algebra(x: Tensor, y: Tensor, v: Tensor) -> Results:  # [2, 4, 4], [2, 4, 3], [2, 3]
     la = torch.linalg
     a = x + 3 * torch.eye(4)
@@ -130,7 +137,7 @@ def algebra(x: Tensor, y: Tensor, v: Tensor) -> Results:  # [2, 4, 4], [2, 4, 3]
         ),
         "triangular_old": torch.triangular_solve(y, a, transpose=True).solution,
         "cholesky": la.cholesky(spd),
-        "cholesky_upper": torch.cholesky(spd[0], upper=True),
+        **_upper(spd[0]),
         "cholesky_solve": torch.cholesky_solve(y, la.cholesky(spd)),
         "cholesky_inverse": torch.cholesky_inverse(la.cholesky(spd[1])),
         "norm": la.norm(x),

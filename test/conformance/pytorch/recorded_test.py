@@ -35,6 +35,8 @@ _FOLDER = Path(__file__).parent
 _RECORDED = _FOLDER / "recorded.zip"
 # Computed only where the converter knows the tensor, which PyTorch then does, too.
 _ONLY_REFUSED = frozenset({"aten.item"})
+# torch.export can write them, and writes others instead (numbers_test.py has them).
+_NOT_WRITTEN = frozenset({"_operator.pos", "torch.sym_int"})
 _KINDS = ("training", "core")
 # Functions of PyTorch that round differently: exponentials, Winograd, sums.
 _RELATIVE, _ABSOLUTE = 2e-4, 2e-5
@@ -121,7 +123,7 @@ def test_every_handler_is_compared(tmp_path: Path) -> None:
                 for node in read_model(path).program.graph.nodes:
                     own = base_name(node.target)
                     used |= {own, own[:-1] if is_in_place(node.target) else own}
-    assert sorted(set(HANDLERS.types()) - used - _ONLY_REFUSED) == []
+    assert sorted(set(HANDLERS.types()) - used - _ONLY_REFUSED - _NOT_WRITTEN) == []
 
 
 def _torch_python() -> str:

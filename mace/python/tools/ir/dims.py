@@ -290,6 +290,16 @@ def _without(factors: _Monomial, removed: _Monomial) -> _Monomial | None:
     return tuple(rest)
 
 
+def computed(name: str, of: Iterable[Dim]) -> Dim:
+    """A number that a function of others gives, of which nothing else is known."""
+    texts = []
+    for dim in of:
+        if dim is None:
+            return None
+        texts.append(str(dim))
+    return _part(f"{name}({','.join(texts)})", None)
+
+
 def _part(text: str, bound: int | None) -> Dim:
     if len(text) > _LONGEST:
         return None

@@ -99,6 +99,8 @@ class Context(Operators):
         outputs: number of outputs that the program names.
         contiguous: names of arguments whose elements have no gaps in memory.
         read: the tensors of the program that somebody reads.
+        expressions: how numbers are computed that are no integers or come from such:
+            the text of a SizeExpression, and its inputs.
     """
 
     def __init__(
@@ -110,6 +112,7 @@ class Context(Operators):
         label: str,
         contiguous: Set[str] = frozenset(),
         read: Set[str] = frozenset(),
+        expressions: dict[Value, tuple[str, tuple[Value, ...]]] | None = None,
     ) -> None:
         super().__init__(builder, label, STATIC_HINT)
         self.node = node
@@ -117,6 +120,7 @@ class Context(Operators):
         self.outputs = len(node.outputs)
         self.contiguous = contiguous
         self.read = read
+        self.expressions = {} if expressions is None else expressions
         self.results: list[Any] = []
         self._arguments = dict(arguments)
         self._read: set[str] = set()
@@ -180,6 +184,7 @@ class Context(Operators):
             self.label,
             self.contiguous,
             self.read,
+            self.expressions,
         )
 
     def is_read(self, index: int) -> bool:

@@ -86,6 +86,7 @@ class _Import:
         self._known: dict[str, Any] = dict(model.program.fixed)
         self._unknown: set[str] = set()
         self._read: set[str] = set()
+        self._expressions: dict[Value, tuple[str, tuple[Value, ...]]] = {}
         self._unsupported = UnsupportedNodes(str(request.model_path), request.journal)
 
     def run(self) -> Graph:
@@ -317,6 +318,7 @@ class _Import:
             node.name,
             contiguous,
             self._read,
+            self._expressions,
         )
         with self._builder.results_of(
             lambda: [self._program_type(name) for name in node.outputs]

@@ -22,7 +22,7 @@ from mace.python.tools.importers.standard.counts import (
 )
 from mace.python.tools.importers.standard.node import Node
 from mace.python.tools.ir.counted import Counted
-from mace.python.tools.ir.dims import Dim, add
+from mace.python.tools.ir.dims import Dim, add, divide_exactly, product_of
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.infer import ShapeError
@@ -103,17 +103,25 @@ def _shape(view: CountedNode) -> bool:
     node, counted = view.node, view.counted[0]
     if counted is None:
         return False
-    dims = list(node.static_shape(node.input(0)))
-    numbers: list[Number] = list(dims)
-    numbers[counted.axis] = Size(counted.count, dims[counted.axis])
+    x = node.input(0)
     end = node.integer("end", END) if node.has("end") else None
-    numbers = numbers[node.integer("start", 0) : end]
-    parts = [view.size(number) for number in numbers]
-    if not parts:
+    places = range(len(node.shape(x)))[node.integer("start", 0) : end]
+    if not places:
         return False
+    parts = [
+        counted.count if axis == counted.axis else view.lengths.of_axis(x, axis)
+        for axis in places
+    ]
     whole = parts[0] if len(parts) == 1 else node.make("Concat", parts, {"axis": 0})
     view.result(0, whole, None)
-    node.builder.counted.facts[node.results[node.name_of(0)]] = tuple(numbers)
+    dims = [node.shape(x)[axis] for axis in places]
+    known = [dim for dim in dims if isinstance(dim, int)]
+    if len(known) == len(dims):
+        numbers: list[Number] = list(known)
+        if counted.axis in places:
+            at = places.index(counted.axis)
+            numbers[at] = Size(counted.count, known[at])
+        node.builder.counted.facts[node.results[node.name_of(0)]] = tuple(numbers)
     return True
 
 
@@ -122,10 +130,8 @@ def _size(view: CountedNode) -> bool:
     node, counted = view.node, view.counted[0]
     if counted is None:
         return False
-    dims = node.static_shape(node.input(0))
-    others = math.prod(dims[: counted.axis]) * math.prod(dims[counted.axis + 1 :])
-    factor = node.literal([others], DataType.INT32)
-    count = node.make("Eltwise", [counted.count, factor], {"mode": "MUL"})
+    others = view.other_elements(node.input(0), {counted.axis})
+    count = node.eltwise("MUL", counted.count, others)
     view.result(0, node.make("Reshape", [count], {"shape": []}), None)
     return True
 
@@ -175,34 +181,43 @@ def _concat(view: CountedNode) -> bool:
     found = [counted for counted in view.counted if counted is not None]
     if not found or any(counted.axis != axis for counted in found):
         return False
-    lengths = [node.static_shape(part)[axis] for part in parts]
     joined = node.make("Concat", parts, {"axis": axis})
-    pairs = list(zip(lengths, view.counted))
-    whole = sum(length for length, counted in pairs if counted is None)
-    count = view.total([counted.count for counted in found], whole)
+    whole = view.lengths.number(0)
+    for part, counted in zip(parts, view.counted):
+        if counted is None:
+            whole = view.lengths.total(whole, view.lengths.of_axis(part, axis))
+    known = view.lengths.dim(whole)
+    count = view.total(
+        [counted.count for counted in found], known if isinstance(known, int) else whole
+    )
     if any(counted is not None for counted in view.counted[: len(parts) - 1]):
         # Otherwise what counts is in front already.
-        joined = node.make("Gather", [joined, _front(view, pairs)], {"axis": axis})
+        places = _front(view, parts, axis)
+        joined = node.make("Gather", [joined, places], {"axis": axis})
     view.result(0, joined, Counted(count, axis))
     return True
 
 
-def _front(view: CountedNode, pairs: Sequence[tuple[int, Counted | None]]) -> Value:
+def _front(view: CountedNode, parts: Sequence[Value], axis: int) -> Value:
     """The positions of what counts of joined parts, one after the other."""
-    node = view.node
+    node, lengths = view.node, view.lengths
+
+    def mask(part: Value, counted: Counted | None) -> Value:
+        if counted is not None:
+            return view.inside(part, counted)
+        places = lengths.positions(lengths.of_axis(part, axis))
+        return node.eltwise("GREATER_EQUAL", places, lengths.number(0))
 
     def positions() -> Value:
-        masks = [
-            node.literal(np.ones(length), DataType.BOOL)
-            if counted is None
-            else view.inside(counted, length)
-            for length, counted in pairs
-        ]
-        mask = node.make("Concat", masks, {"axis": 0})
-        places, _ = node.make_all("NonZero", [mask], {}, 2)
+        joined = node.make("Concat", list(map(mask, parts, view.counted)), {"axis": 0})
+        places, _ = node.make_all("NonZero", [joined], {}, 2)
         return node.make("Squeeze", [places], {"axes": [0]})
 
-    key = tuple((length, counted and counted.count) for length, counted in pairs)
+    dims = [node.shape(part)[axis] for part in parts]
+    key = tuple(
+        (part if dim is None else dim, counted and counted.count)
+        for part, dim, counted in zip(parts, dims, view.counted)
+    )
     return view.remember(("joined", key), positions)
 
 
@@ -211,7 +226,7 @@ def _slice(view: CountedNode) -> bool:
     node, x, counted = view.node, view.node.input(0), view.counted[0]
     if node.opset < 10:
         return False
-    shape = node.static_shape(x)
+    shape = node.shape(x)
     begins, ends = view.number_list(1), view.number_list(2)
     axes, steps = (view.number_list(i) if node.has_input(i) else None for i in (3, 4))
     for index, found in ((3, axes), (4, steps)):
@@ -260,7 +275,7 @@ def _slice_anywhere(
 ) -> bool:
     """A slice along one axis from or to a position that the run computes."""
     node, x, counted = view.node, view.node.input(0), view.counted[0]
-    shape = node.static_shape(x)
+    shape = node.shape(x)
     bounds = [node.input(1), node.input(2)]
     axis = (axes or [0])[0]
     if (
@@ -275,20 +290,18 @@ def _slice_anywhere(
     axis = node.axis(axis, len(shape))
     if counted is not None and counted.axis != axis:
         return False
-    length = shape[axis]
-    size = view.size(length) if counted is None else counted.count
-
-    def eltwise(mode: str, *operands: Value) -> Value:
-        return node.make("Eltwise", operands, {"mode": mode})
-
+    lengths, eltwise = view.lengths, node.eltwise
+    length = lengths.of_axis(x, axis)
+    size = length if counted is None else counted.count
     zero = view.size(0)
     begin, end = (
         eltwise("MIN", eltwise("MAX", _from_end(node, bound, size), zero), size)
         for bound in bounds
     )
     count = eltwise("MAX", eltwise("SUB", end, begin), zero)
-    places = eltwise("ADD", node.literal(np.arange(length), DataType.INT32), begin)
-    places = eltwise("MIN", places, view.size(max(length - 1, 0)))
+    places = eltwise("ADD", lengths.positions(length), begin)
+    last = eltwise("MAX", eltwise("SUB", length, view.size(1)), zero)
+    places = eltwise("MIN", places, last)
     result = node.make("Gather", [x, places], {"axis": axis})
     view.result(0, result, Counted(count, axis))
     return True
@@ -359,21 +372,25 @@ def _to_shape(view: CountedNode, numbers: Sequence[Number]) -> bool:
     if counted is None:
         return False
     target = [n.most if isinstance(n, Size) else n for n in numbers]
-    dims = node.static_shape(x)
+    dims = node.shape(x)
     result = node.make("Reshape", [x], {"shape": target})
-    after = node.static_shape(result)
-    outer, length = math.prod(dims[: counted.axis]), dims[counted.axis]
+    after = node.shape(result)
+    outer, length = product_of(dims[: counted.axis]), dims[counted.axis]
     found = []
     for place, number in enumerate(numbers):
         if not isinstance(number, Size) and number > 0:
             continue
-        if math.prod(after[:place]) != outer or 0 in (length, after[place]):
+        if product_of(after[:place]) != outer or 0 in (length, after[place]):
             continue
         count: Value | None = None
-        if after[place] % length == 0:
-            count = view.times(counted.count, after[place] // length)
-        elif length % after[place] == 0:
-            count = view.part(counted.count, length // after[place])
+        more, fewer = (
+            divide_exactly(a, b)
+            for a, b in ((after[place], length), (length, after[place]))
+        )
+        if isinstance(more, int):
+            count = view.times(counted.count, more)
+        elif isinstance(fewer, int):
+            count = view.part(counted.count, fewer)
         if count is not None and (
             not isinstance(number, Size) or number.count is count
         ):
@@ -504,21 +521,22 @@ def _mean(view: CountedNode) -> bool:
     node, x, counted = view.node, view.node.input(0), view.counted[0]
     if counted is None:
         return False
-    shape = node.static_shape(x)
+    shape = node.shape(x)
     axes = node.integers_of("axes", 1, 18, default=[]) or []
     if not axes and node.flag("noop_with_empty_axes", False):
         return False
     reduced = {node.axis(a, len(shape)) for a in axes or range(len(shape))}
     if counted.axis not in reduced or not x.dtype.is_float:
         return False
-    others = math.prod(shape[axis] for axis in reduced - {counted.axis})
+    kept = set(range(len(shape))) - reduced
+    others = view.other_elements(x, {counted.axis, *kept})
     attrs = {
         "mode": "SUM",
         "axes": sorted(reduced),
         "keep_dims": node.flag("keepdims", True),
     }
     total = node.make("Reduce", [view.masked(x, counted, 0)], attrs)
-    count = view.times(counted.count, others)
+    count = node.eltwise("MUL", counted.count, others)
     count = node.make("Cast", [count], {"to": "FLOAT32"})
     if not total.shape:
         count = node.make("Reshape", [count], {"shape": []})
@@ -577,36 +595,42 @@ def _scatter(view: CountedNode) -> bool:
         return False
     if places.axis != (axis if of_elements else 0):
         return False
-    shape = list(node.static_shape(x))
-    length, shape[axis] = shape[axis], 1
-    more = node.literal(np.zeros(shape), x.dtype)
-    longer = node.make("Concat", [x, more], {"axis": axis})
+    length = view.lengths.of_axis(x, axis)
+    pads = [0] * (2 * rank)
+    pads[2 * axis + 1] = 1
+    longer = node.make("Pad", [x], {"pads": pads})
     if not never_negative(index):
-        size = view.size(length) if data is None else data.count
+        size = length if data is None else data.count
         if not of_elements:
-            rest = node.literal(
-                np.zeros(node.static_shape(index)[-1] - 1), DataType.INT32
-            )
+            rest = node.literal(np.zeros(_last_of(node, index) - 1), DataType.INT32)
             size = node.make("Concat", [size, rest], {"axis": 0})
         index = _from_end(node, index, size)
     if of_elements:
-        index = view.masked(index, places, length)
+        behind = length
     else:
-        behind = [length, *[0] * (node.static_shape(index)[-1] - 1)]
-        inside = view.inside(places, node.static_shape(index)[0])
-        lined = [-1, *[1] * (len(node.shape(index)) - 1)]
-        inside = node.make("Reshape", [inside], {"shape": lined})
-        last = node.literal(behind, DataType.INT32)
-        index = node.make("Where", [inside, index, last])
+        rest = node.literal(np.zeros(_last_of(node, index) - 1), DataType.INT32)
+        behind = node.make("Concat", [length, rest], {"axis": 0})
+    lined = [-1, *[1] * (len(node.shape(index)) - 1 - places.axis)]
+    inside = node.make("Reshape", [view.inside(index, places)], {"shape": lined})
+    index = node.make("Where", [inside, index, behind])
     written = node.input(2)
     if updates is not None:
         # Fewer updates than places for them: where all of the places cannot count.
-        at, wanted = updates.axis, node.static_shape(index)[places.axis]
-        written = _lengthened(node, written, at, wanted)
+        at, wanted = updates.axis, node.shape(index)[places.axis]
+        if wanted != node.shape(written)[at]:
+            wanted = node.static_shape(index)[places.axis]
+            written = _lengthened(node, written, at, wanted)
     (result,) = view.own_results([longer, index, written], 1)
-    cut = {"axes": [axis], "begins": [0], "ends": [length], "strides": [1]}
+    cut = {"axes": [axis], "begins": [0], "ends": [-1], "strides": [1]}
     view.result(0, node.make("StridedSlice", [result], cut), data)
     return True
+
+
+def _last_of(node: Node, index: Value) -> int:
+    """The number of axes that the rows of an index name."""
+    last = node.shape(index)[-1]
+    assert isinstance(last, int)
+    return last
 
 
 @_for("NonMaxSuppression")

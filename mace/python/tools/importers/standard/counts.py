@@ -10,12 +10,13 @@ know the largest shape. Whatever computes the same count gets the same value.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Union
 
 import numpy as np
 
+from mace.python.tools.importers.standard.lengths import Lengths
 from mace.python.tools.importers.standard.node import Node
 from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.dtypes import Array, DataType
@@ -71,6 +72,7 @@ class CountedNode:
         self._known = node.builder.counted
         self.counted = [self._known.get(value) for value in node.inputs]
         self._names: dict[Value, int] = {}
+        self.lengths = Lengths(node)
 
     @property
     def concerns(self) -> bool:
@@ -121,8 +123,9 @@ class CountedNode:
     def _computed(self, value: Value) -> list[Number] | None:
         mask = self._known.masks.get(value)
         if mask is not None:
+            shape = static(mask.shape)
             count = self.found(mask)[1]
-            return [Size(count, math.prod(self.node.static_shape(mask)))]
+            return None if shape is None else [Size(count, math.prod(shape))]
         op = value.producer
         if op is None or value.dtype is not DataType.INT32:
             return None
@@ -267,33 +270,36 @@ class CountedNode:
         assert counted is not None
         return places, counted.count
 
-    def inside(self, counted: Counted, length: int) -> Value:
-        """[length]: whether an element counts."""
-        node = self.node
-        return self._known.remember(
-            ("inside", counted.count, length),
-            lambda: node.make(
-                "Eltwise",
-                [node.literal(np.arange(length), DataType.INT32), counted.count],
-                {"mode": "LESS"},
-            ),
-        )
+    def inside(self, value: Value, counted: Counted) -> Value:
+        """[length]: whether an element along the axis counts."""
+
+        def compared() -> Value:
+            length = self.lengths.of_axis(value, counted.axis)
+            places = self.lengths.positions(length)
+            return self.node.eltwise("LESS", places, counted.count)
+
+        length = self.node.shape(value)[counted.axis]
+        key = ("inside", counted.count, value if length is None else length)
+        return self._known.remember(key, compared)
 
     def masked(self, value: Value, counted: Counted, number: float) -> Value:
         """The value with a number in place of what does not count."""
         node = self.node
-        shape = node.static_shape(value)
-        inside = self.inside(counted, shape[counted.axis])
-        behind = len(shape) - 1 - counted.axis
+        inside = self.inside(value, counted)
+        behind = len(node.shape(value)) - 1 - counted.axis
         if behind:
-            lined = [shape[counted.axis], *[1] * behind]
-            inside = node.make("Reshape", [inside], {"shape": lined})
+            inside = node.make("Reshape", [inside], {"shape": [-1, *[1] * behind]})
         if value.dtype is DataType.BOOL:
             number = number > 0
         elif not value.dtype.is_float and np.isinf(number):
             bounds = np.iinfo(value.dtype.numpy)
             number = bounds.max if number > 0 else bounds.min
         return node.make("Where", [inside, value, node.scalar(number, value)])
+
+    def other_elements(self, value: Value, without: Set[int]) -> Value:
+        """The number of elements of a value along all other axes, as one integer."""
+        axes = [a for a in range(len(self.node.shape(value))) if a not in without]
+        return self.lengths.product([self.lengths.of_axis(value, a) for a in axes])
 
     def result(self, index: int, value: Value, counted: Counted | None) -> None:
         """Sets an output and says what counts of it."""
@@ -338,7 +344,7 @@ class CountedNode:
         self._known.limits[result] = count
         return result
 
-    def total(self, counts: Sequence[Value], number: int) -> Value:
+    def total(self, counts: Sequence[Value], number: int | Value) -> Value:
         """The sum of all."""
         known, result = self._known, counts[0]
         for other in counts[1:]:
@@ -352,7 +358,9 @@ class CountedNode:
         return known.remember(
             ("more", result, number),
             lambda: self.node.make(
-                "Eltwise", [result, self.size(number)], {"mode": "ADD"}
+                "Eltwise",
+                [result, number if isinstance(number, Value) else self.size(number)],
+                {"mode": "ADD"},
             ),
         )
 

@@ -384,6 +384,10 @@ class Node:
         """Emits a helper operator and returns its output."""
         return self._op(op_type, inputs, None, attrs)[0]
 
+    def eltwise(self, mode: str, *operands: Value) -> Value:
+        """`make` for an Eltwise."""
+        return self.make("Eltwise", operands, {"mode": mode})
+
     def make_all(
         self,
         op_type: str,

@@ -206,30 +206,30 @@ def _expand_as(c: Context) -> None:
 @HANDLERS.register("aten.repeat", "aten.tile")
 def _repeat(c: Context) -> None:
     x = c.value("self")
-    times = c.integers("repeats" if c.has("repeats") else "dims")
-    more = len(times) - c.rank(x)
+    given = c.sizes("repeats" if c.has("repeats") else "dims")
+    more = len(given) - c.rank(x)
     if more > 0:
         x = c.unsqueeze(x, *range(more))
-    times = [1] * -more + times
-    c.give(c.op("Tile", x, times))
+    times: list[Size] = [*([1] * -more), *given]
+    c.give(c.op("Tile", x, c.dims(times)))
 
 
 @HANDLERS.register("aten.repeat_interleave")
 def _repeat_interleave(c: Context) -> None:
     x = c.value("self" if c.has("self") else "repeats")
     c.raw("output_size")
-    if c.is_tensor("repeats"):
+    if c.node.target.endswith((".Tensor", ".self_Tensor")):
         _repeat_each(c, x if c.has("self") else None)
         return
-    times = c.integer("repeats")
+    (times,) = c.sizes("repeats")
     rank = c.rank(x)
     if not c.has("dim"):
         x, rank = c.reshape(x, [-1]), 1
     axis = c.axis(c.integer("dim", 0), rank)
     wide = c.unsqueeze(x, axis + 1)
-    copies = [1] * (rank + 1)
+    copies: list[Size] = [1] * (rank + 1)
     copies[axis + 1] = times
-    c.give(_joined(c, c.op("Tile", wide, copies), axis, axis + 1))
+    c.give(_joined(c, c.op("Tile", wide, c.dims(copies)), axis, axis + 1))
 
 
 def _repeat_each(c: Context, x: Value | None) -> None:
@@ -313,10 +313,12 @@ def _split(c: Context) -> None:
             begins.append(c.compute("Add", begins[-1], size))
         _cut_at(c, x, axis, begins)
         return
-    sizes = c.integers("split_size")
-    if isinstance(c.raw("split_size"), int):
-        sizes = _cut(c.length(x, axis), sizes[0])
-    _parts(c, x, axis, sizes)
+    (size,) = c.sizes("split_size")
+    length = c.size(x, axis)
+    if isinstance(length, int) and isinstance(size, int):
+        _parts(c, x, axis, _cut(length, size))
+        return
+    _cut_at(c, x, axis, [c.compute("Mul", size, index) for index in range(c.outputs)])
 
 
 @HANDLERS.register("aten.chunk")
@@ -342,26 +344,48 @@ def _cut_at(c: Context, x: Value, axis: int, begins: Sequence[Size]) -> None:
 def _tensor_split(c: Context) -> None:
     x = c.value("self")
     axis = c.axis(c.integer("dim", 0), c.rank(x))
-    if c.has("indices") and not isinstance(c.dim(x, axis), int):
-        _cut_at(c, x, axis, [0, *c.sizes("indices")])
-        return
-    length = c.length(x, axis)
     if c.has("indices"):
-        bounds = [0, *c.integers("indices"), length]
-        bounds = [min(b if b >= 0 else b + length, length) for b in bounds]
-        sizes = [max(end - begin, 0) for begin, end in zip(bounds, bounds[1:])]
+        _split_before(c, x, axis, c.sizes("indices"))
     else:
-        count = c.integer("sections")
-        rest = length % count
-        sizes = [length // count + (index < rest) for index in range(count)]
+        _split_evenly(c, x, axis, c.integer("sections"))
+
+
+def _split_before(c: Context, x: Value, axis: int, places: Sequence[Size]) -> None:
+    """Parts that end before places, which count from the end if negative."""
+    length = c.dim(x, axis)
+    if not isinstance(length, int) or not all(isinstance(p, int) for p in places):
+        _cut_at(c, x, axis, [0, *places])
+        return
+    bounds = [0, *(p for p in places if isinstance(p, int)), length]
+    bounds = [min(b if b >= 0 else max(b + length, 0), length) for b in bounds]
+    sizes = [max(end - begin, 0) for begin, end in zip(bounds, bounds[1:])]
     _parts(c, x, axis, sizes)
+
+
+def _split_evenly(c: Context, x: Value, axis: int, count: int) -> None:
+    """Parts of equal lengths, of which the first ones take what is left over."""
+    length = c.size(x, axis)
+    if count < 1:
+        raise UnsupportedNodeError(f"{count} sections")
+    each, rest = c.compute("Div", length, count), c.compute("Mod", length, count)
+    begins = [
+        c.compute("Add", c.compute("Mul", each, index), c.compute("Min", rest, index))
+        for index in range(count)
+    ]
+    known = [begin for begin in (*begins, length) if isinstance(begin, int)]
+    if len(known) > count:
+        _parts(c, x, axis, [end - begin for begin, end in zip(known, known[1:])])
+    else:
+        _cut_at(c, x, axis, begins)
 
 
 @HANDLERS.register("aten.unbind")
 def _unbind(c: Context) -> None:
     x = c.value("self")
     axis = c.axis(c.integer("dim", 0), c.rank(x))
-    length = c.length(x, axis)
+    length = c.dim(x, axis)
+    if not isinstance(length, int):
+        length = c.outputs  # so many the program has
     if length == 1:
         c.give(c.squeeze(x, axis))
         return
@@ -420,7 +444,7 @@ def _flip(c: Context) -> None:
 @HANDLERS.register("aten.roll")
 def _roll(c: Context) -> None:
     x = c.value("self")
-    shifts = c.integers("shifts")
+    shifts = c.sizes("shifts")
     shape = c.shape(x)
     if not c.has("dims") or not c.integers("dims", []):
         flat = c.reshape(x, [-1])
@@ -432,11 +456,11 @@ def _roll(c: Context) -> None:
     c.give(x)
 
 
-def _rolled(c: Context, x: Value, axis: int, shift: int) -> Value:
+def _rolled(c: Context, x: Value, axis: int, shift: Size) -> Value:
     length = c.size(x, axis)
     if shift == 0 or length in (0, 1):
         return x
-    at = c.compute("Mod", -shift, length)
+    at = c.compute("Mod", c.compute("Mul", shift, -1), length)
     parts = [c.slice(x, axis, at), c.slice(x, axis, 0, at)]
     return c.op("Concat", *parts, axis=axis)
 
@@ -675,13 +699,10 @@ def _split_along(c: Context) -> None:
     x = c.value("self")
     axis = {"hsplit": 1, "vsplit": 0, "dsplit": 2}[c.operator]
     axis = 0 if c.rank(x) == 1 else axis
-    length = c.length(x, axis)
     if c.has("indices"):
-        bounds = [0, *c.integers("indices"), length]
+        _split_before(c, x, axis, c.sizes("indices"))
     else:
-        step = length // c.integer("sections")
-        bounds = list(range(0, length + 1, step))
-    _parts(c, x, axis, [end - begin for begin, end in zip(bounds, bounds[1:])])
+        _split_evenly(c, x, axis, c.integer("sections"))
 
 
 @HANDLERS.register("aten.rot90")

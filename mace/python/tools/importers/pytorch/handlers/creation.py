@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -213,69 +212,3 @@ def _sym_numel(c: Context) -> None:
     for size in c.sizes_of(c.value("self")):
         count = c.compute("Mul", count, size)
     c.give(count)
-
-
-# Functions of numbers, and ONNX's operator where they depend on the run.
-_BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
-    "_operator.add": (operator.add, "Add"),
-    "_operator.floordiv": (operator.floordiv, "Div"),
-    "_operator.mod": (operator.mod, "Mod"),
-    "_operator.mul": (operator.mul, "Mul"),
-    "_operator.sub": (operator.sub, "Sub"),
-    "_operator.truediv": (operator.truediv, "Div"),
-    "torch.sym_max": (max, "Max"),
-    "torch.sym_min": (min, "Min"),
-}
-_UNARY: dict[str, Callable[[Any], Any]] = {
-    "_operator.neg": operator.neg,
-    "math.trunc": math.trunc,
-    "torch.sym_float": float,
-}
-
-
-def _operands(c: Context, count: int) -> list[Any]:
-    found = [c.raw(name) for name in c.node.arguments][:count]
-    if len(found) != count:
-        raise UnsupportedNodeError(f"{len(found)} operands")
-    return found
-
-
-@HANDLERS.register(*_BINARY)
-def _binary(c: Context) -> None:
-    a, b = _operands(c, 2)
-    function, op_type = _BINARY[c.node.target]
-    if not isinstance(a, Value) and not isinstance(b, Value):
-        c.give(function(a, b))
-        return
-    if not op_type:
-        raise UnsupportedNodeError(
-            "computed with a length that is open", "give fixed input_shapes"
-        )
-    values = [v if isinstance(v, Value) else c.constant(v) for v in (a, b)]
-    kinds = {value.dtype for value in values}
-    if len(kinds) > 1 or c.node.target == "_operator.truediv":
-        values = [c.cast(value, DataType.FLOAT32) for value in values]
-    floats = values[0].dtype is DataType.FLOAT32
-    rounded = c.node.target in ("_operator.floordiv", "_operator.mod")
-    if rounded and not floats and op_type == "Div":
-        c.give(c.floor_divided(*values))
-        return
-    if not (rounded and floats):
-        c.give(c.op(op_type, *values))
-        return
-    quotient = c.op("Floor", c.op("Div", *values))
-    if op_type == "Mod":
-        quotient = c.op("Sub", values[0], c.op("Mul", quotient, values[1]))
-    c.give(quotient)
-
-
-@HANDLERS.register(*_UNARY)
-def _unary(c: Context) -> None:
-    (a,) = _operands(c, 1)
-    if not isinstance(a, Value):
-        c.give(_UNARY[c.node.target](a))
-    elif c.node.target == "_operator.neg":
-        c.give(c.op("Neg", a))
-    else:  # a cast rounds towards 0, too
-        whole = c.node.target == "math.trunc"
-        c.give(c.cast(a, DataType.INT32 if whole else DataType.FLOAT32))

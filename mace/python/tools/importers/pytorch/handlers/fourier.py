@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, Union
 
 import numpy as np
 
+from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Complex, Context
 from mace.python.tools.importers.pytorch.handlers.complex_numbers import (
@@ -18,6 +20,7 @@ from mace.python.tools.importers.pytorch.handlers.complex_numbers import (
     to_last,
 )
 from mace.python.tools.importers.pytorch.handlers.elementwise import as_float
+from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 
@@ -31,7 +34,7 @@ Signal = Union[Value, Complex]
 
 
 def _transformed(
-    c: Context, x: Signal, axis: int, length: int, inverse: bool, onesided: bool
+    c: Context, x: Signal, axis: int, length: Size, inverse: bool, onesided: bool
 ) -> Signal:
     """The transform along one axis; the inverse one is divided by the length.
 
@@ -43,40 +46,41 @@ def _transformed(
     else:
         x = as_float(c, x)
         both = c.unsqueeze(x, c.rank(x))
-    numbers = (c.constant(np.array(number)) for number in (length, axis))
+    numbers = c.number_of(length), c.constant(axis)
     found = c.op("DFT", both, *numbers, inverse=int(inverse), onesided=int(onesided))
     if inverse and onesided:
         return c.squeeze(found, c.rank(found) - 1)
     return from_last(c, found)
 
 
-def _scaled(c: Context, x: Signal, factor: float) -> Signal:
-    if factor == 1:
+def _scaled(c: Context, x: Signal, factor: float | Value) -> Signal:
+    if isinstance(factor, (int, float)) and factor == 1:
         return x
-    number = c.constant(factor, _FLOAT)
+    number = factor if isinstance(factor, Value) else c.constant(factor, _FLOAT)
     if isinstance(x, Complex):
         return Complex(c.op("Mul", x.real, number), c.op("Mul", x.imag, number))
     return c.op("Mul", x, number)
 
 
-def _factor(norm: str, count: int, inverse: bool) -> float:
+def _factor(c: Context, norm: str, count: Size, inverse: bool) -> float | Value:
     """What follows a transform, of which the inverse one is divided by the length."""
-    factors = {
-        "backward": (1.0, 1.0),
-        "forward": (1 / count, float(count)),
-        "ortho": (1 / math.sqrt(count), math.sqrt(count)),
-    }
-    if norm not in factors:
+    powers = {"backward": 0.0, "forward": 1.0, "ortho": 0.5}
+    if norm not in powers:
         raise UnsupportedNodeError(f"norm is {norm!r}")
-    return factors[norm][inverse]
+    power = powers[norm] if inverse else -powers[norm]
+    if not power:
+        return 1.0
+    if isinstance(count, int):
+        return math.pow(count, power)
+    return c.op("Pow", c.cast(count, _FLOAT), c.constant(power, _FLOAT))
 
 
 def _rank(c: Context, x: Signal) -> int:
     return c.rank(x.real if isinstance(x, Complex) else x)
 
 
-def _length(c: Context, x: Signal, axis: int) -> int:
-    return c.length(x.real if isinstance(x, Complex) else x, axis)
+def _length(c: Context, x: Signal, axis: int) -> Size:
+    return c.size(x.real if isinstance(x, Complex) else x, axis)
 
 
 def _signal(c: Context, name: str = "self") -> Signal:
@@ -105,7 +109,7 @@ def _one_axis(c: Context) -> None:
     inverse, onesided = _ONE[c.operator]
     x = _signal(c)
     axis = c.axis(c.integer("dim", -1), _rank(c, x))
-    given = [c.integer("n")] if c.has("n") else None
+    given = c.sizes("n") if c.has("n") else None
     norm = c.text("norm", "backward")
     hermitian = "hfft" in c.operator
     if hermitian:
@@ -128,7 +132,7 @@ def _conjugate(c: Context, x: Complex) -> Complex:
 def _more_axes(c: Context) -> None:
     x = _signal(c)
     rank = _rank(c, x)
-    given = c.integers("s") if c.has("s") else None
+    given = c.sizes("s") if c.has("s") else None
     if c.has("dim"):
         axes = [c.axis(axis, rank) for axis in c.integers("dim")]
     elif c.operator.endswith("2"):
@@ -143,7 +147,7 @@ def _along(
     c: Context,
     x: Signal,
     axes: Sequence[int],
-    given: Sequence[int] | None,
+    given: Sequence[Size] | None,
     kind: tuple[bool, bool],
     norm: str,
 ) -> Signal:
@@ -151,11 +155,11 @@ def _along(
     inverse, onesided = kind
     lengths = []
     for place, axis in enumerate(axes):
-        length = -1 if given is None else given[place]
+        length: Size = -1 if given is None else given[place]
         if length == -1:
             length = _length(c, x, axis)
             if inverse and onesided and place == len(axes) - 1:
-                length = 2 * (length - 1)
+                length = c.compute("Mul", c.compute("Sub", length, 1), 2)
         lengths.append(length)
     if onesided and not inverse and isinstance(x, Complex):
         raise UnsupportedNodeError("the input has complex numbers")
@@ -165,7 +169,8 @@ def _along(
     steps = list(zip(axes, lengths, [False] * (len(axes) - 1) + [onesided]))
     for axis, length, half in steps if inverse else reversed(steps):
         x = _transformed(c, x, axis, length, inverse, half)
-    return _scaled(c, x, _factor(norm, math.prod(lengths), inverse))
+    total = functools.reduce(lambda a, b: c.compute("Mul", a, b), lengths)
+    return _scaled(c, x, _factor(c, norm, total, inverse))
 
 
 @HANDLERS.register("aten._fft_r2c", "aten._fft_c2c", "aten._fft_c2r")
@@ -177,7 +182,7 @@ def _transform(c: Context) -> None:
     half = inverse or (c.operator == "_fft_r2c" and c.flag("onesided"))
     lengths = [_length(c, x, axis) for axis in axes]
     if inverse:
-        lengths[-1] = c.integer("last_dim_size")
+        lengths[-1:] = c.sizes("last_dim_size")
         x = as_complex(c, x)
     elif c.operator == "_fft_c2c":
         inverse = not c.flag("forward")
@@ -192,12 +197,13 @@ def _shift(c: Context) -> None:
     x = c.value("self")
     rank = c.rank(x)
     for axis in c.axes("dim", rank):
-        length = c.length(x, axis)
+        length = c.size(x, axis)
         # The second half first; of an odd length, it is the shorter one.
-        at = length // 2 if "ifft" in c.operator else (length + 1) // 2
-        if at in (0, length):
+        half = length if "ifft" in c.operator else c.compute("Add", length, 1)
+        at = c.compute("Div", half, 2)
+        if at == 0 or at is length or at == length:
             continue
-        parts = [c.slice(x, axis, at, length), c.slice(x, axis, 0, at)]
+        parts = [c.slice(x, axis, at), c.slice(x, axis, 0, at)]
         x = c.op("Concat", *parts, axis=axis)
     c.give(x)
 
@@ -297,30 +303,33 @@ def _istft(c: Context) -> None:
         frames = _scaled(c, frames, math.sqrt(size))
     real = frames.real if isinstance(frames, Complex) else frames
     real = c.op("Mul", real, c.constant(window, _FLOAT))
-    count = c.length(real, 1)
-    total = size + step * (count - 1)
-    weights = np.zeros(total)
-    for index in range(count):
-        weights[index * step : index * step + size] += window**2
-    centred = c.flag("center", True)
-    begin = size // 2 if centred else 0
-    end = total - begin
-    wanted = end - begin
+    count = c.size(real, 1)
+    if isinstance(count, int):
+        check_made(count, size)
+    total = c.compute("Add", c.compute("Mul", c.compute("Sub", count, 1), step), size)
+    begin = size // 2 if c.flag("center", True) else 0
+    end = c.compute("Sub", total, begin)
+    wanted = c.compute("Sub", end, begin)
     if c.has("length"):
-        wanted = c.integer("length")
-        end = min(begin + wanted, total)
-    if np.abs(weights[begin:end]).min() < 1e-11:
+        (wanted,) = c.sizes("length")
+        end = c.compute("Min", c.compute("Add", wanted, begin), total)
+    squares = c.constant((window**2)[None, None], _FLOAT)
+    squares = c.op("Expand", squares, c.dims([1, count, 1]))
+    weights = c.slice(_added(c, squares, step, total), 1, begin, end)
+    if weights.is_constant and np.abs(weights.numpy()).min() < 1e-11:
         raise UnsupportedNodeError("the windows leave samples out")
     signal = c.slice(_added(c, real, step, total), 1, begin, end)
-    signal = c.op("Div", signal, c.constant(weights[begin:end], _FLOAT))
-    if wanted > end - begin:
-        signal = c.op("Pad", signal, np.array([0, 0, 0, wanted - end + begin]))
+    signal = c.op("Div", signal, weights)
+    missing = c.compute("Sub", wanted, c.compute("Sub", end, begin))
+    if c.has("length") and missing != 0:
+        signal = c.op("Pad", signal, c.dims([0, 0, 0, missing]))
     c.give(signal if batched else c.squeeze(signal, 0))
 
 
-def _added(c: Context, frames: Value, step: int, total: int) -> Value:
+def _added(c: Context, frames: Value, step: int, total: Size) -> Value:
     """[rows, total]: the sum of frames [rows, frames, size], each a step further on."""
-    rows, count, size = c.static_shape(frames)
+    rows, count = c.size(frames, 0), c.size(frames, 1)
+    size = c.length(frames, 2)
     blocks = -(-size // step)
     if blocks > _MOST_BLOCKS:
         raise UnsupportedNodeError(f"frames of {size} samples, {step} apart")
@@ -334,13 +343,11 @@ def _added(c: Context, frames: Value, step: int, total: int) -> Value:
     added = parts[0]
     for part in parts[1:]:
         added = c.op("Add", added, part)
-    length = (count + blocks - 1) * step
+    length = c.compute("Mul", c.compute("Add", count, blocks - 1), step)
     line = c.reshape(added, [rows, length])
-    if length > total:
-        return c.slice(line, 1, 0, total)
-    if length < total:
+    if isinstance(length, int) and isinstance(total, int) and length < total:
         return c.op("Pad", line, np.array([0, 0, 0, total - length]))
-    return line
+    return c.slice(line, 1, 0, total)
 
 
 @HANDLERS.register("aten.unfold_backward")

@@ -426,7 +426,7 @@ def _embedding_bag(c: Context) -> None:
         factors = c.value("per_sample_weights")
         rows = c.op("Mul", rows, c.unsqueeze(factors, 1))
     last = c.flag("include_last_offset")
-    if offsets.is_constant:
+    if offsets.is_constant and isinstance(c.dim(rows, 0), int):
         found = _of_bags(c, rows, offsets.numpy().tolist(), mode, last)
     elif mode == 2:
         raise UnsupportedNodeError("maxima of bags whose offsets are computed")
@@ -460,17 +460,14 @@ def _of_computed_bags(
     c: Context, rows: Value, offsets: Value, mode: int, last: bool
 ) -> Value:
     """As a product with a matrix that says which bag has which row."""
-    count, bags = c.length(rows, 0), c.length(offsets, 0)
-    numbers = c.constant(np.arange(count))
+    numbers = c.count_up(c.size(rows, 0))
     begins = c.unsqueeze(offsets, 1)
     behind = c.cast(c.op("LessOrEqual", begins, numbers), DataType.FLOAT32)
+    after = c.slice(behind, 0, 1)
     if last:
-        bags -= 1
-        after = c.slice(behind, 0, 1, bags + 1)
-        behind = c.slice(behind, 0, 0, bags)
+        behind = c.slice(behind, 0, 0, -1)
     else:
-        nothing = c.constant(np.zeros((1, count), np.float32))
-        after = c.op("Concat", c.slice(behind, 0, 1, bags), nothing, axis=0)
+        after = c.op("Pad", after, np.array([0, 0, 1, 0]))
     inside = c.op("Sub", behind, after)
     total = c.op("MatMul", inside, rows)
     if mode == 0:

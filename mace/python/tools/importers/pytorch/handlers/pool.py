@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 
 import numpy as np
 
+from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.layers import spread
@@ -87,32 +89,51 @@ def _adaptive(c: Context) -> None:
 
 def adaptive(c: Context, x: Value, sizes: Sequence[int], maximum: bool) -> Value:
     """Windows of such sizes that there are as many results as asked for."""
-    count = len(sizes)
     if all(size == 1 for size in sizes):
         return c.op("GlobalMaxPool" if maximum else "GlobalAveragePool", x)
-    lengths = c.static_shape(x)[2:]
-    if all(length % size == 0 for length, size in zip(lengths, sizes)):
-        kernel = [length // size for length, size in zip(lengths, sizes)]
+    lengths = c.sizes_of(x)[2:]
+    known = [length for length in lengths if isinstance(length, int)]
+    if len(known) == len(sizes) and not any(map(operator.mod, known, sizes)):
+        kernel = list(map(operator.floordiv, known, sizes))
         if all(step == 1 for step in kernel):
             return x
         op_type = "MaxPool" if maximum else "AveragePool"
         return c.op(op_type, x, kernel_shape=kernel, strides=kernel)
     # One axis after the other: windows of unequal sizes.
-    for axis, (length, size) in enumerate(zip(lengths, sizes), 2):
-        begins = [index * length // size for index in range(size)]
-        ends = [-(-(index + 1) * length // size) for index in range(size)]
-        if maximum:
-            parts = [
-                c.op("ReduceMax", c.slice(x, axis, b, e), [axis], keepdims=1)
-                for b, e in zip(begins, ends)
-            ]
-            x = c.concat(parts, axis)
-            continue
-        weights = np.zeros((length, size), np.float32)
-        for index, (b, e) in enumerate(zip(begins, ends)):
-            weights[b:e, index] = 1 / (e - b)
-        order = list(range(count + 2))
-        order[axis], order[-1] = order[-1], order[axis]
-        product = c.op("MatMul", c.transpose(x, order), c.constant(weights))
-        x = c.transpose(product, order)
+    for axis, size in enumerate(sizes, 2):
+        if c.dim(x, axis) != size:
+            x = (_largest if maximum else _mean)(c, x, axis, size)
     return x
+
+
+def _largest(c: Context, x: Value, axis: int, count: int) -> Value:
+    """The largest element of each window."""
+    check_made(count)
+    length = c.size(x, axis)
+    parts = []
+    for index in range(count):
+        begin = c.compute("Div", c.compute("Mul", length, index), count)
+        whole = c.compute("Add", c.compute("Mul", length, index + 1), count - 1)
+        part = c.slice(x, axis, begin, c.compute("Div", whole, count))
+        parts.append(c.op("ReduceMax", part, [axis], keepdims=1))
+    return c.concat(parts, axis)
+
+
+def _mean(c: Context, x: Value, axis: int, count: int) -> Value:
+    """The mean of each window: a product with a matrix that says what is in which."""
+    length, rank = c.size(x, axis), c.rank(x)
+    if isinstance(length, int):
+        check_made(length, count)
+    numbers = c.constant(np.arange(count))
+    total = c.number_of(length)
+    begins = c.floor_divided(c.op("Mul", numbers, total), c.constant(count))
+    ahead = c.op("Add", c.op("Mul", c.constant(np.arange(count) + 1), total), count - 1)
+    ends = c.floor_divided(ahead, c.constant(count))
+    places = c.unsqueeze(c.count_up(length), 1)
+    behind, before = (c.op("Less", places, bound) for bound in (begins, ends))
+    inside = c.op("Sub", c.cast(before, _FLOAT), c.cast(behind, _FLOAT))
+    weights = c.op("Div", inside, c.cast(c.op("Sub", ends, begins), _FLOAT))
+    order = list(range(rank))
+    order[axis], order[-1] = order[-1], order[axis]
+    product = c.op("MatMul", c.transpose(x, order), weights)
+    return c.transpose(product, order)

@@ -173,8 +173,7 @@ def _diff(c: Context) -> None:
     if before or after:
         x = c.op("Concat", *before, x, *after, axis=axis)
     for _ in range(c.integer("n", 1)):
-        length = c.length(x, axis)
-        parts = c.slice(x, axis, 1, length), c.slice(x, axis, 0, length - 1)
+        parts = c.slice(x, axis, 1), c.slice(x, axis, 0, -1)
         x = c.op("Xor" if x.dtype is DataType.BOOL else "Sub", *parts)
     c.give(x)
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -15,12 +14,19 @@ from mace.python.tools.importers.pytorch.handlers.elementwise import (
     as_float,
     positions,
 )
-from mace.python.tools.importers.pytorch.handlers.special import log_add_exp
 from mace.python.tools.importers.standard.operators import Size
-from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
 _FLOAT = DataType.FLOAT32
+# Between which elements a quantile lies.
+_ROUNDED = {
+    "higher": ("Ceil", "Ceil"),
+    "linear": ("Floor", "Ceil"),
+    "lower": ("Floor", "Floor"),
+    "midpoint": ("Floor", "Ceil"),
+    "nearest": ("Round", "Round"),
+}
 # Numbers with which each element is compared.
 _MOST_COMPARED = 4096
 
@@ -65,30 +71,25 @@ def _quantile(c: Context) -> None:
     keep = c.flag("keepdim")
     rank = c.rank(x)
     line, axis = _line(c, x)
-    length = c.length(line, axis)
     ordered, _ = _ordered(c, line, axis)
-    places = q.reshape(-1) * (length - 1)
+    last = c.number_of(c.compute("Sub", c.size(line, axis), 1))
+    # In floats, as PyTorch does it.
+    places = c.op("Mul", c.constant(q.reshape(-1), _FLOAT), c.cast(last, _FLOAT))
     mode = c.text("interpolation", "linear")
-    rounding: dict[str, Callable[[Array], Array]] = {
-        "lower": np.floor,
-        "higher": np.ceil,
-        "nearest": np.round,
-    }
-    if mode in rounding:
-        below = above = rounding[mode](places).astype(np.int64)
-    elif mode in ("linear", "midpoint"):
-        below, above = np.floor(places).astype(int), np.ceil(places).astype(int)
-    else:
+    if mode not in _ROUNDED:
         raise UnsupportedNodeError(f"interpolation is {mode!r}")
+    below, above = (c.op(rounding, places) for rounding in _ROUNDED[mode])
     a, b = (
-        c.op("Gather", ordered, c.constant(index), axis=axis)
+        c.op("Gather", ordered, c.cast(index, DataType.INT32), axis=axis)
         for index in (below, above)
     )
-    share = (places - below) if mode == "linear" else np.where(above > below, 0.5, 0.0)
+    share = c.op("Sub", places if mode == "linear" else above, below)
+    if mode == "midpoint":
+        share = c.op("Mul", share, c.constant(0.5, _FLOAT))
     own = [1] * c.rank(a)
-    own[axis] = len(places)
-    weight = c.constant(share.reshape(own), _FLOAT)
-    found = c.op("Add", a, c.op("Mul", c.op("Sub", b, a), weight))
+    own[axis] = q.size
+    found = c.op("Mul", c.op("Sub", b, a), c.reshape(share, own))
+    found = c.op("Add", a, found)
     # The quantiles are the first axis.
     order = [axis, *(i for i in range(c.rank(found)) if i != axis)]
     found = c.transpose(found, order)
@@ -96,7 +97,7 @@ def _quantile(c: Context) -> None:
         if c.has("dim"):
             found = c.unsqueeze(found, axis + 1)
         else:
-            found = c.reshape(found, [len(places), *[1] * rank])
+            found = c.reshape(found, [q.size, *[1] * rank])
     c.give(found if q.ndim else c.squeeze(found, 0))
 
 
@@ -139,24 +140,10 @@ def _both_ends(c: Context) -> None:
 # Up to each element ----------------------------------------------------------------
 
 
-def _scanned(
-    c: Context,
-    x: Value,
-    axis: int,
-    combine: Callable[[Value, Value], Value],
-    neutral: float,
-) -> Value:
-    """Each element combined with all before it: of twice as many in each step."""
-    length = c.length(x, axis)
-    pads = np.zeros(2 * c.rank(x), np.int64)
-    step = 1
-    while step < length:
-        pads[axis] = step
-        filler = c.constant(neutral, x.dtype)
-        before = c.op("Pad", c.slice(x, axis, 0, length - step), pads, filler)
-        x = combine(x, before)
-        step *= 2
-    return x
+def _cumulated(c: Context, x: Value, axis: int, mode: str) -> Value:
+    name = c.builder.graph.unique_name(f"{c.label}/cumulated")
+    attributes = {"axis": axis, "mode": mode}
+    return c.builder.one("Cumulate", [x], name, attributes, name)
 
 
 @HANDLERS.register("aten.cummax", "aten.cummin")
@@ -167,29 +154,21 @@ def _cummax(c: Context) -> None:
         c.give(x, c.constant(0))
         return
     axis = c.axis(c.integer("dim"), rank)
-    large = c.operator == "cummax"
-    bound: float = -np.inf if large else np.inf
-    if not x.dtype.is_float:
-        info = np.iinfo(x.dtype.numpy)
-        bound = info.min if large else info.max
-    kind = "Max" if large else "Min"
-    found = _scanned(c, x, axis, lambda a, b: c.op(kind, a, b), bound)
+    wide = c.cast(x, DataType.INT32) if x.dtype is DataType.BOOL else x
+    found = _cumulated(c, wide, axis, "MAX" if c.operator == "cummax" else "MIN")
     own = [1] * rank
-    own[axis] = c.length(x, axis)
-    numbers = c.constant(np.arange(own[axis]).reshape(own))
+    own[axis] = -1
+    numbers = c.reshape(c.count_up(c.size(x, axis)), own)
     # Of equal elements, the last one.
-    at = c.op("Where", c.op("Equal", x, found), numbers, c.constant(-1))
-    c.give(found, _scanned(c, at, axis, lambda a, b: c.op("Max", a, b), -1))
+    at = c.op("Where", c.op("Equal", wide, found), numbers, c.constant(-1))
+    c.give(c.cast(found, x.dtype), _cumulated(c, at, axis, "MAX"))
 
 
 @HANDLERS.register("aten.logcumsumexp", "aten._logcumsumexp")
 def _logcumsumexp(c: Context) -> None:
     x = as_float(c, c.value("self"))
-    if not c.rank(x):
-        c.give(x)
-        return
     axis = c.axis(c.integer("dim"), c.rank(x))
-    c.give(_scanned(c, x, axis, lambda a, b: log_add_exp(c, a, b), -np.inf))
+    c.give(_cumulated(c, x, axis, "LOG_SUM_EXP") if c.rank(x) else x)
 
 
 # Counts ----------------------------------------------------------------------------
@@ -259,7 +238,7 @@ def _unique(c: Context) -> None:
     axis = c.axis(c.integer("dim"), c.rank(x)) if c.operator == "unique_dim" else None
     values, _, inverse, counts = c.op_all("Unique", [x], 4, axis=axis, sorted=ordered)
     if axis is None:
-        inverse = c.reshape(inverse, list(c.static_shape(x)))
+        inverse = c.reshape(inverse, c.sizes_of(x))
     c.give(values, inverse, counts)
 
 
@@ -272,17 +251,15 @@ def _unique_consecutive(c: Context) -> None:
     if c.has("dim") and c.rank(x) != 1:
         raise UnsupportedNodeError(f"dim of {c.rank(x)} dimensions")
     c.raw("dim")
-    shape = c.static_shape(x)
     line = c.reshape(x, [-1])
-    count = math.prod(shape)
-    same = c.op("Equal", c.slice(line, 0, 1, count), c.slice(line, 0, 0, count - 1))
+    same = c.op("Equal", c.slice(line, 0, 1), c.slice(line, 0, 0, -1))
     starts = c.op("Concat", c.constant(np.ones(1, bool)), c.op("Not", same), axis=0)
     values = c.op("GatherND", line, c.transpose(positions(c, starts), [1, 0]))
     if not c.flag("return_inverse"):
         c.give(values, None, None)
         return
     runs = c.op("CumSum", c.cast(starts, DataType.INT32), c.constant(0))
-    runs = c.reshape(c.op("Sub", runs, c.constant(1)), list(shape))
+    runs = c.reshape(c.op("Sub", runs, c.constant(1)), c.sizes_of(x))
     c.give(values, runs, None)
 
 
@@ -325,9 +302,9 @@ def _nonzero_static(c: Context) -> None:
 @HANDLERS.register("aten.masked_select")
 def _masked_select(c: Context) -> None:
     x, mask = c.value("self"), c.value("mask")
-    shape = np.broadcast_shapes(c.static_shape(x), c.static_shape(mask))
+    sizes = c.broadcast([x, mask])
     x, mask = (
-        value if c.static_shape(value) == shape else c.op("Expand", value, list(shape))
+        value if list(c.shape(value)) == sizes else c.op("Expand", value, c.dims(sizes))
         for value in (x, mask)
     )
     c.give(c.op("GatherND", x, c.transpose(positions(c, mask), [1, 0])))
@@ -337,12 +314,13 @@ def _masked_select(c: Context) -> None:
 def _masked_scatter(c: Context) -> None:
     """Each place of the mask takes as many elements of the source on as before it."""
     x, mask, source = c.value("self"), c.value("mask"), c.value("source")
-    shape = c.static_shape(x)
-    if c.static_shape(mask) != shape:
-        mask = c.op("Expand", mask, list(shape))
+    sizes = c.sizes_of(x)
+    if list(c.shape(mask)) != sizes:
+        mask = c.op("Expand", mask, c.dims(sizes))
     line = c.reshape(c.cast(mask, DataType.INT32), [-1])
     before = c.op("Sub", c.op("CumSum", line, c.constant(0)), c.constant(1))
-    last = math.prod(c.static_shape(source)) - 1
-    place = c.op("Clip", before, c.constant(0), c.constant(max(last, 0)))
-    taken = c.op("Gather", c.reshape(source, [-1]), place, axis=0)
-    c.give(c.op("Where", mask, c.cast(c.reshape(taken, shape), x.dtype), x))
+    line = c.reshape(source, [-1])
+    last = c.compute("Max", c.compute("Sub", c.size(line, 0), 1), 0)
+    place = c.op("Min", c.op("Max", before, c.constant(0)), c.number_of(last))
+    taken = c.op("Gather", line, place, axis=0)
+    c.give(c.op("Where", mask, c.cast(c.reshape(taken, sizes), x.dtype), x))

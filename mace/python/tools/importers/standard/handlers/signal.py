@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.lengths import Lengths, is_open
 from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 
@@ -29,19 +31,20 @@ def _dft(node: Node) -> None:
         axis = _one(node, 2, "axis") if node.has_input(2) else -2
     axis = node.axis(axis, len(shape))
     parts, count = shape[-1], shape[axis]
+    length: Dim = None
     if parts not in (1, 2) or axis == len(shape) - 1:
         raise UnsupportedNodeError(
             f"axis {axis} of {x.name}, whose last dimension must hold 1 or 2 numbers"
         )
-    if not isinstance(count, int):
-        raise UnsupportedNodeError(
-            f"the length of {x.name} is not known before the run", STATIC_HINT
-        )
     assert isinstance(parts, int)
     if node.has_input(1):
-        length = _one(node, 1, "dft_length")
-    else:
+        if not is_open(node.input(1)):
+            length = _one(node, 1, "dft_length")
+    elif isinstance(count, int):
         length = 2 * (count - 1) if inverse and onesided else count
+    if not isinstance(count, int) or not isinstance(length, int):
+        _open_dft(node, axis, inverse, onesided)
+        return
     if length < 1:
         raise UnsupportedNodeError(f"dft_length is {length}")
     perm = [i for i in range(len(shape) - 1) if i != axis] + [axis, len(shape) - 1]
@@ -64,6 +67,85 @@ def _dft(node: Node) -> None:
         values = node.make("Reshape", [product], {"shape": split})
     back = [perm.index(i) for i in range(len(perm))]
     node.emit("Transpose", [values], {"perm": back})
+
+
+def _open_dft(node: Node, axis: int, inverse: bool, onesided: bool) -> None:
+    """With a length that the run knows: products with matrices that it makes."""
+    x, lengths = node.input(0), Lengths(node)
+    rank = len(node.shape(x))
+    samples = lengths.of_axis(x, axis)
+    length = samples
+    if node.has_input(1):
+        length = lengths.element(node.input(1), 0)
+    elif inverse and onesided:
+        length = node.eltwise("SUB", samples, lengths.number(1))
+        length = node.eltwise("MUL", length, lengths.number(2))
+    half = node.eltwise("FLOOR_DIV", length, lengths.number(2))
+    half = node.eltwise("ADD", half, lengths.number(1))
+    # What is missing is 0, and what is too much is left out.
+    used = lengths.smaller(samples, half if inverse and onesided else length)
+    x = lengths.sliced(x, axis, lengths.number(0), used, 1)
+    results = half if onesided and not inverse else length
+    cosines, sines = _open_matrices(node, (used, results, length), inverse, onesided)
+    x = node.make("Transpose", [x], {"perm": [*_others(axis, rank), axis, rank - 1]})
+    parts = [x]
+    if node.shape(x)[-1] == 2:
+        parts = node.make_all("Split", [x], {"axis": rank - 1}, 2)
+    # A line of one signal is a matrix, too.
+    lead = [0] if rank == 2 else []
+    for index, part in enumerate(parts):
+        part = node.make("Squeeze", [part], {"axes": [rank - 1]})
+        parts[index] = node.make("ExpandDims", [part], {"axes": lead}) if lead else part
+    real = node.make("MatMul", [parts[0], cosines])
+    imag = node.make("MatMul", [parts[0], sines])
+    imag = imag if inverse else node.eltwise("NEG", imag)
+    if len(parts) == 2:
+        across = node.make("MatMul", [parts[1], sines])
+        real = node.eltwise("SUB" if inverse else "ADD", real, across)
+        imag = node.eltwise("ADD", imag, node.make("MatMul", [parts[1], cosines]))
+    found = [real] if inverse and onesided else [real, imag]
+    if lead:
+        found = [node.make("Squeeze", [part], {"axes": lead}) for part in found]
+    both = node.make("Stack", found, {"axis": rank - 1})
+    perm = [*_others(axis, rank), axis, rank - 1]
+    node.emit("Transpose", [both], {"perm": [perm.index(i) for i in range(rank)]})
+
+
+def _others(axis: int, rank: int) -> list[int]:
+    return [i for i in range(rank - 1) if i != axis]
+
+
+def _open_matrices(
+    node: Node,
+    lengths: tuple[Value, Value, Value],
+    inverse: bool,
+    onesided: bool,
+) -> tuple[Value, Value]:
+    """[samples, results]: cosines and sines of a transform.
+
+    Args:
+        lengths: samples, results, and how many of either are a whole turn.
+    """
+    made = Lengths(node)
+    samples, results, length = lengths
+    rows = node.make("Reshape", [made.positions(samples)], {"shape": [-1, 1]})
+    turns = node.eltwise("MUL", rows, made.positions(results))
+    turns = node.eltwise("FLOOR_MOD", turns, length)
+    turns, of = (node.make("Cast", [v], {"to": "FLOAT32"}) for v in (turns, length))
+    angles = node.eltwise("MUL", turns, node.literal(2 * math.pi))
+    angles = node.eltwise("DIV", angles, of)
+    pair = [node.eltwise(mode, angles) for mode in ("COS", "SIN")]
+    if inverse:
+        share = node.eltwise("RECIPROCAL", of)
+        if onesided:
+            # The half that is left out adds the same, but for two of its numbers.
+            double = node.eltwise("MUL", rows, made.number(2))
+            rest = node.eltwise("FLOOR_MOD", double, length)
+            alone = node.eltwise("EQUAL", rest, made.number(0))
+            times = node.make("Where", [alone, *map(node.literal, ([1.0], [2.0]))])
+            share = node.eltwise("MUL", share, times)
+        pair = [node.eltwise("MUL", matrix, share) for matrix in pair]
+    return pair[0], pair[1]
 
 
 def _factor(length: int) -> int:

@@ -1,0 +1,24 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/testing/benchmark.h"
+
+namespace mace {
+namespace {
+
+using benchmark::OpBenchmarks;
+using op_test::OpCase;
+using op_test::Random;
+using op_test::Value;
+
+// int(0.35 * n)
+const OpBenchmarks share(
+    "SIZE_EXPRESSION", "", {{1}}, [](Random * /*random*/, const Shape &shape) {
+      return OpCase("SizeExpression")
+          .Input(Value::Ints(shape, {180}))
+          .String("expression", "$0 6305039478318694p-54 mul trunc")
+          .Int("whole", 1);
+    });
+
+}  // namespace
+}  // namespace mace
