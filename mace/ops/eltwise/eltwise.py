@@ -15,6 +15,8 @@ from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import (
+    NARROW_TYPES,
+    WIDE_TYPES,
     Bounds,
     BoundsOf,
     OpRules,
@@ -112,6 +114,12 @@ class Eltwise(OpRules):
     elementwise = True
     inputs_share_axes = True
     broadcasts = True
+
+    def computes_in(
+        self, attrs: Mapping[str, Any], port: int, dtype: DataType
+    ) -> Sequence[DataType]:
+        chooses = attrs.get("mode") in ("MAX", "MIN")
+        return WIDE_TYPES if chooses and dtype in NARROW_TYPES else ()
 
     def infer(self, op: Op) -> list[OutputType]:
         mode, a, b = op.attr("mode"), op.input(0), op.get_input(1)

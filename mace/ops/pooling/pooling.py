@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import (
     FEW_CHANNELS,
+    NARROW_TYPES,
+    WIDE_TYPES,
     Bounds,
     BoundsOf,
     OpRules,
@@ -40,6 +42,12 @@ _FEW_CHANNELS = 8
 
 class Pooling(OpRules):
     layout_inputs = (0,)
+
+    def computes_in(
+        self, attrs: Mapping[str, Any], port: int, dtype: DataType
+    ) -> Sequence[DataType]:
+        chooses = attrs.get("mode") == "MAX"
+        return WIDE_TYPES if chooses and dtype in NARROW_TYPES else ()
 
     def kernels(self, op: Op) -> tuple[str, ...]:
         shape = op.output.shape

@@ -13,7 +13,14 @@ from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dims import floor_divide, multiply
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import Bounds, BoundsOf, OpRules, OutputType
+from mace.python.tools.ir.op_rules import (
+    NARROW_TYPES,
+    WIDE_TYPES,
+    Bounds,
+    BoundsOf,
+    OpRules,
+    OutputType,
+)
 from mace.python.tools.ir.op_rules.axes import of_images
 from mace.python.tools.ir.op_rules.images import image_dims, image_shape, spatial_axes
 from mace.python.tools.ir.quantization import Quantization
@@ -26,6 +33,15 @@ _ONE = 1 << 11
 
 class Resize(OpRules):
     layout_inputs = (0,)
+
+    def computes_in(
+        self, attrs: Mapping[str, Any], port: int, dtype: DataType
+    ) -> Sequence[DataType]:
+        if attrs.get("mode") == "NEAREST":
+            return WIDE_TYPES if dtype in NARROW_TYPES else ()
+        # Of floats between integers, the whole part is taken.
+        integers = dtype in (*NARROW_TYPES, DataType.INT32)
+        return (DataType.FLOAT32,) if integers and port == 0 else ()
 
     def infer(self, op: Op) -> list[OutputType]:
         x, size = op.input(0), op.get_input(1)

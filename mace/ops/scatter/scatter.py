@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules import NARROW_TYPES, WIDE_TYPES, OpRules, OutputType
 from mace.python.tools.ir.op_rules.integers import int32_of
 from mace.python.tools.ir.shapes import Dim, Shape, format_shape, normalize_axis
 
@@ -25,6 +25,12 @@ _COMBINE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Scatter(OpRules):
+    def computes_in(
+        self, attrs: Mapping[str, Any], port: int, dtype: DataType
+    ) -> Sequence[DataType]:
+        chooses = attrs.get("mode") == "SET"
+        return WIDE_TYPES if chooses and dtype in NARROW_TYPES else ()
+
     def infer(self, op: Op) -> list[OutputType]:
         data, indices, updates = (op.input(i) for i in range(3))
         if data.dtype is not updates.dtype:

@@ -128,10 +128,13 @@ class SizeExpression(OpRules):
     def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
         if not op.attr("whole"):
             return None
-        text = op.attr("expression").replace(" ", "_")
         found: list[Dim] = []
         for dims in inputs:
             if dims is None:
                 return None
             found.append(dims.reshape(-1)[0])
+        numbers = [dim for dim in found if isinstance(dim, int)]
+        if len(numbers) == len(found):
+            return self.evaluate(op, numbers)[0].astype(object)
+        text = op.attr("expression").replace(" ", "_")
         return symbols([computed(text, found)]).reshape(())

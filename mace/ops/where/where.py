@@ -9,14 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import Bounds, BoundsOf, OpRules, OutputType, hull
+from mace.python.tools.ir.op_rules import (
+    NARROW_TYPES,
+    WIDE_TYPES,
+    Bounds,
+    BoundsOf,
+    OpRules,
+    OutputType,
+    hull,
+)
 from mace.python.tools.ir.op_rules.axes import broadcast_axis
 from mace.python.tools.ir.shapes import Dim, broadcast
 
 
 class Where(OpRules):
+    def computes_in(
+        self, attrs: Mapping[str, Any], port: int, dtype: DataType
+    ) -> Sequence[DataType]:
+        return WIDE_TYPES if dtype in NARROW_TYPES else ()
+
     def infer(self, op: Op) -> list[OutputType]:
         condition, a, b = (op.input(i) for i in range(3))
         if a.dtype is not b.dtype:

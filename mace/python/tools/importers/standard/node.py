@@ -21,6 +21,7 @@ from mace.python.tools.ir.builder import GraphBuilder, narrow
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.op_rules import WIDE_TYPES, rules_of
 from mace.python.tools.ir.shapes import Shape, static
 
 _T = TypeVar("_T")
@@ -36,26 +37,6 @@ STATIC_HINT = (
     "give fixed input_shapes, or simplify the model (tools/onnx_optimizer.py) so "
     "that it becomes a constant"
 )
-
-
-# Types of few bits, in which not all operators compute.
-_NARROW = frozenset({DataType.BOOL, DataType.INT8, DataType.UINT8})
-# Operators whose results are elements of their inputs, with an attribute by which that
-# is so.
-_CHOOSE: dict[str, tuple[str, frozenset[str]]] = {
-    **dict.fromkeys(
-        (
-            *("Concat", "DepthToSpace", "Gather", "GatherElements", "GatherNd"),
-            *("Pad", "Reshape", "SpaceToDepth", "Split", "Stack", "StridedSlice"),
-            "Where",
-        ),
-        ("", frozenset()),
-    ),
-    "Eltwise": ("mode", frozenset({"MAX", "MIN"})),
-    "Pooling": ("mode", frozenset({"MAX"})),
-    "Resize": ("mode", frozenset({"NEAREST"})),
-    "Scatter": ("mode", frozenset({"SET"})),
-}
 
 
 @dataclass(frozen=True)
@@ -77,32 +58,25 @@ def stand_in(
     op_type: str, inputs: Sequence[Value | None], attrs: Mapping[str, Any]
 ) -> StandIn | None:
     """None if the operator takes its inputs, or its result would not be the same."""
-    if op_type not in _CHOOSE:
+    rules, schema = rules_of(op_type), default_catalogue()[op_type]
+    ports, kept, shared = [], set(), set(DataType)
+    for index, value in enumerate(inputs):
+        if value is None:
+            continue
+        types = schema.input_port(index).types
+        wider = rules.computes_in(attrs, index, value.dtype)
+        if value.dtype in types and value.dtype is not DataType.INT32:
+            continue
+        if wider:
+            ports.append(index)
+            kept.add(value.dtype)
+            shared &= set(wider) & set(types)
+        elif value.dtype not in types:
+            return None
+    wide = next((dtype for dtype in WIDE_TYPES if dtype in shared), None)
+    if len(kept) != 1 or wide is None:
         return None
-    name, wanted = _CHOOSE[op_type]
-    if name and attrs.get(name) not in wanted:
-        return _truncated(inputs) if op_type == "Resize" else None
-    schema = default_catalogue()[op_type]
-    lacking = {
-        index: value.dtype
-        for index, value in enumerate(inputs)
-        if value is not None and value.dtype not in schema.input_port(index).types
-    }
-    kept = set(lacking.values())
-    if len(kept) != 1 or not kept <= _NARROW:
-        return None
-    for wide in (DataType.INT32, DataType.FLOAT32):
-        if all(wide in schema.input_port(index).types for index in lacking):
-            return StandIn(tuple(lacking), kept.pop(), wide)
-    return None
-
-
-def _truncated(inputs: Sequence[Value | None]) -> StandIn | None:
-    """Integers between which floats are computed, of which the whole part is taken."""
-    x = inputs[0]
-    if x is None or x.dtype not in (*_NARROW, DataType.INT32):
-        return None
-    return StandIn((0,), x.dtype, DataType.FLOAT32)
+    return StandIn(tuple(ports), kept.pop(), wide)
 
 
 class StatedTypes(Protocol):
@@ -322,7 +296,8 @@ class Node:
             raise UnsupportedNodeError(
                 f"{what} ({value.name}) depends on the elements of {found.name}, not "
                 "only on shapes",
-                STATIC_HINT,
+                f"no shape decides it: make {found.name} a constant of the model, or "
+                "end the model before it with output_tensors",
             )
 
     def unshaped(self, value: Value) -> Value | None:

@@ -7,6 +7,8 @@ rules of an operator are in its folder, `mace/ops/<op>/<op>.py`; see README.md.
 from mace.python.tools.ir.op_rules.base import (
     FEW_CHANNELS,
     FIVE_WIDE,
+    NARROW_TYPES,
+    WIDE_TYPES,
     WINOGRAD,
     Bounds,
     BoundsOf,
@@ -21,6 +23,8 @@ from mace.python.tools.ir.op_rules.rooms import rules_of
 __all__ = [
     "FEW_CHANNELS",
     "FIVE_WIDE",
+    "NARROW_TYPES",
+    "WIDE_TYPES",
     "WINOGRAD",
     "Bounds",
     "BoundsOf",

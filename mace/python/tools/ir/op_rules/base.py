@@ -35,6 +35,10 @@ WINOGRAD = "Winograd"
 FEW_CHANNELS = "FewChannels"
 FIVE_WIDE = "FiveWide"
 
+# Types of few bits, in which not all operators compute, and those that hold them.
+NARROW_TYPES = frozenset({DataType.BOOL, DataType.INT8, DataType.UINT8})
+WIDE_TYPES = (DataType.INT32, DataType.FLOAT32)
+
 
 @dataclass(frozen=True)
 class OutputType:
@@ -109,6 +113,18 @@ class OpRules(abc.ABC):
     # Whether all elements of the output are elements of the inputs, or a number that is
     # an attribute (`integer_attrs`).
     joins_elements: ClassVar[bool] = False
+
+    def computes_in(
+        self, attrs: Mapping[str, Any], port: int, dtype: DataType
+    ) -> Sequence[DataType]:
+        """Types in which the results are the same, for one that an input lacks, or in
+        which the operator does not compute with these attributes.
+
+        Importers convert the input to the first one that it takes, and the results
+        back. Without any, the operator is refused.
+        """
+        moves = self.keeps_elements or self.joins_elements
+        return WIDE_TYPES if moves and dtype in NARROW_TYPES else ()
 
     def kernels(self, op: Op) -> tuple[str, ...]:
         """Kernels that only some models need, of which this operator may be one.

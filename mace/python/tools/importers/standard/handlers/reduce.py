@@ -13,6 +13,7 @@ from mace.python.tools.importers.standard.counts import unreshaped
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.op_rules import NARROW_TYPES
 from mace.python.tools.ir.shapes import END
 
 _PLAIN = {
@@ -25,7 +26,6 @@ _PLAIN = {
     "ReduceSumSquare": "SUM_SQUARE",
 }
 
-_NARROW = (DataType.BOOL, DataType.INT8, DataType.UINT8)
 # The operator set in which the attribute axes became an input.
 _AXES_INPUT_SINCE = 18
 _AXES_INPUT_SINCE_SUM = 13
@@ -88,7 +88,7 @@ def _plain(node: Node) -> None:
     x, axes, mode = node.input(0), _axes(node), _PLAIN[node.type]
     if _of_nothing(node, axes):
         return
-    if axes and x.dtype in _NARROW and mode in ("MAX", "MIN"):
+    if axes and x.dtype in NARROW_TYPES and mode in ("MAX", "MIN"):
         node.set_output(0, _of_narrow(node, x, mode, axes))
     elif axes:
         node.emit("Reduce", [x], _attrs(node, mode, axes))
