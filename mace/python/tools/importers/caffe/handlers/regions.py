@@ -22,6 +22,7 @@ from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.layout import NCHW_TO_NHWC
 
 _LOWEST = float(np.finfo(np.float32).min)
 _MOST_BOXES = 1 << 22
@@ -120,7 +121,7 @@ def _grid(
 
 def _decode(layer: Layer, anchors: Array, image: Value) -> Value:
     """[boxes, 4]: within the image."""
-    places = layer.make("Transpose", [layer.bottom(1)], perm=[0, 2, 3, 1])
+    places = layer.make("Transpose", [layer.bottom(1)], perm=NCHW_TO_NHWC)
     places = layer.make("Reshape", [places], shape=[len(anchors), 4])
     size = anchors[:, 2:] - anchors[:, :2] + 1
     centre = anchors[:, :2] + size / 2
@@ -137,7 +138,7 @@ def _objects(layer: Layer, total: int) -> Value:
     """[boxes]: scores of the second half of the channels."""
     channels = layer.static_shape(layer.bottom())[1]
     scores = part(layer, layer.bottom(), 1, channels // 2, channels)
-    scores = layer.make("Transpose", [scores], perm=[0, 2, 3, 1])
+    scores = layer.make("Transpose", [scores], perm=NCHW_TO_NHWC)
     return layer.make("Reshape", [scores], shape=[total])
 
 

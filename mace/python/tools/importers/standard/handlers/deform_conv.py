@@ -14,7 +14,7 @@ from mace.python.tools.importers.standard.window import read_filter
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.layout import NHWC_TO_NCHW
+from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 
 
 @HANDLERS.register("DeformConv")
@@ -39,7 +39,7 @@ def _deform_conv(node: Node) -> None:
             f"{list(constant.shape)}"
         )
     # [N * parts, H, W, C / parts]
-    image = _turned(node, x, [parts, channels // parts, height, width], (0, 2, 3, 1))
+    image = _turned(node, x, [parts, channels // parts, height, width], NCHW_TO_NHWC)
     image = node.make(
         "Reshape", [image], {"shape": [-1, height, width, channels // parts]}
     )
@@ -147,4 +147,4 @@ def _in_groups(node: Node, read: Value, shape: list[int], groups: int) -> Value:
 def _filter(constant: Constant) -> Constant:
     out, depth, height, width = constant.shape
     shape = (out, 1, 1, height * width * depth)
-    return constant.moved(lambda a: a.transpose(0, 2, 3, 1).reshape(shape), shape)
+    return constant.moved(lambda a: a.transpose(NCHW_TO_NHWC).reshape(shape), shape)
