@@ -14,7 +14,7 @@ from mace.python.tools.ir.dims import Dim, add, ceil_divide, maximum, multiply, 
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import OpRules, OutputType
-from mace.python.tools.ir.op_rules.movement import symbols
+from mace.python.tools.ir.op_rules.movement import check_one_element, symbols
 from mace.python.tools.ir.shapes import static
 
 
@@ -25,9 +25,7 @@ class Range(OpRules):
         for value in values:
             if value.dtype is not dtype:
                 raise ValueError(f"{dtype.value} and {value.dtype.value} inputs")
-            shape = static(value.shape)
-            if shape is not None and math.prod(shape) != 1:
-                raise ValueError(f"an input has the shape {list(shape)}")
+            check_one_element(value)
         if not all(value.is_constant for value in values):
             return [OutputType(dtype, (_open_count(values),))]
         count = _count(*(value.numpy().reshape(()) for value in values))

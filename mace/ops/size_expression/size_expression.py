@@ -16,8 +16,11 @@ from mace.python.tools.ir.dims import Dim, computed
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
-from mace.python.tools.ir.op_rules.movement import symbols
-from mace.python.tools.ir.shapes import static
+from mace.python.tools.ir.op_rules.movement import (
+    check_one_element,
+    inputs_without_gaps,
+    symbols,
+)
 
 # The native operator has as many.
 _MOST_NUMBERS = 32
@@ -105,13 +108,9 @@ def _value(expression: str, inputs: Sequence[float]) -> float:
 
 class SizeExpression(OpRules):
     def infer(self, op: Op) -> list[OutputType]:
-        values = [value for value in op.inputs if value is not None]
-        if not values or len(values) != len(op.inputs):
-            raise ValueError("needs at least one input and no gaps")
+        values = inputs_without_gaps(op)
         for value in values:
-            shape = static(value.shape)
-            if shape is not None and math.prod(shape) != 1:
-                raise ValueError(f"an input has the shape {list(shape)}")
+            check_one_element(value)
         _value(op.attr("expression"), [1.0] * len(values))
         whole = op.attr("whole")
         return [OutputType(DataType.INT32 if whole else DataType.FLOAT32, ())]

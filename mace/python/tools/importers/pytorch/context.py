@@ -89,6 +89,10 @@ class Complex:
     imag: Value
 
 
+# Texts of the operator SizeExpression with their inputs, by what they compute.
+Expressions = dict[Value, tuple[str, tuple[Value, ...]]]
+
+
 class Context(Operators):
     """One node under conversion.
 
@@ -99,8 +103,7 @@ class Context(Operators):
         outputs: number of outputs that the program names.
         contiguous: names of arguments whose elements have no gaps in memory.
         read: the tensors of the program that somebody reads.
-        expressions: how numbers are computed that are no integers or come from such:
-            the text of a SizeExpression, and its inputs.
+        expressions: how numbers are computed that are no integers or come from such.
     """
 
     def __init__(
@@ -112,7 +115,7 @@ class Context(Operators):
         label: str,
         contiguous: Set[str] = frozenset(),
         read: Set[str] = frozenset(),
-        expressions: dict[Value, tuple[str, tuple[Value, ...]]] | None = None,
+        expressions: Expressions | None = None,
     ) -> None:
         super().__init__(builder, label, STATIC_HINT)
         self.node = node

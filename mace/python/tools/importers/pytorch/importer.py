@@ -31,6 +31,7 @@ from mace.python.tools.importers.pytorch.context import (
     HANDLERS,
     Complex,
     Context,
+    Expressions,
     Handler,
 )
 from mace.python.tools.importers.pytorch.functional import (
@@ -86,7 +87,7 @@ class _Import:
         self._known: dict[str, Any] = dict(model.program.fixed)
         self._unknown: set[str] = set()
         self._read: set[str] = set()
-        self._expressions: dict[Value, tuple[str, tuple[Value, ...]]] = {}
+        self._expressions: Expressions = {}
         self._unsupported = UnsupportedNodes(str(request.model_path), request.journal)
 
     def run(self) -> Graph:

@@ -20,7 +20,7 @@ from mace.python.tools.importers.standard.counts import (
     Number,
     Size,
 )
-from mace.python.tools.importers.standard.node import Node
+from mace.python.tools.importers.standard.node import STATIC_HINT, Node
 from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.dims import Dim, add, divide_exactly, product_of
 from mace.python.tools.ir.dtypes import DataType
@@ -131,7 +131,7 @@ def _size(view: CountedNode) -> bool:
     if counted is None:
         return False
     others = view.other_elements(node.input(0), {counted.axis})
-    count = node.eltwise("MUL", counted.count, others)
+    count = view.times(counted.count, others)
     view.result(0, node.make("Reshape", [count], {"shape": []}), None)
     return True
 
@@ -186,10 +186,7 @@ def _concat(view: CountedNode) -> bool:
     for part, counted in zip(parts, view.counted):
         if counted is None:
             whole = view.lengths.total(whole, view.lengths.of_axis(part, axis))
-    known = view.lengths.dim(whole)
-    count = view.total(
-        [counted.count for counted in found], known if isinstance(known, int) else whole
-    )
+    count = view.total([counted.count for counted in found], view.known(whole))
     if any(counted is not None for counted in view.counted[: len(parts) - 1]):
         # Otherwise what counts is in front already.
         places = _front(view, parts, axis)
@@ -536,7 +533,7 @@ def _mean(view: CountedNode) -> bool:
         "keep_dims": node.flag("keepdims", True),
     }
     total = node.make("Reduce", [view.masked(x, counted, 0)], attrs)
-    count = node.eltwise("MUL", counted.count, others)
+    count = view.times(counted.count, others)
     count = node.make("Cast", [count], {"to": "FLOAT32"})
     if not total.shape:
         count = node.make("Reshape", [count], {"shape": []})
@@ -599,20 +596,20 @@ def _scatter(view: CountedNode) -> bool:
     pads = [0] * (2 * rank)
     pads[2 * axis + 1] = 1
     longer = node.make("Pad", [x], {"pads": pads})
+    # The rows of an index name places along more axes than the one that counts.
+    others = 0 if of_elements else _last_of(node, index) - 1
+
+    def row(number: Value) -> Value:
+        if not others:
+            return number
+        rest = node.literal(np.zeros(others), DataType.INT32)
+        return node.make("Concat", [number, rest], {"axis": 0})
+
     if not never_negative(index):
-        size = length if data is None else data.count
-        if not of_elements:
-            rest = node.literal(np.zeros(_last_of(node, index) - 1), DataType.INT32)
-            size = node.make("Concat", [size, rest], {"axis": 0})
-        index = _from_end(node, index, size)
-    if of_elements:
-        behind = length
-    else:
-        rest = node.literal(np.zeros(_last_of(node, index) - 1), DataType.INT32)
-        behind = node.make("Concat", [length, rest], {"axis": 0})
+        index = _from_end(node, index, row(length if data is None else data.count))
     lined = [-1, *[1] * (len(node.shape(index)) - 1 - places.axis)]
     inside = node.make("Reshape", [view.inside(index, places)], {"shape": lined})
-    index = node.make("Where", [inside, index, behind])
+    index = node.make("Where", [inside, index, row(length)])
     written = node.input(2)
     if updates is not None:
         # Fewer updates than places for them: where all of the places cannot count.
@@ -629,7 +626,11 @@ def _scatter(view: CountedNode) -> bool:
 def _last_of(node: Node, index: Value) -> int:
     """The number of axes that the rows of an index name."""
     last = node.shape(index)[-1]
-    assert isinstance(last, int)
+    if not isinstance(last, int):
+        raise UnsupportedNodeError(
+            f"the last dimension of {index.name} is not known before the run",
+            STATIC_HINT,
+        )
     return last
 
 

@@ -296,10 +296,17 @@ class CountedNode:
             number = bounds.max if number > 0 else bounds.min
         return node.make("Where", [inside, value, node.scalar(number, value)])
 
-    def other_elements(self, value: Value, without: Set[int]) -> Value:
-        """The number of elements of a value along all other axes, as one integer."""
+    def other_elements(self, value: Value, without: Set[int]) -> int | Value:
+        """The number of elements of a value along all other axes."""
         axes = [a for a in range(len(self.node.shape(value))) if a not in without]
-        return self.lengths.product([self.lengths.of_axis(value, a) for a in axes])
+        return self.known(
+            self.lengths.product([self.lengths.of_axis(value, a) for a in axes])
+        )
+
+    def known(self, length: Value) -> int | Value:
+        """A length as a number, if it is one before the run."""
+        dim = self.lengths.dim(length)
+        return dim if isinstance(dim, int) else length
 
     def result(self, index: int, value: Value, counted: Counted | None) -> None:
         """Sets an output and says what counts of it."""
@@ -323,8 +330,10 @@ class CountedNode:
         """What the operator's own handler makes of other inputs."""
         return self.node.apply_all(self.node.type, inputs, count)
 
-    def size(self, number: Number) -> Value:
+    def size(self, number: Number | Value) -> Value:
         """A number as a value of one integer."""
+        if isinstance(number, Value):
+            return number
         if isinstance(number, Size):
             return number.count
         return self.node.literal([number], DataType.INT32)
@@ -337,9 +346,7 @@ class CountedNode:
             return number.count
         result = self._known.remember(
             ("least", count, number),
-            lambda: self.node.make(
-                "Eltwise", [count, self.size(number)], {"mode": "MIN"}
-            ),
+            lambda: self.node.eltwise("MIN", count, self.size(number)),
         )
         self._known.limits[result] = count
         return result
@@ -357,24 +364,19 @@ class CountedNode:
             return result
         return known.remember(
             ("more", result, number),
-            lambda: self.node.make(
-                "Eltwise",
-                [result, number if isinstance(number, Value) else self.size(number)],
-                {"mode": "ADD"},
-            ),
+            lambda: self.node.eltwise("ADD", result, self.size(number)),
         )
 
-    def times(self, count: Value, number: int) -> Value:
+    def times(self, count: Value, number: int | Value) -> Value:
         """The product of both."""
         if number == 1:
             return count
         product = self._known.remember(
             ("times", count, number),
-            lambda: self.node.make(
-                "Eltwise", [count, self.size(number)], {"mode": "MUL"}
-            ),
+            lambda: self.node.eltwise("MUL", count, self.size(number)),
         )
-        self._known.multiples[product] = (count, number)
+        if isinstance(number, int):
+            self._known.multiples[product] = (count, number)
         return product
 
     def part(self, count: Value, number: int) -> Value | None:

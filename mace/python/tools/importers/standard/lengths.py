@@ -79,7 +79,7 @@ class Lengths:
             return a
         if dims.at_least(self.dim(a), self.dim(b)):
             return b
-        return self._computed("MIN", a, b)
+        return self._node.eltwise("MIN", a, b)
 
     def larger(self, a: Value, b: Value) -> Value:
         """The larger one of two."""
@@ -87,17 +87,20 @@ class Lengths:
             return a
         if dims.at_least(self.dim(b), self.dim(a)):
             return b
-        return self._computed("MAX", a, b)
+        return self._node.eltwise("MAX", a, b)
 
     def total(self, a: Value, b: Value) -> Value:
         """The sum of two."""
-        return a if self.dim(b) == 0 else self._computed("ADD", a, b)
+        if self.dim(a) == 0:
+            return b
+        return a if self.dim(b) == 0 else self._node.eltwise("ADD", a, b)
 
     def product(self, lengths: Sequence[Value]) -> Value:
         """The product of all."""
         result = self.number(1)
         for length in lengths:
-            result = self._computed("MUL", result, length)
+            is_first = self.dim(result) == 1
+            result = length if is_first else self._node.eltwise("MUL", result, length)
         return result
 
     def counted_up(self, begin: Value, end: Value, step: int = 1) -> Value:
@@ -111,9 +114,6 @@ class Lengths:
     def positions(self, length: Value) -> Value:
         """The numbers from 0 to the one before `length`."""
         return self.counted_up(self.number(0), length)
-
-    def _computed(self, mode: str, a: Value, b: Value) -> Value:
-        return self._node.make("Eltwise", [a, b], {"mode": mode})
 
     # Tensors ----------------------------------------------------------------
 
@@ -139,12 +139,12 @@ class Lengths:
         """An axis with one element, or as many as wanted, broadcast."""
         node = self._node
         if node.shape(x)[axis] == 1:
-            places = self._computed("MUL", self.positions(length), self.number(0))
+            places = self._node.eltwise("MUL", self.positions(length), self.number(0))
         else:
             own = self.of_axis(x, axis)
-            last = self._computed("SUB", own, self.number(1))
+            last = self._node.eltwise("SUB", own, self.number(1))
             counted = self.positions(self.larger(own, length))
-            places = self._computed("MIN", counted, last)
+            places = self._node.eltwise("MIN", counted, last)
         return node.make("Gather", [x, places], {"axis": axis})
 
     def padded(
@@ -157,7 +157,7 @@ class Lengths:
             mode: of ONNX's Pad.
             value: of new elements in mode "constant".
         """
-        node, make = self._node, self._computed
+        node, make = self._node, self._node.eltwise
         own = self.of_axis(x, axis)
         total = make("ADD", make("ADD", own, before), after)
         places = make("SUB", self.positions(total), before)
@@ -192,8 +192,8 @@ class Lengths:
     def repeated(self, x: Value, axis: int, times: Value) -> Value:
         """An axis several times, one after the other."""
         own = self.of_axis(x, axis)
-        counted = self.positions(self._computed("MUL", own, times))
-        places = self._computed("FLOOR_MOD", counted, own)
+        counted = self.positions(self._node.eltwise("MUL", own, times))
+        places = self._node.eltwise("FLOOR_MOD", counted, own)
         return self._node.make("Gather", [x, places], {"axis": axis})
 
     def sliced(self, x: Value, axis: int, begin: Value, end: Value, step: int) -> Value:
@@ -223,7 +223,7 @@ class Lengths:
             if dims.at_least(dims.subtract(0, known), 1):
                 place = from_end
             else:
-                negative = self._computed("LESS", place, self.number(0))
+                negative = self._node.eltwise("LESS", place, self.number(0))
                 place = self._node.make("Where", [negative, from_end, place])
             place = self.larger(place, self.number(0))
         return self.smaller(place, length)
@@ -244,8 +244,8 @@ class Lengths:
             self.positions(self.of_axis(x, axis)) for axis in (rank - 2, rank - 1)
         )
         rows = node.make("Reshape", [rows], {"shape": [-1, 1]})
-        diagonal = self._computed("ADD", rows, node.literal(k, DataType.INT32))
-        return self._computed(mode, columns, diagonal)
+        diagonal = self._node.eltwise("ADD", rows, node.literal(k, DataType.INT32))
+        return self._node.eltwise(mode, columns, diagonal)
 
 
 def is_open(value: Value | None) -> bool:

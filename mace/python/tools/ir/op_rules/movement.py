@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -83,15 +84,35 @@ def symbols(dims: Sequence[Dim]) -> Array:
     return result
 
 
-def given_inputs(op: Op) -> list[Value]:
-    """The inputs of an operator that takes any number of them.
+def inputs_without_gaps(op: Op) -> list[Value]:
+    """The inputs of an operator that takes any number of them, of any types.
 
     Raises:
-        ValueError: there are none or some are left out, or their types differ.
+        ValueError: there are none or some are left out.
     """
     values = [value for value in op.inputs if value is not None]
     if not values or len(values) != len(op.inputs):
         raise ValueError("needs at least one input and no gaps")
+    return values
+
+
+def check_one_element(value: Value) -> None:
+    """
+    Raises:
+        ValueError: the value is known to have none or more.
+    """
+    shape = static(value.shape)
+    if shape is not None and math.prod(shape) != 1:
+        raise ValueError(f"an input has the shape {list(shape)}")
+
+
+def given_inputs(op: Op) -> list[Value]:
+    """The inputs of an operator that takes any number of them, of one type.
+
+    Raises:
+        ValueError: there are none or some are left out, or their types differ.
+    """
+    values = inputs_without_gaps(op)
     types = {value.dtype for value in values}
     if len(types) > 1:
         names = ", ".join(sorted(t.value for t in types))

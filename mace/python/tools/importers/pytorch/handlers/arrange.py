@@ -303,17 +303,18 @@ def _cut(length: int, size: int) -> list[int]:
 def _split(c: Context) -> None:
     x = c.value("self")
     axis = c.axis(c.integer("dim", 0), c.rank(x))
-    if c.has("split_sizes"):
-        given = c.sizes("split_sizes")
+    name = "split_sizes" if c.has("split_sizes") else "split_size"
+    if isinstance(c.raw(name), list):
+        given = c.sizes(name)
         if all(isinstance(size, int) for size in given):
-            _parts(c, x, axis, c.integers("split_sizes"))
+            _parts(c, x, axis, c.integers(name))
             return
         begins: list[Size] = [0]
         for size in given[:-1]:
             begins.append(c.compute("Add", begins[-1], size))
         _cut_at(c, x, axis, begins)
         return
-    (size,) = c.sizes("split_size")
+    (size,) = c.sizes(name)
     length = c.size(x, axis)
     if isinstance(length, int) and isinstance(size, int):
         _parts(c, x, axis, _cut(length, size))

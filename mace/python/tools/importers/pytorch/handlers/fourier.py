@@ -201,7 +201,7 @@ def _shift(c: Context) -> None:
         # The second half first; of an odd length, it is the shorter one.
         half = length if "ifft" in c.operator else c.compute("Add", length, 1)
         at = c.compute("Div", half, 2)
-        if at == 0 or at is length or at == length:
+        if at in (0, length):
             continue
         parts = [c.slice(x, axis, at), c.slice(x, axis, 0, at)]
         x = c.op("Concat", *parts, axis=axis)

@@ -33,17 +33,12 @@ def activate(node: Node, x: Value, kind: str, alpha: float = 0.0) -> Value:
     return node.make("Activation", [x], attrs)
 
 
-def eltwise(node: Node, mode: str, *values: Value) -> Value:
-    """Helper arithmetic."""
-    return node.make("Eltwise", list(values), {"mode": mode})
-
-
 def swish(node: Node, x: Value, alpha: float = 1.0) -> Value:
     """x * sigmoid(alpha * x)."""
     if alpha == 1.0:
         return activate(node, x, "SWISH")
-    gate = eltwise(node, "MUL", x, node.scalar(alpha, x))
-    return eltwise(node, "MUL", x, activate(node, gate, "SIGMOID"))
+    gate = node.eltwise("MUL", x, node.scalar(alpha, x))
+    return node.eltwise("MUL", x, activate(node, gate, "SIGMOID"))
 
 
 @HANDLERS.register(*_PLAIN)
@@ -110,7 +105,7 @@ def _celu(node: Node) -> None:
     x, alpha = node.input(0), node.real("alpha", 1.0)
     if alpha <= 0:
         raise UnsupportedNodeError(f"alpha is {alpha}, needs to be above 0")
-    inner = eltwise(node, "DIV", x, node.scalar(alpha, x))
+    inner = node.eltwise("DIV", x, node.scalar(alpha, x))
     inner = activate(node, inner, "ELU", 1.0)
     node.emit("Eltwise", [inner, node.scalar(alpha, x)], {"mode": "MUL"})
 
@@ -120,9 +115,9 @@ def _thresholded_relu(node: Node) -> None:
     x = node.input(0)
     alpha = node.scalar(node.real("alpha", 1.0), x)
     # max(x, alpha) equals x if the mask is 1, and is finite if it is 0.
-    mask = eltwise(node, "GREATER", x, alpha)
+    mask = node.eltwise("GREATER", x, alpha)
     mask = node.make("Cast", [mask], {"to": "FLOAT32"})
-    node.emit("Eltwise", [eltwise(node, "MAX", x, alpha), mask], {"mode": "MUL"})
+    node.emit("Eltwise", [node.eltwise("MAX", x, alpha), mask], {"mode": "MUL"})
 
 
 @HANDLERS.register("Shrink")
@@ -136,11 +131,11 @@ def _shrink(node: Node) -> None:
     sides = []
     for sign, compare, limit in ((1.0, "GREATER", "MAX"), (-1.0, "LESS", "MIN")):
         edge = node.scalar(sign * lambd, x)
-        mask = eltwise(node, compare, x, edge)
+        mask = node.eltwise(compare, x, edge)
         mask = node.make("Cast", [mask], {"to": "FLOAT32"})
-        part = eltwise(node, limit, x, edge)
-        part = eltwise(node, "SUB", part, node.scalar(sign * bias, x))
-        sides.append(eltwise(node, "MUL", part, mask))
+        part = node.eltwise(limit, x, edge)
+        part = node.eltwise("SUB", part, node.scalar(sign * bias, x))
+        sides.append(node.eltwise("MUL", part, mask))
     node.emit("Eltwise", sides, {"mode": "ADD"})
 
 
@@ -199,5 +194,5 @@ def _prelu_by_channel(node: Node, x: Value, values: Any, axis: int, rank: int) -
 
 def _prelu_composed(node: Node, x: Value, slope: Value) -> None:
     # Not by sums: slopes may be infinite or NaN.
-    below = eltwise(node, "LESS", x, node.scalar(0, x))
-    node.emit("Where", [below, eltwise(node, "MUL", x, slope), x])
+    below = node.eltwise("LESS", x, node.scalar(0, x))
+    node.emit("Where", [below, node.eltwise("MUL", x, slope), x])

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.handlers.activation import eltwise
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
@@ -51,7 +50,7 @@ def _matmul_of_few_bits(node: Node) -> None:
     weights = weights * scales.reshape(rows, blocks, 1)
     product = _multiply(node, weights.reshape(rows, -1)[:, :depth])
     if node.has_input(5):
-        product = eltwise(node, "ADD", product, node.input(5))
+        product = node.eltwise("ADD", product, node.input(5))
     node.set_output(0, product)
 
 

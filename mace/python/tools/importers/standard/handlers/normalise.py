@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.handlers.activation import eltwise
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.importers.standard.window import NCHW
 from mace.python.tools.ir.dtypes import Array
@@ -45,7 +44,7 @@ def _batch_normalization(node: Node) -> None:
         node.emit("BatchNorm", inputs, NCHW if rank == 4 else None)
         return
     scale, offset = (_by_channel(p, rank) for p in (scale, offset))
-    product = eltwise(node, "MUL", x, node.literal(scale))
+    product = node.eltwise("MUL", x, node.literal(scale))
     node.emit("Eltwise", [product, node.literal(offset)], {"mode": "ADD"})
 
 
@@ -60,9 +59,9 @@ def _computed_parameters(
     gamma, beta, mean, variance = (
         node.make("Reshape", [value], shape) for value in parameters
     )
-    inverse = eltwise(node, "ADD", variance, node.scalar(epsilon, variance))
-    scale = eltwise(node, "MUL", gamma, eltwise(node, "RSQRT", inverse))
-    result = eltwise(node, "MUL", eltwise(node, "SUB", x, mean), scale)
+    inverse = node.eltwise("ADD", variance, node.scalar(epsilon, variance))
+    scale = node.eltwise("MUL", gamma, node.eltwise("RSQRT", inverse))
+    result = node.eltwise("MUL", node.eltwise("SUB", x, mean), scale)
     node.emit("Eltwise", [result, beta], {"mode": "ADD"})
 
 
@@ -82,17 +81,17 @@ class Moments:
 
     def result(self, node: Node) -> Value:
         """centred * inverse."""
-        return eltwise(node, "MUL", self.centred, self.inverse)
+        return node.eltwise("MUL", self.centred, self.inverse)
 
 
 def moments(node: Node, x: Value, axes: Sequence[int], epsilon: float) -> Moments:
     """The moments of x over some axes."""
     mean = node.make("Reduce", [x], {"mode": "MEAN", "axes": axes, "keep_dims": True})
-    centred = eltwise(node, "SUB", x, mean)
-    below = eltwise(
-        node, "ADD", _mean_square(node, centred, axes), node.scalar(epsilon, x)
+    centred = node.eltwise("SUB", x, mean)
+    below = node.eltwise(
+        "ADD", _mean_square(node, centred, axes), node.scalar(epsilon, x)
     )
-    return Moments(mean, centred, eltwise(node, "RSQRT", below))
+    return Moments(mean, centred, node.eltwise("RSQRT", below))
 
 
 def _mean_square(node: Node, x: Value, axes: Sequence[int]) -> Value:
@@ -101,11 +100,11 @@ def _mean_square(node: Node, x: Value, axes: Sequence[int]) -> Value:
     dims = [node.shape(x)[axis] for axis in axes]
     known = [dim for dim in dims if isinstance(dim, int)]
     if len(known) < len(dims):
-        square = eltwise(node, "SQUARE", x)
+        square = node.eltwise("SQUARE", x)
         return node.make("Reduce", [square], {"mode": "MEAN", **keep})
     # This saves one pass over x.
     total = node.make("Reduce", [x], {"mode": "SUM_SQUARE", **keep})
-    return eltwise(node, "DIV", total, node.scalar(math.prod(known), x))
+    return node.eltwise("DIV", total, node.scalar(math.prod(known), x))
 
 
 @HANDLERS.register("InstanceNormalization")
@@ -127,7 +126,7 @@ def scaled(
     scale, bias = (
         node.make("Reshape", [value], {"shape": shape}) for value in (scale, bias)
     )
-    return eltwise(node, "ADD", eltwise(node, "MUL", x, scale), bias)
+    return node.eltwise("ADD", node.eltwise("MUL", x, scale), bias)
 
 
 def in_groups(
@@ -177,7 +176,7 @@ def _layer_normalization(node: Node) -> None:
     node.set_output(1, found.mean)
     node.set_output(2, found.inverse)
     if node.has_input(2):
-        product = eltwise(node, "MUL", result, node.input(1))
+        product = node.eltwise("MUL", result, node.input(1))
         node.emit("Eltwise", [product, node.input(2)], {"mode": "ADD"})
     else:
         node.emit("Eltwise", [result, node.input(1)], {"mode": "MUL"})
@@ -189,8 +188,8 @@ def _rms_normalization(node: Node) -> None:
     rank = len(node.shape(x))
     axis = node.axis(node.integer("axis", -1), rank)
     square = _mean_square(node, x, range(axis, rank))
-    below = eltwise(node, "ADD", square, node.scalar(node.real("epsilon", 1e-5), x))
-    result = eltwise(node, "MUL", x, eltwise(node, "RSQRT", below))
+    below = node.eltwise("ADD", square, node.scalar(node.real("epsilon", 1e-5), x))
+    result = node.eltwise("MUL", x, node.eltwise("RSQRT", below))
     node.emit("Eltwise", [result, node.input(1)], {"mode": "MUL"})
 
 
@@ -201,9 +200,9 @@ def _mean_variance_normalization(node: Node) -> None:
     axes = [node.axis(axis, rank) for axis in node.integers("axes", [0, 2, 3])]
     # The specification adds 1e-9 to the deviation, not to the variance.
     keep = {"mode": "MEAN", "axes": axes, "keep_dims": True}
-    centred = eltwise(node, "SUB", x, node.make("Reduce", [x], keep))
+    centred = node.eltwise("SUB", x, node.make("Reduce", [x], keep))
     variance = _mean_square(node, centred, axes)
-    below = eltwise(node, "ADD", eltwise(node, "SQRT", variance), node.scalar(1e-9, x))
+    below = node.eltwise("ADD", node.eltwise("SQRT", variance), node.scalar(1e-9, x))
     node.emit("Eltwise", [centred, below], {"mode": "DIV"})
 
 
@@ -218,10 +217,10 @@ def _lp_normalization(node: Node) -> None:
     if power == 2:
         norm = node.make("Reduce", [x], {"mode": "L2", **keep})
     else:
-        norm = node.make("Reduce", [eltwise(node, "ABS", x)], {"mode": "SUM", **keep})
+        norm = node.make("Reduce", [node.eltwise("ABS", x)], {"mode": "SUM", **keep})
     # If the norm is 0, the result is 0, as in onnxruntime.
     smallest = node.scalar(float(np.finfo(np.float32).tiny), x)
-    node.emit("Eltwise", [x, eltwise(node, "MAX", norm, smallest)], {"mode": "DIV"})
+    node.emit("Eltwise", [x, node.eltwise("MAX", norm, smallest)], {"mode": "DIV"})
 
 
 @HANDLERS.register("LRN")

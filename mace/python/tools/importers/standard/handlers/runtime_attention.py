@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.handlers.activation import eltwise
 from mace.python.tools.importers.standard.lengths import Lengths
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir import dims
@@ -45,14 +44,14 @@ class _Attention:
         # As in ONNX Runtime, 0 stands for the default.
         factor = node.real("scale", 0.0) or depth**-0.5
         scores = node.make("MatMul", [self.query, self.key], {"transpose_b": True})
-        scores = eltwise(node, "MUL", scores, node.scalar(factor, scores))
+        scores = node.eltwise("MUL", scores, node.scalar(factor, scores))
         if softcap:
             cap = node.scalar(softcap, scores)
-            small = eltwise(node, "DIV", scores, cap)
+            small = node.eltwise("DIV", scores, cap)
             bent = node.make("Activation", [small], {"activation": "TANH"})
-            scores = eltwise(node, "MUL", bent, cap)
+            scores = node.eltwise("MUL", bent, cap)
         for value in added:
-            scores = eltwise(node, "ADD", scores, value)
+            scores = node.eltwise("ADD", scores, value)
         weights = node.make("Softmax", [scores], {"axis": _RANK - 1})
         result = node.make("MatMul", [weights, self.value])
         result = node.make("Transpose", [result], _SWAPPED)
@@ -123,7 +122,7 @@ def attend(node: Node, whole: Value, places: Attended) -> None:
         raise UnsupportedNodeError(f"the width of {whole.name} is not known")
     sizes = node.integers("qkv_hidden_sizes", [width // 3] * 3)
     if node.has_input(places.bias):
-        whole = eltwise(node, "ADD", whole, node.input(places.bias))
+        whole = node.eltwise("ADD", whole, node.input(places.bias))
     if len(sizes) != 3 or sum(sizes) != width:
         raise UnsupportedNodeError(f"qkv_hidden_sizes {sizes} of a width of {width}")
     parts = node.make_all("Split", [whole], {"axis": 2, "sizes": sizes}, 3)
@@ -241,17 +240,17 @@ def _causal(node: Node, query: Value, key: Value, window: int) -> Value:
     """
     lengths = Lengths(node)
     rows, columns = (lengths.of_axis(value, 2) for value in (query, key))
-    before = eltwise(node, "SUB", columns, rows)
-    places = eltwise(node, "ADD", lengths.positions(rows), before)
+    before = node.eltwise("SUB", columns, rows)
+    places = node.eltwise("ADD", lengths.positions(rows), before)
     places = node.make("Reshape", [places], {"shape": [-1, 1]})
     counted = lengths.positions(columns)
     zero, out = node.literal(0.0), node.literal(-np.inf)
-    later = eltwise(node, "GREATER", counted, places)
+    later = node.eltwise("GREATER", counted, places)
     mask = node.make("Where", [later, out, zero])
     if window > 0:
         width = node.literal(window, DataType.INT32)
-        first = eltwise(node, "SUB", places, width)
-        early = eltwise(node, "LESS_EQUAL", counted, first)
+        first = node.eltwise("SUB", places, width)
+        early = node.eltwise("LESS_EQUAL", counted, first)
         mask = node.make("Where", [early, out, mask])
     return mask
 
@@ -267,9 +266,9 @@ def _padding(node: Node, mask: Value, key: Value) -> Value:
         lengths = Lengths(node)
         counted = lengths.positions(lengths.of_axis(key, 2))
         ends = node.make("Reshape", [mask], {"shape": [-1, 1]})
-        kept = eltwise(node, "LESS", counted, ends)
+        kept = node.eltwise("LESS", counted, ends)
     elif len(shape) in (2, 3):
-        kept = eltwise(node, "GREATER", mask, node.scalar(0, mask))
+        kept = node.eltwise("GREATER", mask, node.scalar(0, mask))
     else:
         raise UnsupportedNodeError(f"{mask.name} has {len(shape)} dimensions")
     zero, out = node.literal(0.0), node.literal(node.real("mask_filter_value", _MASKED))
@@ -306,7 +305,7 @@ def _biased(node: Node, values: list[Value], bias: Value) -> list[Value]:
         part = {"axes": [0], "begins": [begin], "ends": [begin + width], "strides": [1]}
         begin += width
         own = node.make("StridedSlice", [bias], part)
-        results.append(eltwise(node, "ADD", value, own))
+        results.append(node.eltwise("ADD", value, own))
     return results
 
 
@@ -330,7 +329,7 @@ def _rotary_embedding(node: Node) -> None:
     if node.shape(places) == (1,):
         lengths = Lengths(node)
         counted = lengths.positions(lengths.of_axis(turned, 2))
-        places = eltwise(node, "ADD", counted, places)
+        places = node.eltwise("ADD", counted, places)
     table = [node.make("Gather", [node.input(i), places]) for i in (2, 3)]
     if len(node.shape(table[0])) == 3:
         table = [node.make("ExpandDims", [part], {"axes": [1]}) for part in table]
@@ -365,17 +364,15 @@ def rotated(node: Node, x: Value, table: Sequence[Value], interleaved: bool) -> 
     else:
         first, second = part(0, half), part(half, 2 * half)
     cosine, sine = table
-    one = eltwise(
-        node,
+    one = node.eltwise(
         "SUB",
-        eltwise(node, "MUL", first, cosine),
-        eltwise(node, "MUL", second, sine),
+        node.eltwise("MUL", first, cosine),
+        node.eltwise("MUL", second, sine),
     )
-    other = eltwise(
-        node,
+    other = node.eltwise(
         "ADD",
-        eltwise(node, "MUL", first, sine),
-        eltwise(node, "MUL", second, cosine),
+        node.eltwise("MUL", first, sine),
+        node.eltwise("MUL", second, cosine),
     )
     if interleaved:
         pairs = node.make("Stack", [one, other], {"axis": 4})

@@ -7,11 +7,7 @@ and computes on GPUs alone (domain com.microsoft): the nodes again.
 from __future__ import annotations
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.handlers.activation import (
-    activate,
-    eltwise,
-    swish,
-)
+from mace.python.tools.importers.standard.handlers.activation import activate, swish
 from mace.python.tools.importers.standard.handlers.normalise import (
     in_groups,
     scaled,
@@ -33,12 +29,12 @@ def _skip_group_norm(node: Node) -> None:
     if len(node.shape(skip)) == 2:
         inner = range(1, rank - 1) if _channels_last(node) else range(2, rank)
         skip = node.make("ExpandDims", [skip], {"axes": [*inner]})
-    total = eltwise(node, "ADD", x, skip)
+    total = node.eltwise("ADD", x, skip)
     if node.has_input(4):
         bias = node.input(4)
         if not _channels_last(node):
             bias = node.make("Reshape", [bias], {"shape": [-1, *(1,) * (rank - 2)]})
-        total = eltwise(node, "ADD", total, bias)
+        total = node.eltwise("ADD", total, bias)
     node.set_output(0, _normalised(node, total))
     node.set_output(1, total)
 
@@ -69,30 +65,30 @@ def _normalised(node: Node, x: Value) -> Value:
 
 @HANDLERS.register("com.microsoft.BiasAdd")
 def _bias_add(node: Node) -> None:
-    total = eltwise(node, "ADD", node.input(0), node.input(1))
-    node.set_output(0, eltwise(node, "ADD", total, node.input(2)))
+    total = node.eltwise("ADD", node.input(0), node.input(1))
+    node.set_output(0, node.eltwise("ADD", total, node.input(2)))
 
 
 @HANDLERS.register("com.microsoft.BiasSplitGelu")
 def _bias_split_gelu(node: Node) -> None:
-    total = eltwise(node, "ADD", node.input(0), node.input(1))
+    total = node.eltwise("ADD", node.input(0), node.input(1))
     axis = len(node.shape(total)) - 1
     left, right = node.make_all("Split", [total], {"axis": axis}, 2)
     bent = activate(node, right, "GELU")
-    node.set_output(0, eltwise(node, "MUL", left, bent))
+    node.set_output(0, node.eltwise("MUL", left, bent))
 
 
 @HANDLERS.register("com.microsoft.GemmFastGelu")
 def _gemm_fast_gelu(node: Node) -> None:
     result = node.apply("MatMul", node.inputs[:2])
     if node.has_input(2):
-        result = eltwise(node, "ADD", result, node.input(2))
+        result = node.eltwise("ADD", result, node.input(2))
     node.emit("Activation", [result], {"activation": "GELU_TANH"})
 
 
 @HANDLERS.register("com.microsoft.BiasSoftmax")
 def _bias_softmax(node: Node) -> None:
     """The bias has the rank of the data, with dimensions of 1 where it is the same."""
-    total = eltwise(node, "ADD", node.input(0), node.input(1))
+    total = node.eltwise("ADD", node.input(0), node.input(1))
     axis = node.axis(node.integer("axis", 1), len(node.shape(total)))
     node.set_output(0, softmax_from(node, total, axis))

@@ -14,11 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.handlers.activation import (
-    activate,
-    eltwise,
-    swish,
-)
+from mace.python.tools.importers.standard.handlers.activation import activate, swish
 from mace.python.tools.importers.standard.handlers.few_bits import BITS, unpacked
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import Array, DataType
@@ -45,7 +41,7 @@ class _Layer:
         if self.bias is None:
             return result
         bias = node.make("ExpandDims", [self.bias], {"axes": [1]})
-        return eltwise(node, "ADD", result, bias)
+        return node.eltwise("ADD", result, bias)
 
 
 @HANDLERS.register("com.microsoft.MoE")
@@ -112,7 +108,7 @@ def _mix(node: Node, layers: list[_Layer | None]) -> None:
     results = second.of(node, inner)
     shares = node.make("Transpose", [_shares(node)], {"perm": [1, 0]})
     shares = node.make("ExpandDims", [shares], {"axes": [2]})
-    parts = eltwise(node, "MUL", results, shares)
+    parts = node.eltwise("MUL", results, shares)
     total = node.make(
         "Reduce", [parts], {"mode": "SUM", "axes": [0], "keep_dims": False}
     )
@@ -132,7 +128,7 @@ def _shares(node: Node) -> Value:
     chosen = node.make_all("TopK", [shares], {"axis": 1, "k": count}, 2)
     numbers = node.literal(np.arange(experts), DataType.INT32)
     places = node.make("ExpandDims", [chosen[1]], {"axes": [2]})
-    is_chosen = eltwise(node, "EQUAL", places, numbers)
+    is_chosen = node.eltwise("EQUAL", places, numbers)
     kept = node.make("ExpandDims", [chosen[0]], {"axes": [2]})
     kept = node.make("Where", [is_chosen, kept, node.literal(0.0)])
     kept = node.make("Reduce", [kept], {"mode": "SUM", "axes": [1], "keep_dims": False})
@@ -140,7 +136,7 @@ def _shares(node: Node) -> Value:
     if node.type == "MoE" and not node.flag("normalize_routing_weights", False):
         return kept
     whole = {"mode": "SUM", "axes": [1], "keep_dims": True}
-    return eltwise(node, "DIV", kept, node.make("Reduce", [kept], whole))
+    return node.eltwise("DIV", kept, node.make("Reduce", [kept], whole))
 
 
 def _activated(node: Node, inner: Value, rows: Value, third: _Layer | None) -> Value:
@@ -153,7 +149,7 @@ def _activated(node: Node, inner: Value, rows: Value, third: _Layer | None) -> V
         inner = swish(node, inner)
     elif name != "identity":
         raise UnsupportedNodeError(f"activation_type is {name!r}")
-    return inner if third is None else eltwise(node, "MUL", inner, third.of(node, rows))
+    return inner if third is None else node.eltwise("MUL", inner, third.of(node, rows))
 
 
 def _swiglu(node: Node, inner: Value, rows: Value, third: _Layer | None) -> Value:
@@ -179,8 +175,8 @@ def _swiglu(node: Node, inner: Value, rows: Value, third: _Layer | None) -> Valu
     if node.has("swiglu_limit"):
         limit = node.scalar(node.real("swiglu_limit", 0.0), inner)
         least = node.scalar(-node.real("swiglu_limit", 0.0), inner)
-        gate, other = (eltwise(node, "MIN", x, limit) for x in (gate, other))
-        other = eltwise(node, "MAX", other, least)
+        gate, other = (node.eltwise("MIN", x, limit) for x in (gate, other))
+        other = node.eltwise("MAX", other, least)
     gate = swish(node, gate, node.real("activation_alpha", 1.0))
     beta = node.scalar(node.real("activation_beta", 0.0), inner)
-    return eltwise(node, "MUL", gate, eltwise(node, "ADD", other, beta))
+    return node.eltwise("MUL", gate, node.eltwise("ADD", other, beta))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.handlers.activation import eltwise, swish
+from mace.python.tools.importers.standard.handlers.activation import swish
 from mace.python.tools.importers.standard.handlers.normalise import moments
 from mace.python.tools.importers.standard.lengths import Lengths
 from mace.python.tools.importers.standard.node import HANDLERS, Node
@@ -31,7 +31,7 @@ def _fast_gelu(node: Node) -> None:
 
 def _with_bias(node: Node) -> Value:
     x = node.input(0)
-    return eltwise(node, "ADD", x, node.input(1)) if node.has_input(1) else x
+    return node.eltwise("ADD", x, node.input(1)) if node.has_input(1) else x
 
 
 @HANDLERS.register("com.microsoft.QuickGelu")
@@ -43,9 +43,9 @@ def _quick_gelu(node: Node) -> None:
 def _skip_layer_normalization(node: Node) -> None:
     total = _skipped(node, 4)
     found = _normalised(node, total, node.real("epsilon", _EPSILON))
-    result = eltwise(node, "MUL", found, node.input(2))
+    result = node.eltwise("MUL", found, node.input(2))
     if node.has_input(3):
-        result = eltwise(node, "ADD", result, node.input(3))
+        result = node.eltwise("ADD", result, node.input(3))
     node.set_output(0, result)
     _refuse_moments(node)
     node.set_output(3, total)
@@ -71,9 +71,9 @@ def _simplified_layer_normalization(node: Node) -> None:
 
 def _skipped(node: Node, bias: int) -> Value:
     """The sum of an input, the skip, and a bias."""
-    total = eltwise(node, "ADD", node.input(0), node.input(1))
+    total = node.eltwise("ADD", node.input(0), node.input(1))
     return (
-        eltwise(node, "ADD", total, node.input(bias)) if node.has_input(bias) else total
+        node.eltwise("ADD", total, node.input(bias)) if node.has_input(bias) else total
     )
 
 
@@ -90,10 +90,10 @@ def _normalised(node: Node, x: Value, epsilon: float) -> Value:
 def _by_squares(node: Node, x: Value, scale: Value, epsilon: float) -> Value:
     """Divided by the root of the mean square."""
     keep = {"mode": "MEAN", "axes": [len(node.shape(x)) - 1], "keep_dims": True}
-    square = node.make("Reduce", [eltwise(node, "SQUARE", x)], keep)
+    square = node.make("Reduce", [node.eltwise("SQUARE", x)], keep)
     least = node.scalar(node.real("epsilon", epsilon), x)
-    below = eltwise(node, "RSQRT", eltwise(node, "ADD", square, least))
-    return eltwise(node, "MUL", eltwise(node, "MUL", x, below), scale)
+    below = node.eltwise("RSQRT", node.eltwise("ADD", square, least))
+    return node.eltwise("MUL", node.eltwise("MUL", x, below), scale)
 
 
 @HANDLERS.register("com.microsoft.EmbedLayerNormalization")
@@ -112,13 +112,13 @@ def embed(node: Node, tables: Mapping[int, Value]) -> None:
     else:
         lengths = Lengths(node)
         places = lengths.positions(lengths.of_axis(words, 1))
-    total = eltwise(node, "ADD", total, node.make("Gather", [tables[3], places]))
+    total = node.eltwise("ADD", total, node.make("Gather", [tables[3], places]))
     if node.has_input(1) and 4 in tables:
         kinds = node.make("Gather", [tables[4], node.input(1)])
-        total = eltwise(node, "ADD", total, kinds)
+        total = node.eltwise("ADD", total, kinds)
     found = _normalised(node, total, node.real("epsilon", _EPSILON))
-    scaled = eltwise(node, "MUL", found, tables[5])
-    node.set_output(0, eltwise(node, "ADD", scaled, tables[6]))
+    scaled = node.eltwise("MUL", found, tables[5])
+    node.set_output(0, node.eltwise("ADD", scaled, tables[6]))
     if node.is_used(1):
         node.set_output(1, _words_under_mask(node, words))
     node.set_output(2, total)
@@ -153,7 +153,7 @@ def _fused_matmul(node: Node) -> None:
     result = node.apply("MatMul", inputs)
     alpha = node.real("alpha", 1.0)
     if alpha != 1:
-        result = eltwise(node, "MUL", result, node.scalar(alpha, result))
+        result = node.eltwise("MUL", result, node.scalar(alpha, result))
     node.set_output(0, result)
 
 
@@ -161,7 +161,7 @@ def _fused_matmul(node: Node) -> None:
 def _fused_conv(node: Node) -> None:
     result = node.apply("Conv", node.inputs[:3])
     if node.has_input(3):
-        result = eltwise(node, "ADD", result, node.input(3))
+        result = node.eltwise("ADD", result, node.input(3))
     node.set_output(0, _activated(node, result))
 
 
@@ -179,7 +179,7 @@ def _conv_of_channels_last(node: Node) -> None:
     result = node.apply("Conv", [x, filters, bias])
     result = node.make("Transpose", [result], {"perm": last})
     if node.has_input(3):
-        result = eltwise(node, "ADD", result, node.input(3))
+        result = node.eltwise("ADD", result, node.input(3))
     if node.has("activation"):
         result = _activated(node, result)
     node.set_output(0, result)
@@ -193,7 +193,7 @@ def _distances(node: Node) -> None:
         raise UnsupportedNodeError(f"metric is {metric!r}")
     rows = node.make("ExpandDims", [node.input(0)], {"axes": [1]})
     columns = node.make("ExpandDims", [node.input(1)], {"axes": [0]})
-    gaps = eltwise(node, "SUB", rows, columns)
+    gaps = node.eltwise("SUB", rows, columns)
     attrs = {
         "mode": "SUM_SQUARE" if metric == "sqeuclidean" else "L2",
         "axes": [2],
@@ -229,8 +229,8 @@ def _hard_sigmoid(node: Node, x: Value, numbers: list[float]) -> Value:
 def _clip(node: Node, x: Value, numbers: list[float]) -> Value:
     if len(numbers) != 2:
         raise UnsupportedNodeError(f"Clip has {len(numbers)} limits, not 2")
-    x = eltwise(node, "MAX", x, node.scalar(numbers[0], x))
-    return eltwise(node, "MIN", x, node.scalar(numbers[1], x))
+    x = node.eltwise("MAX", x, node.scalar(numbers[0], x))
+    return node.eltwise("MIN", x, node.scalar(numbers[1], x))
 
 
 def _plain(name: str) -> Callable[[Node, Value, list[float]], Value]:

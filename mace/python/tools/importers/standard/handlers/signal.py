@@ -86,8 +86,9 @@ def _open_dft(node: Node, axis: int, inverse: bool, onesided: bool) -> None:
     used = lengths.smaller(samples, half if inverse and onesided else length)
     x = lengths.sliced(x, axis, lengths.number(0), used, 1)
     results = half if onesided and not inverse else length
+    perm = [*(i for i in range(rank - 1) if i != axis), axis, rank - 1]
     cosines, sines = _open_matrices(node, (used, results, length), inverse, onesided)
-    x = node.make("Transpose", [x], {"perm": [*_others(axis, rank), axis, rank - 1]})
+    x = node.make("Transpose", [x], {"perm": perm})
     parts = [x]
     if node.shape(x)[-1] == 2:
         parts = node.make_all("Split", [x], {"axis": rank - 1}, 2)
@@ -107,12 +108,7 @@ def _open_dft(node: Node, axis: int, inverse: bool, onesided: bool) -> None:
     if lead:
         found = [node.make("Squeeze", [part], {"axes": lead}) for part in found]
     both = node.make("Stack", found, {"axis": rank - 1})
-    perm = [*_others(axis, rank), axis, rank - 1]
     node.emit("Transpose", [both], {"perm": [perm.index(i) for i in range(rank)]})
-
-
-def _others(axis: int, rank: int) -> list[int]:
-    return [i for i in range(rank - 1) if i != axis]
 
 
 def _open_matrices(
