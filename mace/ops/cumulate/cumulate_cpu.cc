@@ -83,8 +83,7 @@ struct LogSumExp {
     const T high = Largest::Of(a, b);
     const T low = high == a ? b : a;
     if (low == kOfNone<T> || !std::isfinite(high)) return high;
-    const double apart = double{low} - double{high};
-    return static_cast<T>(double{high} + std::log1p(std::exp(apart)));
+    return high + std::log1p(std::exp(low - high));
   }
 };
 

@@ -31,6 +31,11 @@ double FloorDivide(double a, double b) {
   return quotient - floor > 0.5 ? floor + 1 : floor;
 }
 
+// That of double has a version in glibc that toolchains/glibc has no place for.
+double Power(double a, double b) {
+  return static_cast<double>(std::pow(static_cast<long double>(a), b));
+}
+
 struct Function {
   std::string_view name;
   size_t operands;
@@ -47,7 +52,7 @@ constexpr Function kFunctions[] = {
      }},
     {"floordiv", 2, [](const double *x) { return FloorDivide(x[0], x[1]); }},
     {"mod", 2, [](const double *x) { return Mod(x[0], x[1]); }},
-    {"pow", 2, [](const double *x) { return std::pow(x[0], x[1]); }},
+    {"pow", 2, [](const double *x) { return Power(x[0], x[1]); }},
     {"max", 2, [](const double *x) { return x[1] > x[0] ? x[1] : x[0]; }},
     {"min", 2, [](const double *x) { return x[1] < x[0] ? x[1] : x[0]; }},
     {"lt", 2, [](const double *x) { return x[0] < x[1] ? 1.0 : 0.0; }},
