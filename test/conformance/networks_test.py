@@ -23,15 +23,16 @@ import pytest
 
 from mace.python.tools.export import ExportOptions
 from mace.python.tools.export.storage import Storage
+from mace.python.tools.importers.frame.opened import load_framework
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
-    load_importer,
 )
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import DataFormat, Graph
 from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
+from mace.python.tools.ir.text import to_text
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.validate.metrics import compute_metrics
 from test.conformance.closeness import assert_close
@@ -399,13 +400,16 @@ def _imported(
     framework: str, path: Path, input_name: str, nchw: Sequence[int], output_name: str
 ) -> Graph:
     n, c, h, w = nchw
-    graph = load_importer(framework)(
-        ImportRequest(
-            path.stem,
-            path,
-            (InputSpec(input_name, (n, h, w, c), data_format=DataFormat.NHWC),),
-            (OutputSpec(output_name),),
-        )
+    opened = load_framework(framework).open(path)
+    opened.describe()
+    request = ImportRequest(
+        path.stem,
+        path,
+        (InputSpec(input_name, (n, h, w, c), data_format=DataFormat.NHWC),),
+        (OutputSpec(output_name),),
     )
+    graph = opened.import_graph(request)
+    # What was read is as it was.
+    assert to_text(opened.import_graph(request)) == to_text(graph)
     optimize(graph)
     return graph

@@ -17,11 +17,11 @@ import pytest
 
 from mace.python.tools.export import ExportOptions, export_model
 from mace.python.tools.export.testing import read_model
+from mace.python.tools.importers.frame.opened import load_framework
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
-    load_importer,
 )
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.layout import NCHW_TO_NHWC
@@ -42,7 +42,7 @@ def test_sources_are_the_tensors_they_name(name: str) -> None:
     request = ImportRequest(
         name, path, (InputSpec(light.input, (n, h, w, c)),), (OutputSpec(light.output),)
     )
-    graph = load_importer("onnx")(request)
+    graph = load_framework("onnx").import_model(request)
     optimize(graph)
     stream = io.BytesIO()
     model = export_model(graph, ExportOptions(), stream).model
@@ -86,7 +86,7 @@ def test_sources_of_transposed_tensors_are_in_the_order_they_tell(
     request = ImportRequest(
         "boxes", path, (InputSpec("x", (1, 6, 5, 8)),), (OutputSpec("y"),)
     )
-    graph = load_importer("onnx")(request)
+    graph = load_framework("onnx").import_model(request)
     optimize(graph)
     stream = io.BytesIO()
     model = export_model(graph, ExportOptions(), stream).model

@@ -18,7 +18,6 @@ import pytest
 import yaml
 from markdown_it import MarkdownIt
 
-from mace.python.tools.completion.complete import Completion
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.keys import keys_of
 from mace.python.tools.config.load import load_deployment_text
@@ -26,6 +25,7 @@ from mace.python.tools.config.subgraph import SubgraphConfig
 from mace.python.tools.convert.convert import convert_deployment
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.devices.boards import read_boards
+from mace.python.tools.load.complete import Completion
 from test.docs.blocks import ROOT, pages
 
 _SIDES = {
@@ -99,7 +99,7 @@ def test_yaml_is_accepted(
             return
         assert os.path.exists(location), f"{name}: {location} is not there"
     options = ConvertOptions(build_dir=tmp_path / "build")
-    result = convert_deployment(deployment, options, codegen_dir=tmp_path / "codegen")
+    result = convert_deployment(deployment, options)
     assert [model.name for model in result.models] == list(found["models"])
 
 

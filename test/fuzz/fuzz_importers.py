@@ -40,12 +40,11 @@ from rich.console import Console
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.caffe.networks import NETWORKS
 from mace.python.tools.importers.caffe.testing import write_net
-from mace.python.tools.importers.frame.description import describe_model
+from mace.python.tools.importers.frame.opened import load_framework
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
-    load_importer,
 )
 from mace.python.tools.importers.keras.hdf5 import kept_worker
 from mace.python.tools.ir.dtypes import DataType
@@ -83,7 +82,11 @@ class Seed:
     def request(self, folder: Path) -> ImportRequest:
         """For all inputs and outputs that the good model has."""
         weights = self.folder / self.weights if self.weights else None
-        found = describe_model(self.framework, self.folder / self.model, weights)
+        found = (
+            load_framework(self.framework)
+            .open(self.folder / self.model, weights)
+            .describe()
+        )
         inputs = tuple(
             InputSpec(
                 tensor.name,
@@ -261,9 +264,11 @@ def is_refused(seed: Seed, request: ImportRequest) -> bool:
         Exception: something else came.
     """
     refused = False
+    framework = load_framework(seed.framework)
+    opened = framework.open(request.model_path, request.weight_path)
     steps: Sequence[Callable[[], object]] = (
-        lambda: describe_model(seed.framework, request.model_path, request.weight_path),
-        lambda: load_importer(seed.framework)(request),
+        opened.describe,
+        lambda: opened.import_graph(request),
     )
     begin = _processor_time()
     for step in steps:

@@ -24,7 +24,7 @@ from mace.python.tools.checksum import sha256_of
 from mace.python.tools.errors import MaceError, UsageError
 
 if TYPE_CHECKING:
-    from mace.python.tools.config.deployment import Deployment
+    from mace.python.tools.load.deployments import Loaded
 
 # The converter works for one caller at a time.
 _CONVERTING = threading.Lock()
@@ -117,11 +117,12 @@ def convert(request: Request, folder: Path) -> tuple[Path, Path]:
 def _convert(request: Request, folder: Path) -> tuple[Path, Path]:
     from mace.python.tools.convert.quantization import has_calibration
 
-    deployment = _deployment(request)
+    loaded = _loaded(request)
+    deployment = loaded.deployment
     (name,) = deployment.models
     model = deployment.models[name]
     build = folder / "build"
-    _write(deployment, build)
+    _write(loaded, build)
     made = build / deployment.library_name / "model"
     graph, data = folder / _GRAPH, folder / _DATA
     os.replace(made / f"{name}.pb", graph)
@@ -171,52 +172,45 @@ def _is_current(folder: Path) -> bool:
     )
 
 
-def _deployment(request: Request) -> Deployment:
+def _loaded(request: Request) -> Loaded:
     """The deployment of the one model that is asked for."""
     # Late: reading deployments and models takes half a second of imports.
-    from mace.python.tools.catalogue import use_operators
-    from mace.python.tools.completion.complete import Completion
-    from mace.python.tools.completion.model_files import deployment_of
-    from mace.python.tools.config.custom_ops import folders_of
-    from mace.python.tools.config.load import deployment_of_tree, load_deployment
     from mace.python.tools.data_type import Precision
+    from mace.python.tools.load.complete import Completion
+    from mace.python.tools.load.deployments import Loaded, of_config, of_files
 
     completion = Completion(dict(request.dims), in_python=True)
-    if request.is_deployment:
-        if request.precision is not None:
-            raise UsageError(
-                f"precision: leave it out, {request.source} has data_type for it"
-            )
-        deployment = load_deployment(request.source, {}, complete=completion)
-        names = list(deployment.models)
-        if request.model is None and len(names) > 1:
-            raise UsageError(
-                f"{request.source} has several models; name one: "
-                f"mace.load(..., model={names[0]!r}), accepted: {', '.join(names)}"
-            )
-        wanted = request.model or names[0]
-        if wanted not in names:
-            raise UsageError(
-                f"{request.source} has no model {wanted!r}; it has {', '.join(names)}"
-            )
-        deployment = deployment.model_copy(
-            update={"models": {wanted: deployment.models[wanted]}}
-        )
-    else:
+    if not request.is_deployment:
         if request.model is not None:
             raise UsageError("model: only a deployment file has several; leave it out")
-        files = [str(path) for path in (request.source, request.weights) if path]
-        tree = deployment_of(
-            files,
-            "gpu" if request.for_gpu else "cpu",
-            Precision(request.precision or Precision.FP32_FP32.value),
+        return of_files(
+            [str(path) for path in (request.source, request.weights) if path],
+            completion,
+            runtime="gpu" if request.for_gpu else "cpu",
+            precision=Precision(request.precision or Precision.FP32_FP32.value),
         )
-        deployment = deployment_of_tree(request.source, tree, {}, completion)
-    use_operators(folders_of(deployment.custom_ops))
-    return deployment
+    if request.precision is not None:
+        raise UsageError(
+            f"precision: leave it out, {request.source} has data_type for it"
+        )
+    loaded = of_config(request.source, completion)
+    models = loaded.deployment.models
+    if request.model is None and len(models) > 1:
+        raise UsageError(
+            f"{request.source} has several models; name one: "
+            f"mace.load(..., model={next(iter(models))!r}), accepted: "
+            f"{', '.join(models)}"
+        )
+    wanted = request.model or next(iter(models))
+    if wanted not in models:
+        raise UsageError(
+            f"{request.source} has no model {wanted!r}; it has {', '.join(models)}"
+        )
+    only = {"models": {wanted: models[wanted]}}
+    return Loaded(loaded.deployment.model_copy(update=only), loaded.opened)
 
 
-def _write(deployment: Deployment, build_dir: Path) -> None:
+def _write(loaded: Loaded, build_dir: Path) -> None:
     from mace.python.tools.config.vocabulary import ModelFormat
     from mace.python.tools.convert.convert import convert_deployment
     from mace.python.tools.convert.options import ConvertOptions
@@ -226,12 +220,11 @@ def _write(deployment: Deployment, build_dir: Path) -> None:
         "model_graph_format": ModelFormat.FILE,
         "model_data_format": ModelFormat.FILE,
     }
-    deployment = deployment.model_copy(update=files)
+    deployment = loaded.deployment.model_copy(update=files)
     options = ConvertOptions(build_dir=build_dir)
-    codegen = build_dir / "codegen"
     if any(has_calibration(model) for model in deployment.models.values()):
         from mace.python.tools.calibrate.command import convert_with_samples
 
-        convert_with_samples(deployment, options, codegen_dir=codegen)
+        convert_with_samples(deployment, options, opened=loaded.opened)
     else:
-        convert_deployment(deployment, options, codegen)
+        convert_deployment(deployment, options, loaded.opened)

@@ -28,8 +28,8 @@ from mace.python.tools.custom_ops import (
 )
 from mace.python.tools.export.selection import SelectionError, select_rooms
 from mace.python.tools.importers.frame.errors import UnsupportedNodesError
+from mace.python.tools.importers.frame.opened import available_importers
 from mace.python.tools.importers.frame.reference import operators_by_test
-from mace.python.tools.importers.frame.request import available_importers
 from mace.python.tools.importers.onnx.node import HANDLERS
 from mace.python.tools.importers.onnx.testing import make_model, normal, run_mace
 from mace.python.tools.ir.op_rules import rules_of

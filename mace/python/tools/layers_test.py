@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from mace.python.tools.importers.frame.request import available_importers
+from mace.python.tools.importers.frame.opened import available_importers
 
 _TOOLS = Path(__file__).parent
 _FRAMEWORK = re.compile(
@@ -38,7 +38,7 @@ _LAYERS = (
     ("catalogue", "ir"),
     ("importers", "passes", "export", "quantize"),
     ("convert",),
-    ("completion", "devices", "validate"),
+    ("load", "devices", "validate"),
     ("report",),
     ("run",),
     ("explain", "calibrate", "check"),

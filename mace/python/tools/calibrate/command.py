@@ -16,7 +16,6 @@ from mace.python.tools.calibrate.options import CalibrateOptions
 from mace.python.tools.calibrate.page import html_page
 from mace.python.tools.calibrate.report import report, report_json
 from mace.python.tools.calibrate.samples import Samples
-from mace.python.tools.codegen import CODEGEN_DIR
 from mace.python.tools.command_line.options import CommandOptions
 from mace.python.tools.config.calibration import CalibrationConfig
 from mace.python.tools.config.deployment import Deployment, ModelConfig
@@ -26,6 +25,7 @@ from mace.python.tools.convert.quantization import has_calibration, quantizer_of
 from mace.python.tools.convert.result import ConvertResult
 from mace.python.tools.convert.source import Source, graph_at_rest
 from mace.python.tools.errors import UsageError
+from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.quantize.quantizer import Quantizer
 
 _LOG = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ _LOG = logging.getLogger(__name__)
 def quantize_deployment(
     deployment: Deployment,
     options: CalibrateOptions,
-    codegen_dir: Path = CODEGEN_DIR,
+    opened: OpenedModels | None = None,
 ) -> ConvertResult:
     """Quantizes all models by samples, whether or not the file says `quantize: 1`.
 
@@ -53,7 +53,7 @@ def quantize_deployment(
     }
     changed = deployment.model_copy(update={"models": models})
     return convert_with_samples(
-        changed, options.convert_options(), options.input_dir, codegen_dir
+        changed, options.convert_options(), options.input_dir, opened
     )
 
 
@@ -61,7 +61,7 @@ def convert_with_samples(
     deployment: Deployment,
     options: ConvertOptions,
     input_dir: Path | None = None,
-    codegen_dir: Path = CODEGEN_DIR,
+    opened: OpenedModels | None = None,
 ) -> ConvertResult:
     """Converts all models; quantizes those by samples that ask for it.
 
@@ -70,6 +70,7 @@ def convert_with_samples(
 
     Args:
         input_dir: of samples; None: each model says.
+        opened: models that the command has opened already; None: none.
 
     Raises:
         MaceError: as `convert_deployment` does; or samples cannot be used.
@@ -78,7 +79,7 @@ def convert_with_samples(
         for model in deployment.models.values():
             if has_calibration(model):
                 calibrator.folder(model)
-        result = convert_deployment(deployment, options, codegen_dir, calibrator)
+        result = convert_deployment(deployment, options, opened, calibrator)
     folder = options.build_dir / deployment.library_name / "model"
     for name, found in calibrator.reports.items():
         for suffix, text in (("json", report_json(found)), ("html", html_page(found))):

@@ -64,7 +64,6 @@ def _quantize(project: Project, folder: Path, model: str = "") -> None:
     quantize_deployment(
         project.deployment(model=model),
         CalibrateOptions(build_dir=project.build_dir, input_dir=folder),
-        project.folder / "codegen",
     )
 
 
@@ -189,7 +188,7 @@ def test_bad_samples_and_folders(project: Project, tmp_path: Path) -> None:
     )
     options = ConvertOptions(build_dir=project.build_dir)
     with pytest.raises(UsageError, match="input_dir: nowhere is no folder"):
-        convert_with_samples(deployment, options, None, tmp_path)
+        convert_with_samples(deployment, options)
     assert not (project.build_dir / "lib").exists()
 
 
@@ -208,8 +207,6 @@ def test_a_model_beside_that_has_ranges(project: Project) -> None:
     convert_with_samples(
         deployment.model_copy(update={"models": models}),
         ConvertOptions(build_dir=project.build_dir),
-        None,
-        project.folder / "codegen",
     )
     assert _operators(project) == _QUANTIZED
     folder = project.build_dir / "lib" / "model"
@@ -276,8 +273,7 @@ def test_integers_are_of_the_type_that_the_processor_reads(
     quantize_deployment(
         deployment,
         CalibrateOptions(build_dir=project.build_dir, input_dir=folder),
-        project.folder / "codegen",
     )
-    text = (project.folder / "codegen/models/m/m.pb_txt").read_text(encoding="utf-8")
+    text = (project.build_dir / "lib/model/m.pb_txt").read_text(encoding="utf-8")
     on_x86 = abi is Abi.HOST and platform.machine() == "x86_64"
     assert ("DT_UINT8" in text) == on_x86

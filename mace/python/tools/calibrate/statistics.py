@@ -17,6 +17,7 @@ from mace.python.tools.command_line.options import CommandOptions
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.convert.source import fetch_sources, graph_at_rest
 from mace.python.tools.errors import CheckFailedError
+from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.quantize.quantizer import float_tensors
 from mace.python.tools.quantize.range_file import log_line
 from mace.python.tools.quantize.ranges import Range
@@ -30,6 +31,7 @@ def print_ranges(
     folder: Path,
     options: CommandOptions,
     stream: TextIO | None = None,
+    opened: OpenedModels | None = None,
 ) -> None:
     """Prints a line for each tensor and sample of all models of a deployment.
 
@@ -39,6 +41,7 @@ def print_ranges(
     Args:
         folder: of samples, see `find_samples`.
         stream: None: standard output.
+        opened: models that the command has opened already; None: none.
 
     Raises:
         MaceError: a model cannot be converted or run, or a sample is no such tensor.
@@ -46,7 +49,7 @@ def print_ranges(
     out = stream or sys.stdout
     models = tuple(deployment.models.values())
     with host(options) as place:
-        for model, source in zip(models, fetch_sources(models)):
+        for model, source in zip(models, fetch_sources(models, opened)):
             graph = graph_at_rest(model, source)
             network = place.network(model, graph)
             names = float_tensors(graph)

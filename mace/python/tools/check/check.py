@@ -18,17 +18,22 @@ from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.frame.description import TensorDescription
 from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.frame.journal import Journal
+from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.passes.manager import all_passes
 from mace.python.tools.terminal import make_console, print_text
 
 
 def check_deployment(
-    deployment: Deployment, options: CheckOptions, stream: TextIO | None = None
+    deployment: Deployment,
+    options: CheckOptions,
+    stream: TextIO | None = None,
+    opened: OpenedModels | None = None,
 ) -> bool:
     """Imports every model and prints what becomes of its nodes.
 
     Args:
         stream: where it is printed; None: standard output.
+        opened: models that the command has opened already; None: none.
 
     Returns:
         Whether all models can be converted.
@@ -40,7 +45,8 @@ def check_deployment(
     check_effects(Command.CONVERT, deployment, options, known)
     models = tuple(deployment.models.values())
     checks = [
-        check_model(model, source) for model, source in zip(models, fetch_each(models))
+        check_model(model, source)
+        for model, source in zip(models, fetch_each(models, opened))
     ]
     out = stream or sys.stdout
     if options.format == "json":

@@ -176,7 +176,7 @@ def test_a_download_that_fails_hides_nothing(
         assert part in told
     options = ConvertOptions(build_dir=tmp_path / "build")
     with pytest.raises(MaceError) as caught:
-        convert_deployment(load_deployment_text(text, path), options, tmp_path / "code")
+        convert_deployment(load_deployment_text(text, path), options)
     told = str(caught.value)
     assert told.startswith("4 problems:\n")
     for part in (

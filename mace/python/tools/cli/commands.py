@@ -31,6 +31,7 @@ from mace.python.tools.run.options import run_options
 
 if TYPE_CHECKING:
     from mace.python.tools.config.deployment import Deployment
+    from mace.python.tools.load.deployments import Loaded
 
 _LOG = logging.getLogger(__name__)
 
@@ -58,53 +59,51 @@ def execute(args: argparse.Namespace) -> int:
 def inspect(args: argparse.Namespace) -> int:
     """Says what models are."""
     options = inspect_options(args)
-    deployment = _load(args, keep_open=True)
+    loaded = _load(args, keep_open=True)
     from mace.python.tools.inspection.inspect import inspect_deployment
 
-    inspect_deployment(deployment, options)
+    inspect_deployment(loaded.deployment, options, opened=loaded.opened)
     return 0
 
 
 def init(args: argparse.Namespace) -> int:
     """Writes a deployment file for a model."""
-    deployment = _load(args, infer_outputs=True)
-    from mace.python.tools.completion.deployment_text import deployment_text
+    loaded = _load(args)
+    from mace.python.tools.load.deployment_text import deployment_text
+    from mace.python.tools.load.inferred import with_inferred_outputs
 
-    sys.stdout.write(deployment_text(deployment))
+    sys.stdout.write(deployment_text(with_inferred_outputs(loaded)))
     return 0
 
 
 def convert(args: argparse.Namespace) -> int:
     """Converts the models of the deployment."""
     options = convert_options(args)
-    deployment = _load(args)
+    loaded = _load(args)
+    deployment, opened = loaded.deployment, loaded.opened
     from mace.python.tools.convert.convert import convert_deployment
     from mace.python.tools.convert.quantization import has_calibration
-    from mace.python.tools.explain.memory import tell_memory
 
     if any(has_calibration(model) for model in deployment.models.values()):
         from mace.python.tools.calibrate.command import convert_with_samples
 
-        convert_with_samples(deployment, options)
+        convert_with_samples(deployment, options, opened=opened)
     else:
-        convert_deployment(deployment, options)
-    tell_memory(deployment, options)
+        convert_deployment(deployment, options, opened)
     if options.input_dir is not None:
         from mace.python.tools.calibrate.statistics import print_ranges
 
-        print_ranges(deployment, options.input_dir, options)
+        print_ranges(deployment, options.input_dir, options, opened=opened)
     return 0
 
 
 def quantize(args: argparse.Namespace) -> int:
     """Converts the models of the deployment to integers by samples."""
     options = calibrate_options(args)
-    deployment = _load(args)
+    loaded = _load(args)
     from mace.python.tools.calibrate.command import quantize_deployment
-    from mace.python.tools.explain.memory import tell_memory
 
-    quantize_deployment(deployment, options)
-    tell_memory(deployment, options)
+    quantize_deployment(loaded.deployment, options, loaded.opened)
     return 0
 
 
@@ -113,38 +112,40 @@ def run(args: argparse.Namespace) -> int:
     if args.command == "benchmark":
         _LOG.info("benchmark is now written: run --benchmark")
     options = run_options(args)
-    deployment = _load(args)
+    loaded = _load(args)
+    deployment, opened = loaded.deployment, loaded.opened
     if options.quantize_stat:
         from mace.python.tools.calibrate.statistics import print_ranges
         from mace.python.tools.config.effect import Command, check_effects
 
         assert options.input_dir is not None
         check_effects(Command.RUN, deployment, options)
-        print_ranges(deployment, options.input_dir, options)
+        print_ranges(deployment, options.input_dir, options, opened=opened)
         return 0
     from mace.python.tools.run.deployment_run import run_deployment
 
-    report = run_deployment(deployment, options)
+    report = run_deployment(deployment, options, opened=opened)
     return 0 if report.passed else 1
 
 
 def explain(args: argparse.Namespace) -> int:
     """Says where the models' operators run; status 1 when a run fails."""
     options = explain_options(args)
-    deployment = _load(args)
+    loaded = _load(args)
     from mace.python.tools.explain.explain import explain_deployment
 
-    report = explain_deployment(deployment, options)
+    report = explain_deployment(loaded.deployment, options, opened=loaded.opened)
     return 0 if report.passed else 1
 
 
 def check(args: argparse.Namespace) -> int:
     """Says what can be converted; status 1 when a model cannot."""
     options = check_options(args)
-    deployment = _load(args)
+    loaded = _load(args)
     from mace.python.tools.check.check import check_deployment
 
-    return 0 if check_deployment(deployment, options) else 1
+    passed = check_deployment(loaded.deployment, options, opened=loaded.opened)
+    return 0 if passed else 1
 
 
 def build(args: argparse.Namespace) -> int:
@@ -159,13 +160,14 @@ def build(args: argparse.Namespace) -> int:
     )
     given = read_options(CommandOptions, args)
     options = ConvertOptions(**dataclasses.asdict(given))
-    deployment = _load(args)
+    loaded = _load(args)
+    deployment = loaded.deployment
     # If the library cannot be built, the conversion must still succeed.
     _build_library(deployment, args, "-check")
     from mace.python.tools.convert.convert import convert_deployment
     from mace.python.tools.convert.package import write_package
 
-    convert_deployment(deployment, options)
+    convert_deployment(deployment, options, loaded.opened)
     _build_library(deployment, args)
     built = _BUILD_SCRIPT.parents[1] / "build"
     runtimes = _runtimes(deployment).replace(",", "_")
@@ -189,28 +191,20 @@ def new_op(args: argparse.Namespace) -> int:
     return room.run(args)
 
 
-def _load(
-    args: argparse.Namespace, keep_open: bool = False, infer_outputs: bool = False
-) -> Deployment:
-    from mace.python.tools.catalogue import use_operators
-    from mace.python.tools.completion.complete import Completion
-    from mace.python.tools.completion.model_files import deployment_of
-    from mace.python.tools.config.custom_ops import folders_of
+def _load(args: argparse.Namespace, keep_open: bool = False) -> Loaded:
     from mace.python.tools.config.deployment import Deployment
     from mace.python.tools.config.keys import keys_of
-    from mace.python.tools.config.load import deployment_of_tree, load_deployment
+    from mace.python.tools.load.complete import Completion
+    from mace.python.tools.load.deployments import of_config, of_files
 
     names = [key.name for key in keys_of(Deployment).values() if key.replaceable]
     given = {name: getattr(args, name) for name in names}
     replaced = {name: text for name, text in given.items() if text is not None}
-    completion = Completion(args.dims, keep_open, infer_outputs=infer_outputs)
+    completion = Completion(args.dims, keep_open)
     if args.files:
-        tree = deployment_of([os.fspath(path) for path in args.files])
-        deployment = deployment_of_tree(args.files[0], tree, replaced, completion)
-    else:
-        deployment = load_deployment(args.config, replaced, complete=completion)
-    use_operators(folders_of(deployment.custom_ops))
-    return deployment
+        files = [os.fspath(path) for path in args.files]
+        return of_files(files, completion, replaced)
+    return of_config(args.config, completion, replaced)
 
 
 def _runtimes(deployment: Deployment) -> str:

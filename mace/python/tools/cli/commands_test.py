@@ -38,7 +38,9 @@ class _Rooms:
         self.calls: list[tuple[str, Deployment, Any]] = []
         self.passed = True
 
-    def convert_deployment(self, deployment: Deployment, options: object) -> None:
+    def convert_deployment(
+        self, deployment: Deployment, options: object, opened: object
+    ) -> None:
         self.calls.append(("convert", deployment, options))
 
     def write_package(
@@ -48,7 +50,7 @@ class _Rooms:
         return folder / "package"
 
     def run_deployment(
-        self, deployment: Deployment, options: object
+        self, deployment: Deployment, options: object, opened: object
     ) -> SimpleNamespace:
         self.calls.append(("run", deployment, options))
         return SimpleNamespace(passed=self.passed)

@@ -67,7 +67,7 @@ def test_every_key_is_read_or_told_to_have_no_effect(
     folders_of(project.deployment().custom_ops)
     calibrated = project.deployment(model="calibration:\n  input_dir: samples")
     options = CalibrateOptions(build_dir=project.build_dir)
-    quantize_deployment(calibrated, options, project.folder / "codegen")
+    quantize_deployment(calibrated, options)
     unread = [
         key.name
         for section in sections_below(Deployment)

@@ -16,7 +16,8 @@ class BorderTensor:
     """An input, an output or a tensor to compare of a subgraph.
 
     Attributes:
-        shape: -1 for what is decided at run time.
+        shape: -1 for what is decided at run time; of an output, empty if the
+            deployment does not say it.
         largest: of an input, the shape with its upper limits; empty if it has none.
         alias: name that the application uses instead of `name`.
         validation_data: of an input; of an output what is expected, None:

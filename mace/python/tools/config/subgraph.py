@@ -169,11 +169,10 @@ class SubgraphConfig(Computation):
         required=True,
         of_model=True,
     )
-    output_shapes: v.Many[v.Shape] = key(
+    output_shapes: Optional[v.Many[v.Shape]] = key(
         "One shape per output tensor.",
         BORDER,
         each="output_tensors",
-        required=True,
         of_model=True,
     )
     output_data_types: v.OneForAll[BorderType] = key(
@@ -359,6 +358,7 @@ class SubgraphConfig(Computation):
             values: dict[str, Any] = {
                 key: column and column[index] for key, column in given.items()
             }
+            values["shape"] = values["shape"] or ()
             tensor = BorderTensor(name, **values)
             if isinstance(tensor.shape, v.InputShape):
                 shape, largest = tensor.shape.dims, tensor.shape.largest
@@ -378,9 +378,10 @@ def misfits(subgraphs: Sequence[SubgraphConfig]) -> Iterator[str]:
     for name in dict.fromkeys(name for name in made if made.count(name) > 1):
         yield f"{shown(name)} is in output_tensors of two subgraphs"
     forms: dict[str, Any] = {}
-    for tensor in (t for part in subgraphs for t in (*part.outputs, *part.inputs)):
+    for tensor in (t for part in subgraphs for t in (*part.inputs, *part.outputs)):
         form = tensor.shape, tensor.data_type, tensor.data_format
-        if forms.setdefault(tensor.name, form) != form:
+        known = forms.setdefault(tensor.name, form)
+        if form[0 if tensor.shape else 1 :] != known[0 if tensor.shape else 1 :]:
             yield (
                 f"{shown(tensor.name)} has another shape, type or format in one "
                 "subgraph than in another"

@@ -188,6 +188,14 @@ BORDER_TYPES = (
 )
 
 
+def border_type(dtype: DataType | None) -> DataType:
+    """The type that an application passes or receives for one of a model."""
+    if dtype in BORDER_TYPES:
+        return dtype
+    is_float = dtype is None or dtype.is_float
+    return DataType.FLOAT32 if is_float else DataType.INT32
+
+
 class DataFormat(str, enum.Enum):
     """Order of dimensions of a model input or output."""
 

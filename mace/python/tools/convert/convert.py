@@ -15,7 +15,6 @@ from pathlib import Path
 
 from mace.python.installation import CHECKOUT
 from mace.python.tools.codegen import (
-    CODEGEN_DIR,
     LinkedModel,
     ModelPlaces,
     check_names,
@@ -41,6 +40,7 @@ from mace.python.tools.errors import MaceError
 from mace.python.tools.export import Exported, export_model
 from mace.python.tools.export.graph_page import graph_page
 from mace.python.tools.export.graph_text import graph_text
+from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.ir import DataType, Graph
 from mace.python.tools.passes.manager import all_passes
 from mace.python.tools.quantize.dynamic import quantize_dynamically
@@ -53,19 +53,19 @@ _X86 = ("x86_64", "AMD64", "i386", "i686")
 def convert_deployment(
     deployment: Deployment,
     options: ConvertOptions,
-    codegen_dir: Path = CODEGEN_DIR,
+    opened: OpenedModels | None = None,
     quantizer_for: Callable[[ModelConfig, Source], Quantizer | None] = quantizer_of,
 ) -> ConvertResult:
     """Converts all models, or none.
 
     Writes `<build_dir>/<library_name>/model/<model>.pb` and `.data`, and beside them
-    for people `<model>.pb_txt` and `<model>_index.html`, to which in a checkout links
-    in `<codegen_dir>/models/<model>` lead. Models that are wanted as code go to
-    `<build_dir>/<library_name>/model/<abi>/<library_name>.a` instead, with
+    for people `<model>.pb_txt` and `<model>_index.html`. Models that are wanted as code
+    go to `<build_dir>/<library_name>/model/<abi>/<library_name>.a` instead, with
     headers in `<build_dir>/<library_name>/include/mace/public`. On any error,
     Ctrl-C included, the files of an earlier conversion stay as they were.
 
     Args:
+        opened: models that the command has opened already; None: none.
         quantizer_for: how to quantize a model, None: not at all. Called when all that
             can be checked before has been checked.
 
@@ -81,7 +81,7 @@ def convert_deployment(
     if as_code:
         check_names([model.name for model in deployment.models.values()])
     # Download first: a dead address shall not cost a conversion.
-    sources = _sources(tuple(deployment.models.values()))
+    sources = _sources(tuple(deployment.models.values()), opened)
     package = linked_package(deployment, options.build_dir)
     archives: list[Path] = []
     with Staging() as outputs:
@@ -107,8 +107,6 @@ def convert_deployment(
             )
     if CHECKOUT is not None:
         _link_old_name(options.build_dir)
-        for item in converted:
-            _link_old_places(codegen_dir / "models", item.result)
     if options.cl_binary_to_code:
         _opencl_as_code(library_dir / "opencl")
     for item in converted:
@@ -122,13 +120,15 @@ def convert_deployment(
     )
 
 
-def _sources(models: Sequence[ModelConfig]) -> list[Source]:
+def _sources(
+    models: Sequence[ModelConfig], opened: OpenedModels | None
+) -> list[Source]:
     """The files of all models.
 
     Raises:
         MaceError: some cannot be had; says what else is wrong with the models.
     """
-    found = fetch_each(models)
+    found = fetch_each(models, opened)
     sources = [source for source in found if isinstance(source, Source)]
     if len(sources) == len(found):
         return sources
@@ -210,6 +210,7 @@ def _convert(
     graph, before = import_model(
         model, source, options.dump_passes, quantizer, integers
     )
+    source.opened.close()
     if quantizer is not None:
         _LOG.info(quantizer.summary())
     with cited(model):
@@ -291,15 +292,3 @@ def _link_old_name(build_dir: Path) -> None:
     with contextlib.suppress(OSError):
         if not old.is_symlink() and not old.exists():
             os.symlink(build_dir.name, old)
-
-
-def _link_old_places(models_dir: Path, result: ModelResult) -> None:
-    """Where the first versions wrote a model for people, links lead to the newest."""
-    folder = models_dir / result.name
-    # A convenience, likewise: the source tree may be read-only.
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in (result.text_path, result.page_path):
-            link = folder / f".{path.name}.{os.getpid()}"
-            os.symlink(path.resolve(), link)
-            os.replace(link, folder / path.name)

@@ -95,7 +95,7 @@ class _Place:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.build, self.codegen = root / "build", root / "codegen"
+        self.build = root / "build"
         _write_model(root / "m.onnx")
 
     def convert(
@@ -114,7 +114,7 @@ class _Place:
             text + "".join(models), self.root / "deployment.yml"
         )
         chosen = ConvertOptions(build_dir=self.build, **options)
-        return convert_deployment(deployment, chosen, self.codegen)
+        return convert_deployment(deployment, chosen)
 
     def files(self) -> list[str]:
         found = [p for p in self.root.rglob("*") if p.is_file()]
@@ -132,8 +132,6 @@ _FILES = [
     "build/lib/model/net.pb",
     "build/lib/model/net.pb_txt",
     "build/lib/model/net_index.html",
-    "codegen/models/net/net.pb_txt",
-    "codegen/models/net/net_index.html",
 ]
 
 
@@ -163,32 +161,6 @@ def test_old_output_folder_leads_to_the_new(place: _Place) -> None:
     (place.root / "builds").mkdir()
     place.convert(_model("net", "m.onnx"))
     assert list((place.root / "builds").iterdir()) == []
-
-
-def test_old_places_of_text_and_page_lead_to_the_newest(place: _Place) -> None:
-    result = place.convert(_model("net", "m.onnx")).model("net")
-    links = place.codegen / "models/net"
-    for path in (result.text_path, result.page_path):
-        assert (links / path.name).resolve() == path.resolve()
-    # Another project has a model of that name.
-    other = place.root / "other"
-    place.build = other
-    place.convert(_model("net", "m.onnx"))
-    assert (links / "net.pb_txt").resolve() == (
-        other / "lib/model/net.pb_txt"
-    ).resolve()
-    assert result.text_path.is_file()
-
-
-@pytest.mark.parametrize("graph_format", ["file", "code"])
-def test_the_source_tree_may_be_read_only(place: _Place, graph_format: str) -> None:
-    # No folder can be made below a file, by root neither.
-    place.codegen.parent.mkdir(parents=True, exist_ok=True)
-    place.codegen.write_text("")
-    net = _model("net", "m.onnx")
-    result = place.convert(net, graph_format=graph_format).model("net")
-    assert result.page_path.is_file()
-    assert result.graph_path.is_relative_to(place.build / "lib")
 
 
 def test_conversion_is_reproducible(place: _Place) -> None:

@@ -69,7 +69,7 @@ def _convert(
     dims = ",".join(["-1"] * ranks[1])
     deployment = load_deployment_text(text.replace("-1,-1", dims), folder / "d.yml")
     options = ConvertOptions(build_dir=folder / "build")
-    (done,) = convert_deployment(deployment, options, folder / "codegen").models
+    (done,) = convert_deployment(deployment, options).models
     return done.memory
 
 

@@ -161,7 +161,7 @@ def check_output_shapes(model: ModelConfig, graph: Graph) -> None:
     the model's file declares may be old ones, of which no framework takes notice.
 
     Raises:
-        ImportModelError: lists the outputs that differ.
+        ImportModelError: lists the outputs that differ, and those that hold nothing.
     """
     of_model = any(
         key.name == "output_shapes" and place.of_model
@@ -171,7 +171,9 @@ def check_output_shapes(model: ModelConfig, graph: Graph) -> None:
     problems = []
     for info, value in zip(model.whole.outputs, graph.outputs):
         shape = users_shape(info, graph, value)
-        if shape is None or not info.shape:
+        if shape is not None and 0 in shape:
+            problems.append(f"models.{model.name}: {holds_nothing(info.name)}")
+        if shape is None or 0 in shape or not info.shape:
             continue
         declared = from_ints(info.shape)
         if _agree(shape, declared):
@@ -192,6 +194,14 @@ def check_output_shapes(model: ModelConfig, graph: Graph) -> None:
             )
     if problems:
         raise ImportModelError("\n".join(problems))
+
+
+def holds_nothing(output: str) -> str:
+    """Why an output is refused."""
+    return (
+        f"the output {output} has a dimension of length 0, so that it holds nothing; "
+        "export the model with another length, or one that each run decides"
+    )
 
 
 def check_border_types(model: ModelConfig, graph: Graph) -> None:

@@ -23,18 +23,14 @@ from mace.python.tools.convert.requests import (
 from mace.python.tools.convert.scaled_inputs import scale_inputs
 from mace.python.tools.errors import MaceError
 from mace.python.tools.fetch import fetch_files, file_sha256
-from mace.python.tools.importers.frame.description import (
-    TensorDescription,
-    describe_model,
-)
+from mace.python.tools.importers.frame.description import TensorDescription
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnknownTensorError,
     UnsupportedNodesError,
 )
 from mace.python.tools.importers.frame.journal import Journal
-from mace.python.tools.importers.frame.recognise import check_platform
-from mace.python.tools.importers.frame.request import load_importer
+from mace.python.tools.importers.frame.opened import OpenedModel, OpenedModels
 from mace.python.tools.ir import DataType, Graph, GraphError, assign_subgraphs
 from mace.python.tools.ir.shapes import format_shape
 from mace.python.tools.passes import optimize
@@ -52,6 +48,7 @@ class Source:
 
     model: Path
     weights: Path | None
+    opened: OpenedModel
 
     def size(self, external: Sequence[str]) -> int:
         """Bytes, together with those of the files that the model names."""
@@ -83,26 +80,39 @@ def _size(path: Path) -> int:
     return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
 
-def fetch_each(models: Sequence[ModelConfig]) -> list[Source | MaceError]:
+def fetch_each(
+    models: Sequence[ModelConfig], opened: OpenedModels | None = None
+) -> list[Source | MaceError]:
     """As `fetch_sources`; where files cannot be had, why not."""
     found: list[Source | MaceError] = []
     for model in models:
         try:
-            found += fetch_sources((model,))
+            found += fetch_sources((model,), opened)
         except MaceError as error:
             found.append(error)
     return found
 
 
-def fetch_sources(models: Sequence[ModelConfig]) -> list[Source]:
-    """Downloads what is not here, of all models."""
+def fetch_sources(
+    models: Sequence[ModelConfig], opened: OpenedModels | None = None
+) -> list[Source]:
+    """Downloads what is not here, of all models.
+
+    Args:
+        opened: models that the command has opened already; None: none.
+
+    Raises:
+        MaceError: files cannot be had, or MACE does not read such models.
+    """
+    opened = opened or OpenedModels()
     files = [(m.model_file_path, m.weight_file_path) for m in models]
     refs = [ref for pair in files for ref in pair if ref]
     paths = dict(zip(refs, fetch_files(refs)))
-    return [
-        Source(paths[model], paths[weights] if weights else None)
-        for model, weights in files
-    ]
+    sources = []
+    for config, (model, weights) in zip(models, files):
+        here = (paths[model], paths[weights] if weights else None)
+        sources.append(Source(*here, opened.open(config.platform, *here)))
+    return sources
 
 
 def import_model(
@@ -141,13 +151,12 @@ def _import(
     if journal is not None:
         request = replace(request, journal=journal, check_all=True)
     _LOG.info("%s: importing %s", model.name, request.model_path)
-    check_platform(request.model_path, model.platform)
     try:
-        graph = load_importer(model.platform.value)(request)
+        graph = source.opened.import_graph(request)
     except UnsupportedNodesError as error:
         raise in_words_for(model, error) from error
     except UnknownTensorError as error:
-        raise ImportModelError(f"{error}{_borders(model, source)}") from error
+        raise ImportModelError(f"{error}{_borders(source)}") from error
     graph.cpu_floats = request.cpu_floats
     before = len(graph.ops)
     scale_inputs(graph, model.whole.inputs, model.name)
@@ -171,10 +180,10 @@ def _import(
     return graph, before
 
 
-def _borders(model: ModelConfig, source: Source) -> str:
+def _borders(source: Source) -> str:
     """The inputs and outputs that the model has, for the error for wrong names."""
     try:
-        about = describe_model(model.platform.value, source.model, source.weights)
+        about = source.opened.describe()
     except MaceError:
         return ""
     return (

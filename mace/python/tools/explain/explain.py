@@ -12,13 +12,17 @@ from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.effect import Command, check_effects
 from mace.python.tools.explain.options import ExplainOptions
 from mace.python.tools.explain.show import explanation_json, explanation_text
+from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.report.results import RunReport
 from mace.python.tools.run.deployment_run import run_models
 from mace.python.tools.terminal import make_console, print_text
 
 
 def explain_deployment(
-    deployment: Deployment, options: ExplainOptions, stream: TextIO | None = None
+    deployment: Deployment,
+    options: ExplainOptions,
+    stream: TextIO | None = None,
+    opened: OpenedModels | None = None,
 ) -> RunReport:
     """Runs every model on every device and prints where its operators ran.
 
@@ -27,6 +31,7 @@ def explain_deployment(
 
     Args:
         stream: where it is printed; None: standard output.
+        opened: models that the command has opened already; None: none.
 
     Raises:
         MaceError: what is missing or wrong in the request. Failed runs are in the
@@ -39,7 +44,9 @@ def explain_deployment(
     }
     # What `mace_run` prints of the run is not what was asked for.
     unseen = make_console(io.StringIO())
-    done = run_models(deployment, options.run_options(), unseen, runtimes)
+    done = run_models(
+        deployment, options.run_options(), unseen, runtimes, opened=opened
+    )
     report = RunReport(tuple(done.runs))
     out = stream or sys.stdout
     if options.format == "json":

@@ -10,7 +10,7 @@ from typing import TextIO
 from mace.python.tools.check.check import check_model
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.convert.source import fetch_sources
-from mace.python.tools.importers.frame.description import describe_model
+from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.inspection.findings import Inspection
 from mace.python.tools.inspection.options import InspectOptions
 from mace.python.tools.inspection.show import inspection_json, inspection_text
@@ -18,20 +18,24 @@ from mace.python.tools.terminal import make_console, print_text
 
 
 def inspect_deployment(
-    deployment: Deployment, options: InspectOptions, stream: TextIO | None = None
+    deployment: Deployment,
+    options: InspectOptions,
+    stream: TextIO | None = None,
+    opened: OpenedModels | None = None,
 ) -> None:
     """Prints what every model is.
 
     Args:
         stream: where it is printed; None: standard output.
+        opened: models that the command has opened already; None: none.
 
     Raises:
         MaceError: a model cannot be had or read.
     """
     models = tuple(deployment.models.values())
     inspections = []
-    for model, source in zip(models, fetch_sources(models)):
-        about = describe_model(model.platform.value, source.model, source.weights)
+    for model, source in zip(models, fetch_sources(models, opened)):
+        about = source.opened.describe()
         inspections.append(
             Inspection(
                 model.model_file_path.location,

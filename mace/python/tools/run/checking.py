@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mace.python.tools.config.border_tensor import BorderTensor
 from mace.python.tools.config.deployment import ModelConfig
+from mace.python.tools.config.values import FileRef
 from mace.python.tools.config.vocabulary import DataFormat, Platform, Runtime
 from mace.python.tools.convert.scaled_inputs import scaled
+from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import UnsupportedError, UsageError
 from mace.python.tools.export.model_file import ModelFile, OperatorInfo, TensorInfo
 from mace.python.tools.fetch import fetch_file
@@ -110,7 +113,7 @@ def expected_outputs(
     outputs = {}
     for info in model.whole.outputs:
         if info.validation_data is not None:
-            array = load_tensor(info.validation_data, info.shape, info.data_type)
+            array = _given(model_file, info, info.validation_data)
             outputs[info.name] = convert(
                 array, _format(model_file, info.name, info.data_format), native
             )
@@ -150,6 +153,14 @@ def expected_outputs(
     return Expected(
         outputs, reference.tensors, reference.version, variations, reference.nodes
     )
+
+
+def _given(file: ModelFile, info: BorderTensor, ref: FileRef) -> Array:
+    """What a file gives for an output."""
+    own = file.output(info.name)
+    if own is None or info.shape:
+        return load_tensor(ref, info.shape, info.data_type)
+    return load_tensor(ref, own.shape, DataType(own.data_type))
 
 
 def least_similarity(

@@ -21,14 +21,20 @@ from mace.python.tools.export.model_file import (
     ModelFileError,
     read_model_file,
 )
+from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.run.stale_conversion import differences
 
 _LOG = logging.getLogger(__name__)
 
 
-def bring_up_to_date(deployment: Deployment, options: CommandOptions) -> None:
+def bring_up_to_date(
+    deployment: Deployment, options: CommandOptions, opened: OpenedModels | None
+) -> None:
     """Converts the model as `convert` does, unless the one that `convert` or `quantize`
     has written is of this file and these options. One line says why.
+
+    Args:
+        opened: models that the command has opened already; None: none.
 
     Raises:
         MaceError: it cannot be converted.
@@ -60,7 +66,8 @@ def bring_up_to_date(deployment: Deployment, options: CommandOptions) -> None:
     from mace.python.tools.convert.options import ConvertOptions
 
     with _only_problems():
-        convert_deployment(deployment, ConvertOptions(build_dir=options.build_dir))
+        asked = ConvertOptions(build_dir=options.build_dir)
+        convert_deployment(deployment, asked, opened)
     after = _read(places)
     if before and before.is_quantized and after and not after.is_quantized:
         _LOG.warning(

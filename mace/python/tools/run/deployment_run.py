@@ -24,6 +24,7 @@ from mace.python.tools.config.effect import Command, check_effects
 from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import DeviceQuery, close_all, find_devices
 from mace.python.tools.errors import MissingToolError
+from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.report.results import ModelRun, RunReport
 from mace.python.tools.run import summary
 from mace.python.tools.run.convert_first import bring_up_to_date
@@ -56,12 +57,16 @@ class DeploymentRuns:
 
 
 def run_deployment(
-    deployment: Deployment, options: RunOptions, console: Console | None = None
+    deployment: Deployment,
+    options: RunOptions,
+    console: Console | None = None,
+    opened: OpenedModels | None = None,
 ) -> RunReport:
     """Runs the deployment; validates, benchmarks and reports as the options say.
 
     Args:
         console: where results are printed; None: standard output.
+        opened: models that the command has opened already; None: none.
 
     Raises:
         MaceError: what is missing or wrong in the request. Wrong results and
@@ -83,7 +88,7 @@ def run_deployment(
         for of_model in runtimes.values():
             log_dir = _log_dir(deployment, options) / joint_runtime(of_model).value
             check_writable(log_dir)
-    done = run_models(deployment, options, console, runtimes, tunes=True)
+    done = run_models(deployment, options, console, runtimes, True, opened)
     runs = done.runs
     if options.report:
         runs = [
@@ -128,6 +133,7 @@ def run_models(
     console: Console,
     runtimes: Mapping[str, Mapping[str, Runtime]],
     tunes: bool = False,
+    opened: OpenedModels | None = None,
 ) -> DeploymentRuns:
     """Runs every model on every device that the deployment means.
 
@@ -137,6 +143,7 @@ def run_models(
             entry is for the whole model.
         tunes: whether to tune the GPU's kernels and copy its files, if the deployment
             or the options ask for that.
+        opened: models that the command has opened already; None: none.
 
     Raises:
         MaceError: as `run_deployment` does.
@@ -144,7 +151,7 @@ def run_models(
     devices = find_devices(_query(deployment, options))
     try:
         if deployment.stands_for_model:
-            bring_up_to_date(deployment, options)
+            bring_up_to_date(deployment, options, opened)
         models = {
             model.name: prepare_model(deployment, model, options)
             for model in deployment.models.values()

@@ -323,7 +323,7 @@ def _output_port(model: PreparedModel, tensor: TensorInfo) -> Port:
     """
     shape = tensor.shape
     if not tensor.is_static:
-        declared = {o.name: o.shape for o in model.config.whole.outputs}
+        declared = {o.name: o.shape for o in model.config.whole.outputs if o.shape}
         shape = declared.get(tensor.name, shape)
     if any(dim < 0 for dim in shape) and model.expected is not None:
         # Only the size matters: the run reports the shape.

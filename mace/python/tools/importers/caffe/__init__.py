@@ -2,7 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Caffe importer: a prototxt and a caffemodel. No `caffe` needed."""
 
-from mace.python.tools.importers.caffe.importer import import_model
+from mace.python.tools.importers.caffe.description import describe
+from mace.python.tools.importers.caffe.importer import build, read
 from mace.python.tools.importers.caffe.layer import HANDLERS
+from mace.python.tools.importers.frame.opened import Framework
 
-__all__ = ["HANDLERS", "import_model"]
+FRAMEWORK = Framework(read, describe, build)
+import_model = FRAMEWORK.import_model
+
+__all__ = ["FRAMEWORK", "HANDLERS", "import_model"]

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
-from mace.python.tools.importers.caffe.net import DATA_TYPES, read_net
+from mace.python.tools.importers.caffe.importer import CaffeModel
+from mace.python.tools.importers.caffe.net import DATA_TYPES
 from mace.python.tools.importers.frame.description import (
     ModelDescription,
     TensorDescription,
@@ -16,12 +16,11 @@ from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 
 
-def describe_model(model: Path, weights: Path | None) -> ModelDescription:
-    """See `importers.frame.description.Describer`. Results are the blobs that no layer
+def describe(model: CaffeModel) -> ModelDescription:
+    """See `importers.frame.opened.Framework`. Results are the blobs that no layer
     reads.
     """
-    del weights
-    net = read_net(model)
+    net = model.net
     read = {version for versions in net.reads for version in versions}
     inputs, outputs = [], []
     for layer, made in zip(net.layers, net.makes):

@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
 from mace.python.tools.importers.caffe.caffemodel import Blob, read_weights
 from mace.python.tools.importers.caffe.layer import HANDLERS, NO_WEIGHTS, Layer
@@ -22,7 +25,6 @@ from mace.python.tools.importers.caffe.net import (
     read_net,
 )
 from mace.python.tools.importers.caffe.refused import REFUSED
-from mace.python.tools.importers.frame.budget import one_budget
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnknownTensorError,
@@ -64,16 +66,31 @@ _LEARNED = frozenset(
 _LEARNED_OPERAND = frozenset(("Scale", "Bias"))
 
 
-@one_budget()
-def import_model(request: ImportRequest) -> Graph:
-    """Imports a prototxt and a caffemodel; see `Importer`."""
-    net = read_net(request.model_path)
-    if request.weight_path is None:
-        raise ImportModelError(
-            "weight_file_path: a Caffe model also needs its weights (caffemodel)"
-        )
-    weights = read_weights(request.weight_path)
-    return _Import(request, net, weights).run()
+@dataclass(frozen=True)
+class CaffeModel:
+    """A network, and the file of its weights."""
+
+    net: Net
+    weight_path: Path | None
+
+    @cached_property
+    def weights(self) -> Mapping[str, tuple[Blob, ...]]:
+        """By the names of layers."""
+        if self.weight_path is None:
+            raise ImportModelError(
+                "weight_file_path: a Caffe model also needs its weights (caffemodel)"
+            )
+        return read_weights(self.weight_path)
+
+
+def read(model: Path, weights: Path | None) -> CaffeModel:
+    """See `importers.frame.opened.Framework`."""
+    return CaffeModel(read_net(model), weights)
+
+
+def build(request: ImportRequest, model: CaffeModel) -> Graph:
+    """See `importers.frame.opened.Framework`."""
+    return _Import(request, model.net, model.weights).run()
 
 
 class _Import:

@@ -15,7 +15,7 @@ import contextlib
 import contextvars
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar, Union
 
@@ -64,6 +64,10 @@ class Budget:
     _made: float = 0
     _choices: int = 0
     _inner_choices: int = 0
+
+    def copy(self) -> Budget:
+        """One of which as much is spent."""
+        return replace(self, _files=set(self._files))
 
     def hold(self, path: Path, size: int, file: Hashable = None) -> None:
         """Notes a file of the model, each once.
@@ -228,11 +232,14 @@ _CURRENT: contextvars.ContextVar[Budget | None] = contextvars.ContextVar(
 
 
 @contextlib.contextmanager
-def one_budget() -> Iterator[Budget]:
+def one_budget(of: Budget | None = None) -> Iterator[Budget]:
     """While this lasts, all that is read shares a budget: for the importers, which read
     one model at a time.
+
+    Args:
+        of: the model; None: a new one.
     """
-    token = _CURRENT.set(Budget())
+    token = _CURRENT.set(Budget() if of is None else of)
     try:
         yield budget()
     finally:

@@ -4,20 +4,12 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol
 
-from mace.python.tools.errors import UnsupportedError
-from mace.python.tools.importers.frame.budget import one_budget
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.shapes import Shape
-
-_PACKAGE = "mace.python.tools.importers"
 
 
 @dataclass(frozen=True)
@@ -56,36 +48,3 @@ class ModelDescription:
     outputs: tuple[TensorDescription, ...]
     operators: Mapping[str, int]
     states: Mapping[str, str] = field(default_factory=dict)
-
-
-class Describer(Protocol):
-    """`describe_model` of `mace.python.tools.importers.<framework>.description`."""
-
-    def __call__(self, model: Path, weights: Path | None) -> ModelDescription:
-        """Reads what a model says of itself.
-
-        Raises:
-            ImportModelError: the file cannot be read.
-        """
-
-
-def describe_model(
-    framework: str, model: Path, weights: Path | None = None
-) -> ModelDescription:
-    """What a model says of itself.
-
-    Args:
-        framework: 'onnx', 'tensorflow' and so on.
-        model, weights: its files.
-
-    Raises:
-        ImportModelError: a file cannot be read.
-        UnsupportedError: MACE does not read models of this framework.
-    """
-    name = f"{_PACKAGE}.{framework}.description"
-    package = importlib.util.find_spec(f"{_PACKAGE}.{framework}")
-    if package is None or importlib.util.find_spec(name) is None:
-        raise UnsupportedError(f"models of platform {framework!r} cannot be read")
-    describe: Describer = importlib.import_module(name).describe_model
-    with one_budget():
-        return describe(model, weights)

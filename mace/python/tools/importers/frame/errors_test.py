@@ -15,10 +15,9 @@ from mace.python.tools.importers.frame.errors import (
     unknown_tensor,
 )
 from mace.python.tools.importers.frame.handlers import HandlerTable
+from mace.python.tools.importers.frame.opened import available_importers, load_framework
 from mace.python.tools.importers.frame.request import (
-    available_importers,
     framework_format,
-    load_importer,
     user_to_framework,
 )
 from mace.python.tools.ir import DataFormat
@@ -92,6 +91,6 @@ def test_handlers_are_found_by_type_and_not_doubled() -> None:
 
 def test_unknown_framework_names_the_known() -> None:
     with pytest.raises(UnsupportedError, match="available: .*onnx") as caught:
-        load_importer("megengine")
+        load_framework("megengine")
     assert all(name in str(caught.value) for name in available_importers())
-    assert callable(load_importer("onnx"))
+    assert callable(load_framework("onnx").import_model)

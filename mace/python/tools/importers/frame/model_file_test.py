@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.importers.frame.opened import load_framework
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
-    load_importer,
 )
 
 
@@ -55,7 +55,7 @@ def test_other_formats(framework: str, data: bytes, name: str, tmp_path: Path) -
     path = tmp_path / "model"
     path.write_bytes(data)
     with pytest.raises(ImportModelError, match=f"model {name}"):
-        load_importer(framework)(_request(path))
+        load_framework(framework).import_model(_request(path))
 
 
 @pytest.mark.parametrize("framework", ["caffe", "onnx", "tensorflow", "tflite"])
@@ -63,7 +63,7 @@ def test_a_pipe_is_refused_and_not_waited_for(framework: str, tmp_path: Path) ->
     path = tmp_path / "model"
     os.mkfifo(path)
     with pytest.raises(ImportModelError, match="model.* is not a regular file"):
-        load_importer(framework)(_request(path))
+        load_framework(framework).import_model(_request(path))
 
 
 @pytest.mark.parametrize("framework", ["onnx", "tensorflow"])
@@ -71,7 +71,7 @@ def test_a_model_of_tensorflow_lite(framework: str, tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(b"\x1c\0\0\0TFL3" + bytes(100))
     with pytest.raises(ImportModelError, match="Lite model: say platform: tflite"):
-        load_importer(framework)(_request(path))
+        load_framework(framework).import_model(_request(path))
 
 
 def _request(path: Path) -> ImportRequest:

@@ -10,6 +10,7 @@ of all else the importer says what is wrong with it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,15 +53,20 @@ _FRAMEWORKS = {
 _NO_GRAPH = "export the model from its framework, for example to ONNX"
 
 
-def check_platform(path: Path, platform: Platform) -> None:
+def check_recognised(
+    path: Path, platform: Platform, find: Callable[[Path], Recognised | None]
+) -> None:
     """Whether a file may be a model of a framework.
+
+    Args:
+        find: `recognise`, or what remembers its answers.
 
     Raises:
         ImportModelError: it is something else; says what to write or to do.
     """
     if not path.is_file():
         return
-    found = recognise(path)
+    found = find(path)
     if found is None or found.platform is platform:
         return
     text = f"model_file_path: {path} is {found.what}"

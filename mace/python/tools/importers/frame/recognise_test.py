@@ -17,7 +17,7 @@ from mace.python.tools.config.vocabulary import Platform
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.recognise import (
     Recognised,
-    check_platform,
+    check_recognised,
     recognise,
 )
 from mace.python.tools.proto import load_proto
@@ -119,10 +119,10 @@ def test_a_file_is_recognised(
     assert found.platform is platform
     for asked in Platform:
         if asked is platform:
-            check_platform(path, asked)
+            check_recognised(path, asked, recognise)
             continue
         with pytest.raises(ImportModelError) as error:
-            check_platform(path, asked)
+            check_recognised(path, asked, recognise)
         text = str(error.value)
         assert text.startswith(f"model_file_path: {path} is ")
         assert what in text
@@ -148,12 +148,12 @@ def test_what_is_not_certain_is_left_to_the_importer(
     path = tmp_path / "model.bin"
     path.write_bytes(data)
     assert recognise(path) is None
-    check_platform(path, Platform.ONNX)
+    check_recognised(path, Platform.ONNX, recognise)
 
 
 def test_folders_and_missing_files_are_left_to_the_importer(tmp_path: Path) -> None:
-    check_platform(tmp_path, Platform.TENSORFLOW)
-    check_platform(tmp_path / "absent", Platform.ONNX)
+    check_recognised(tmp_path, Platform.TENSORFLOW, recognise)
+    check_recognised(tmp_path / "absent", Platform.ONNX, recognise)
     assert recognise(tmp_path / "absent") is None
 
 

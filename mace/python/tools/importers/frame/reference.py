@@ -16,7 +16,7 @@ from pathlib import Path
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.catalogue.proofs import handler_test, shared_test
 from mace.python.tools.custom_ops import PACKAGE, add_custom_ops_flag
-from mace.python.tools.importers.frame.request import available_importers
+from mace.python.tools.importers.frame.opened import available_importers
 from mace.python.tools.reference_page import table
 
 _ROOT = Path(__file__).resolve().parents[5]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from mace.python.tools.importers.frame.opened import available_importers
 from mace.python.tools.importers.frame.reference import (
     main,
     operators,
     operators_by_test,
 )
-from mace.python.tools.importers.frame.request import available_importers
 
 _ROOT = Path(__file__).resolve().parents[5]
 

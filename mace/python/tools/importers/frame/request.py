@@ -4,19 +4,13 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
-from mace.python.tools.errors import UnsupportedError
 from mace.python.tools.importers.frame.journal import Journal
 from mace.python.tools.ir.dtypes import DataType
-from mace.python.tools.ir.graph import DataFormat, Graph
+from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
-
-_PACKAGE = "mace.python.tools.importers"
 
 
 @dataclass(frozen=True)
@@ -76,37 +70,6 @@ class ImportRequest:
     journal: Journal = field(default_factory=Journal)
     check_all: bool = False
     cpu_floats: bool = False
-
-
-class Importer(Protocol):
-    """`import_model` of `mace.python.tools.importers.<framework>`."""
-
-    def __call__(self, request: ImportRequest) -> Graph:
-        """Reads a model.
-
-        Raises:
-            ImportModelError: unreadable file, wrong tensor name or shape.
-            UnsupportedNodesError: lists every node that cannot be converted.
-        """
-
-
-def load_importer(framework: str) -> Importer:
-    """The importer of a framework ('onnx', 'tensorflow', ...)."""
-    name = f"{_PACKAGE}.{framework}"
-    if importlib.util.find_spec(name) is None:
-        raise UnsupportedError(
-            f"platform {framework!r} cannot be imported yet; "
-            f"available: {', '.join(available_importers())}"
-        )
-    module = importlib.import_module(name)
-    importer: Importer = module.import_model
-    return importer
-
-
-def available_importers() -> list[str]:
-    """The frameworks that have an importer."""
-    folders = Path(__file__).parents[1]
-    return sorted(path.parent.name for path in folders.glob("*/importer.py"))
 
 
 def user_to_framework(

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 from mace.python.tools.importers.frame.description import (
     ModelDescription,
@@ -20,14 +19,11 @@ from mace.python.tools.importers.keras.network import (
     Reference,
     call_name,
 )
-from mace.python.tools.importers.keras.reader import read_model
 from mace.python.tools.ir.shapes import from_ints
 
 
-def describe_model(model: Path, weights: Path | None) -> ModelDescription:
-    """See `importers.frame.description.Describer`."""
-    del weights
-    network = read_model(model)
+def describe(network: Network) -> ModelDescription:
+    """See `importers.frame.opened.Framework`."""
     first = next(iter(network.layers.values()))
     return ModelDescription(
         framework=f"Keras {first.keras}",

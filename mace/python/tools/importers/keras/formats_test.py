@@ -19,8 +19,7 @@ from mace.python.tools.importers.frame.request import (
     InputSpec,
     OutputSpec,
 )
-from mace.python.tools.importers.keras import import_model
-from mace.python.tools.importers.keras.description import describe_model
+from mace.python.tools.importers.keras import FRAMEWORK, import_model
 from mace.python.tools.importers.keras.testing import Family, fill, rand, results_of
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
@@ -81,7 +80,7 @@ def test_the_application_may_have_channels_last(tmp_path: Path) -> None:
     fill(model)
     path = tmp_path / "model.keras"
     model.save(path)
-    assert describe_model(path, None).image_order is DataFormat.NCHW
+    assert FRAMEWORK.open(path).describe().image_order is DataFormat.NCHW
     spec = InputSpec("x0", (2, 8, 9, 6), data_format=DataFormat.NHWC)
     name = model.layers[-1].name
     output = OutputSpec(name, DataFormat.NONE)

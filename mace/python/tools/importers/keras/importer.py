@@ -13,7 +13,6 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mace.python.tools.importers.frame.budget import one_budget
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodeError,
@@ -41,7 +40,6 @@ from mace.python.tools.importers.keras.network import (
     Reference,
     call_name,
 )
-from mace.python.tools.importers.keras.reader import read_model
 from mace.python.tools.importers.keras.refused import REFUSED
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import DataType
@@ -67,10 +65,9 @@ _INPUT_TYPES = {
 }
 
 
-@one_budget()
-def import_model(request: ImportRequest) -> Graph:
-    """Imports a model of Keras; see `Importer`."""
-    return _Import(request, read_model(request.model_path)).run()
+def build(request: ImportRequest, network: Network) -> Graph:
+    """See `importers.frame.opened.Framework`."""
+    return _Import(request, network).run()
 
 
 class _Import:

@@ -22,8 +22,7 @@ from mace.python.tools.importers.frame.request import (
     InputSpec,
     OutputSpec,
 )
-from mace.python.tools.importers.keras import import_model
-from mace.python.tools.importers.keras.description import describe_model
+from mace.python.tools.importers.keras import FRAMEWORK, import_model
 from mace.python.tools.importers.keras.testing import (
     Family,
     fill,
@@ -283,7 +282,7 @@ def test_each_family_of_handlers_has_its_tests() -> None:
 
 
 def test_what_a_file_says_of_itself(path: Path) -> None:
-    about = describe_model(path, None)
+    about = FRAMEWORK.open(path).describe()
     assert about.framework == "Keras 3"
     assert [(t.name, t.shape) for t in about.inputs] == [
         ("image", (None, 4, 4, 3)),

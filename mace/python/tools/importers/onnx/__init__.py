@@ -9,7 +9,13 @@ with signals_held():
     # passes through it.
     import onnx  # noqa: F401
 
-from mace.python.tools.importers.onnx.importer import STRUCTURES, import_model
+from mace.python.tools.importers.frame.opened import Framework, of_one_file
+from mace.python.tools.importers.onnx.description import describe
+from mace.python.tools.importers.onnx.importer import STRUCTURES, build
+from mace.python.tools.importers.onnx.mapped_file import read_model
 from mace.python.tools.importers.standard.node import HANDLERS
 
-__all__ = ["HANDLERS", "STRUCTURES", "import_model"]
+FRAMEWORK = Framework(of_one_file(read_model), describe, build)
+import_model = FRAMEWORK.import_model
+
+__all__ = ["FRAMEWORK", "HANDLERS", "STRUCTURES", "import_model"]

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import onnx
 
@@ -13,16 +12,14 @@ from mace.python.tools.importers.frame.description import (
     ModelDescription,
     TensorDescription,
 )
-from mace.python.tools.importers.onnx.mapped_file import read_model
+from mace.python.tools.importers.onnx.mapped_file import MappedModel
 from mace.python.tools.importers.onnx.scope import declared_shape, free_inputs, opsets
 from mace.python.tools.importers.standard.element_types import ELEMENT_TYPES
 from mace.python.tools.ir.graph import DataFormat
 
 
-def describe_model(model: Path, weights: Path | None) -> ModelDescription:
-    """See `importers.frame.description.Describer`."""
-    del weights
-    file = read_model(model)
+def describe(file: MappedModel) -> ModelDescription:
+    """See `importers.frame.opened.Framework`."""
     graph = file.proto.graph
     constants = {tensor.name for tensor in graph.initializer}
     inputs = set(free_inputs(graph, constants))

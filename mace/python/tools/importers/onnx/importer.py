@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import onnx
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.frame.budget import budget, one_budget
+from mace.python.tools.importers.frame.budget import budget
 from mace.python.tools.importers.frame.errors import (
     MALFORMED,
     MALFORMED_NODE_ERRORS,
@@ -29,7 +29,7 @@ from mace.python.tools.importers.onnx.element_types import ElementTypes
 from mace.python.tools.importers.onnx.inferred import inferred_outputs
 from mace.python.tools.importers.onnx.inner_graphs import reads
 from mace.python.tools.importers.onnx.least_nodes import least_nodes, numbers_of
-from mace.python.tools.importers.onnx.mapped_file import read_model
+from mace.python.tools.importers.onnx.mapped_file import MappedModel
 from mace.python.tools.importers.onnx.node import node_of
 from mace.python.tools.importers.onnx.scope import Scope, open_scope
 from mace.python.tools.importers.onnx.sequences import (
@@ -58,10 +58,8 @@ _OF_ONNXRUNTIME = frozenset({"SimplifiedLayerNormalization"})
 STRUCTURES = tuple(sorted([*RUN, *sequence_types()]))
 
 
-@one_budget()
-def import_model(request: ImportRequest) -> Graph:
-    """Reads an ONNX model; see `Importer`."""
-    model = read_model(request.model_path)
+def build(request: ImportRequest, model: MappedModel) -> Graph:
+    """See `importers.frame.opened.Framework`."""
     scope = open_scope(model, request)
     types = ElementTypes(model.proto)
     importer = _GraphImporter(request, scope, TensorReader(model), types)

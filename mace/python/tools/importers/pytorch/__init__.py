@@ -2,7 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Imports exported programs of PyTorch."""
 
+from mace.python.tools.importers.frame.opened import Framework, of_one_file
 from mace.python.tools.importers.pytorch.context import HANDLERS
-from mace.python.tools.importers.pytorch.importer import import_model
+from mace.python.tools.importers.pytorch.description import describe
+from mace.python.tools.importers.pytorch.importer import build
+from mace.python.tools.importers.pytorch.model import read
 
-__all__ = ["HANDLERS", "import_model"]
+FRAMEWORK = Framework(of_one_file(read), describe, build)
+import_model = FRAMEWORK.import_model
+
+__all__ = ["FRAMEWORK", "HANDLERS", "import_model"]

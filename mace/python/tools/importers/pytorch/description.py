@@ -5,33 +5,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 from mace.python.tools.importers.frame.description import (
     ModelDescription,
     TensorDescription,
 )
 from mace.python.tools.importers.frame.errors import ImportModelError
-from mace.python.tools.importers.pytorch.functional import base_name, flatten_program
-from mace.python.tools.importers.pytorch.model import ScriptFileError, read_model
+from mace.python.tools.importers.pytorch.functional import base_name
+from mace.python.tools.importers.pytorch.model import Model, ScriptFile
 from mace.python.tools.importers.pytorch.program import TensorMeta
 from mace.python.tools.importers.pytorch.tensors import ELEMENT_TYPES
 from mace.python.tools.ir.graph import DataFormat
 
 
-def describe_model(model: Path, weights: Path | None) -> ModelDescription:
-    """See `importers.frame.description.Describer`."""
-    del weights
-    try:
-        found = read_model(model)
-    except ScriptFileError as error:
+def describe(found: Model | ScriptFile) -> ModelDescription:
+    """See `importers.frame.opened.Framework`."""
+    if isinstance(found, ScriptFile):
         raise ImportModelError(
-            f"{model} is TorchScript, which does not say the shapes of its inputs; "
-            "name inputs and outputs in a deployment file, or save the model by "
-            "torch.export.save as .pt2"
-        ) from error
+            f"{found.path} is TorchScript, which does not say the shapes of its "
+            "inputs; name inputs and outputs in a deployment file, or save the model "
+            "by torch.export.save as .pt2"
+        )
     program = found.program
-    nodes = flatten_program(program).nodes
     tensors = program.graph.tensors
     keys = {name: key for key, name in found.names.items()}
     version = f" {program.version}" if program.version else ""
@@ -43,7 +38,7 @@ def describe_model(model: Path, weights: Path | None) -> ModelDescription:
             _describe(keys.get(n, n), tensors.get(n))
             for n in dict.fromkeys(program.outputs)
         ),
-        operators=Counter(base_name(node.target) for node in nodes),
+        operators=Counter(base_name(node.target) for node in found.flat.nodes),
     )
 
 

@@ -27,7 +27,7 @@ from mace.python.tools.importers.frame.request import (
     InputSpec,
     OutputSpec,
 )
-from mace.python.tools.importers.pytorch.importer import import_model
+from mace.python.tools.importers.pytorch import import_model
 from mace.python.tools.importers.pytorch.model import read_model
 from mace.python.tools.importers.pytorch.testing import (
     linear,

@@ -8,7 +8,6 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mace.python.tools.importers.frame.budget import one_budget
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodeError,
@@ -38,15 +37,10 @@ from mace.python.tools.importers.pytorch.functional import (
     DECOMPOSE_HINT,
     Flat,
     base_name,
-    flatten_program,
     is_in_place,
     references,
 )
-from mace.python.tools.importers.pytorch.model import (
-    Model,
-    ScriptFileError,
-    read_model,
-)
+from mace.python.tools.importers.pytorch.model import Model, ScriptFile
 from mace.python.tools.importers.pytorch.program import NodeSpec, Ref, TensorMeta
 from mace.python.tools.importers.pytorch.refused import refused
 from mace.python.tools.importers.pytorch.script import read_script
@@ -65,12 +59,9 @@ from mace.python.tools.wording import nearest_names
 _LOG = logging.getLogger(__name__)
 
 
-@one_budget()
-def import_model(request: ImportRequest) -> Graph:
-    """Imports a file of PyTorch; see `Importer`."""
-    try:
-        model = read_model(request.model_path)
-    except ScriptFileError:
+def build(request: ImportRequest, model: Model | ScriptFile) -> Graph:
+    """See `importers.frame.opened.Framework`."""
+    if isinstance(model, ScriptFile):
         model = read_script(request)
     return _Import(request, model).run()
 
@@ -81,7 +72,7 @@ class _Import:
     def __init__(self, request: ImportRequest, model: Model) -> None:
         self._request = request
         self._model = model
-        self._flat: Flat = flatten_program(model.program)
+        self._flat: Flat = model.flat
         self._builder = GraphBuilder(request.name, "pytorch")
         # Values, or plain numbers that depend on shapes alone.
         self._known: dict[str, Any] = dict(model.program.fixed)

@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.frame.description import describe_model
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodesError,
 )
 from mace.python.tools.importers.frame.journal import Outcome
 from mace.python.tools.importers.frame.request import InputSpec, OutputSpec
-from mace.python.tools.importers.pytorch.importer import import_model
+from mace.python.tools.importers.pytorch import FRAMEWORK, import_model
 from mace.python.tools.importers.pytorch.testing import (
     Json,
     Spec,
@@ -329,7 +328,7 @@ def test_an_output_of_the_deployment_keeps_its_order(tmp_path: Path) -> None:
 
 def test_a_description_has_what_the_deployment_file_needs(tmp_path: Path) -> None:
     import_spec(linear(), tmp_path)
-    found = describe_model("pytorch", tmp_path / "net.pt2")
+    found = FRAMEWORK.open(tmp_path / "net.pt2").describe()
     assert found.framework == "PyTorch 2.13.0, exported program"
     assert [(t.name, t.shape, t.dtype) for t in (*found.inputs, *found.outputs)] == [
         ("x", (2, 3), DataType.FLOAT32),
@@ -339,7 +338,7 @@ def test_a_description_has_what_the_deployment_file_needs(tmp_path: Path) -> Non
     script = tmp_path / "net.pt"
     write_archive(script, {"net/data.pkl": b"", "net/code/__torch__.py": b""})
     with pytest.raises(ImportModelError, match="TorchScript.*deployment file"):
-        describe_model("pytorch", script)
+        FRAMEWORK.open(script).describe()
 
 
 def test_open_dimensions_have_names(tmp_path: Path) -> None:
@@ -352,7 +351,7 @@ def test_open_dimensions_have_names(tmp_path: Path) -> None:
     import_spec(_spec(_add("y", "x"), outputs=["y"]), tmp_path)
     spec = Spec({}, [], [], more=program)
     write_archive(tmp_path / "net.pt2", new_entries(spec))
-    found = describe_model("pytorch", tmp_path / "net.pt2")
+    found = FRAMEWORK.open(tmp_path / "net.pt2").describe()
     assert found.inputs[0].shape == ("s77", 3)
     assert found.outputs[0].shape == ("s77", None)
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.model_file import map_file, other_format
 from mace.python.tools.importers.frame.zip_file import DamagedZipError, ZipFile
+from mace.python.tools.importers.pytorch.functional import Flat, flatten_program
 from mace.python.tools.importers.pytorch.pickled import (
     ForeignObjectError,
     PickleError,
@@ -50,9 +52,33 @@ class Model:
     tensors: Mapping[str, StoredTensor]
     names: Mapping[str, str] = field(default_factory=dict)
 
+    @cached_property
+    def flat(self) -> Flat:
+        """The program as a list of nodes that only compute."""
+        return flatten_program(self.program)
+
+
+@dataclass(frozen=True)
+class ScriptFile:
+    """A file of TorchScript, of which PyTorch makes a program for given inputs."""
+
+    path: Path
+
 
 class ScriptFileError(ImportModelError):
     """The file is TorchScript."""
+
+
+def read(path: Path) -> Model | ScriptFile:
+    """Maps and parses a file of PyTorch.
+
+    Raises:
+        ImportModelError: it is none, or damaged; the message says what it is.
+    """
+    try:
+        return read_model(path)
+    except ScriptFileError:
+        return ScriptFile(path)
 
 
 def read_model(path: Path) -> Model:

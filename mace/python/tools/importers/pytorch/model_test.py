@@ -19,7 +19,7 @@ from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodeError,
 )
-from mace.python.tools.importers.pytorch.importer import import_model
+from mace.python.tools.importers.pytorch import import_model
 from mace.python.tools.importers.pytorch.model import ScriptFileError, read_model
 from mace.python.tools.importers.pytorch.tensors import BadTensorError, StoredTensor
 from mace.python.tools.importers.pytorch.testing import (

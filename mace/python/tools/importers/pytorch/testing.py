@@ -20,7 +20,7 @@ from mace.python.tools.importers.frame.request import (
     InputSpec,
     OutputSpec,
 )
-from mace.python.tools.importers.pytorch.importer import import_model
+from mace.python.tools.importers.pytorch import import_model
 from mace.python.tools.importers.pytorch.tensors import contiguous
 from mace.python.tools.ir.builder import narrow
 from mace.python.tools.ir.dtypes import Array, DataType

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from mace.python.tools.importers.frame.description import (
@@ -13,7 +12,7 @@ from mace.python.tools.importers.frame.description import (
     TensorDescription,
 )
 from mace.python.tools.importers.tensorflow.importer import PLACEHOLDERS
-from mace.python.tools.importers.tensorflow.reader import GraphFile, read_graph
+from mace.python.tools.importers.tensorflow.reader import GraphFile
 from mace.python.tools.importers.tensorflow.saved_model import called_nodes
 from mace.python.tools.importers.tf_operators.node import ELEMENT_TYPES, Node
 from mace.python.tools.ir.graph import DataFormat
@@ -24,12 +23,10 @@ _NO_RESULTS = frozenset(
 )
 
 
-def describe_model(model: Path, weights: Path | None) -> ModelDescription:
-    """See `Describer`. Results of a frozen graph are the nodes
+def describe(file: GraphFile) -> ModelDescription:
+    """See `importers.frame.opened.Framework`. Results of a frozen graph are the nodes
     that no other node reads.
     """
-    del weights
-    file = read_graph(model)
     if file.signature.outputs:
         return _describe_saved(file)
     nodes = file.nodes

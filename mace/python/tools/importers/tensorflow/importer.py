@@ -9,7 +9,6 @@ inputs and outputs of the model keep the deployment's spelling.
 
 from __future__ import annotations
 
-from mace.python.tools.importers.frame.budget import one_budget
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodes,
@@ -26,7 +25,7 @@ from mace.python.tools.importers.frame.shapes import check_declared_shape
 from mace.python.tools.importers.tensorflow.body import Body, Scope
 from mace.python.tools.importers.tensorflow.functions import Tensor
 from mace.python.tools.importers.tensorflow.node import split_tensor_name
-from mace.python.tools.importers.tensorflow.reader import GraphFile, read_graph
+from mace.python.tools.importers.tensorflow.reader import GraphFile
 from mace.python.tools.importers.tf_operators.context import TensorList, Variable
 from mace.python.tools.importers.tf_operators.node import (
     ELEMENT_TYPES,
@@ -40,10 +39,9 @@ from mace.python.tools.ir.shapes import from_ints
 PLACEHOLDERS = {"Placeholder", "PlaceholderV2"}
 
 
-@one_budget()
-def import_model(request: ImportRequest) -> Graph:
-    """Imports a frozen GraphDef or a SavedModel; see `Importer`."""
-    return _Import(request, read_graph(request.model_path)).run()
+def build(request: ImportRequest, file: GraphFile) -> Graph:
+    """See `importers.frame.opened.Framework`."""
+    return _Import(request, file).run()
 
 
 class _Import:

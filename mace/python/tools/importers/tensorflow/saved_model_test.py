@@ -19,8 +19,8 @@ from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodesError,
 )
+from mace.python.tools.importers.tensorflow import FRAMEWORK
 from mace.python.tools.importers.tensorflow.bundle import Bundle
-from mace.python.tools.importers.tensorflow.description import describe_model
 from mace.python.tools.importers.tensorflow.testing import PROTO, rand, saved_graph
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
@@ -177,7 +177,7 @@ def test_damaged_files_give_errors_not_crashes(folder: Path, name: str) -> None:
 
 
 def test_what_it_says_of_itself(written: Path) -> None:
-    about = describe_model(written, None)
+    about = FRAMEWORK.open(written).describe()
     assert about.framework == "TensorFlow, a SavedModel"
     assert [(t.name, t.shape) for t in about.inputs] == [("x", (2, 3))]
     assert [(t.name, t.shape) for t in about.outputs] == [("y", (2, 4))]
@@ -197,7 +197,7 @@ def test_of_several_signatures_it_has_all(tmp_path: Path) -> None:
         argument = tf.TensorSpec([2, 3], name="ab"[len(signatures)])
         signatures[name] = tf.function(function).get_concrete_function(argument)
     tf.saved_model.save(module, str(tmp_path), signatures=signatures)
-    about = describe_model(tmp_path, None)
+    about = FRAMEWORK.open(tmp_path).describe()
     assert [tensor.name for tensor in about.inputs] == ["first_a", "second_b"]
     outputs = [tensor.name for tensor in about.outputs]
     assert len(outputs) == 2

@@ -2,7 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """TensorFlow Lite importer: `.tflite` files. No `tensorflow` needed."""
 
+from mace.python.tools.importers.frame.opened import Framework, of_one_file
 from mace.python.tools.importers.tflite.context import HANDLERS
-from mace.python.tools.importers.tflite.importer import STRUCTURES, import_model
+from mace.python.tools.importers.tflite.description import describe
+from mace.python.tools.importers.tflite.importer import STRUCTURES, build
+from mace.python.tools.importers.tflite.reader import read_network
 
-__all__ = ["HANDLERS", "STRUCTURES", "import_model"]
+FRAMEWORK = Framework(of_one_file(read_network), describe, build)
+import_model = FRAMEWORK.import_model
+
+__all__ = ["FRAMEWORK", "HANDLERS", "STRUCTURES", "import_model"]

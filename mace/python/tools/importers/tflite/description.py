@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 from mace.python.tools.importers.frame.description import (
     ModelDescription,
@@ -13,17 +12,15 @@ from mace.python.tools.importers.frame.description import (
 )
 from mace.python.tools.importers.tflite.reader import (
     ELEMENT_TYPES,
+    Network,
     Tensor,
-    read_network,
 )
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.shapes import from_ints
 
 
-def describe_model(model: Path, weights: Path | None) -> ModelDescription:
-    """See `importers.frame.description.Describer`."""
-    del weights
-    network = read_network(model)
+def describe(network: Network) -> ModelDescription:
+    """See `importers.frame.opened.Framework`."""
     tensors, states = network.tensors, network.states
     return ModelDescription(
         framework="TensorFlow Lite",

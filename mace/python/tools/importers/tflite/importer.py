@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mace.python.tools.importers.frame.budget import budget, one_budget
+from mace.python.tools.importers.frame.budget import budget
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodeError,
@@ -52,7 +52,6 @@ from mace.python.tools.importers.tflite.reader import (
     Operator,
     Scales,
     Tensor,
-    read_network,
     type_name,
 )
 from mace.python.tools.ir.builder import GraphBuilder
@@ -83,10 +82,9 @@ _DEEPEST = 16
 _ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT")
 
 
-@one_budget()
-def import_model(request: ImportRequest) -> Graph:
-    """Imports a `.tflite` file; see `Importer`."""
-    return _Import(request, read_network(request.model_path)).run()
+def build(request: ImportRequest, network: Network) -> Graph:
+    """See `importers.frame.opened.Framework`."""
+    return _Import(request, network).run()
 
 
 @dataclass

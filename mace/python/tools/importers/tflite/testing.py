@@ -22,10 +22,10 @@ from mace.python.tools.importers.frame.request import (
     OutputSpec,
 )
 from mace.python.tools.importers.tensorflow.testing import rand
-from mace.python.tools.importers.tflite import import_model
+from mace.python.tools.importers.tflite import FRAMEWORK, import_model
 from mace.python.tools.importers.tflite.context import HANDLERS
 from mace.python.tools.importers.tflite.options import BUILTINS, NEWER
-from mace.python.tools.importers.tflite.reader import read_network
+from mace.python.tools.importers.tflite.reader import Network, read_network
 from mace.python.tools.ir import Graph
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
@@ -118,21 +118,22 @@ def _interpreter(data: bytes, preserve: bool = False) -> Any:
 
 def import_file(path: Path) -> Graph:
     """The graph of a file, with all its inputs and outputs."""
-    network = read_network(path)
+    return import_network(read_network(path), path)
+
+
+def import_network(network: Network, path: Path) -> Graph:
+    """The graph of what a file holds, likewise."""
     tensors = network.tensors
-    return import_model(
-        ImportRequest(
-            "m",
-            path,
-            tuple(
-                InputSpec(tensors[i].name, data_format=DataFormat.NONE)
-                for i in network.inputs
-            ),
-            tuple(
-                OutputSpec(tensors[i].name, DataFormat.NONE) for i in network.outputs
-            ),
-        )
+    request = ImportRequest(
+        "m",
+        path,
+        tuple(
+            InputSpec(tensors[i].name, data_format=DataFormat.NONE)
+            for i in network.inputs
+        ),
+        tuple(OutputSpec(tensors[i].name, DataFormat.NONE) for i in network.outputs),
     )
+    return FRAMEWORK.build(request, network)
 
 
 def run_file(data: bytes, arrays: Sequence[Array], path: Path) -> list[Array]:

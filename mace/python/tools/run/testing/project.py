@@ -136,7 +136,6 @@ class Project:
         convert_deployment(
             deployment,
             ConvertOptions(build_dir=self.build_dir),
-            codegen_dir=self.folder / "codegen",
         )
 
     def samples(self, count: int = 3) -> tuple[Path, list[Array]]:

@@ -15,7 +15,7 @@ import pytest
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.frame.request import ImportRequest, InputSpec
-from mace.python.tools.importers.pytorch.importer import import_model
+from mace.python.tools.importers.pytorch import import_model
 from mace.python.tools.importers.pytorch.testing import (
     Json,
     Spec,

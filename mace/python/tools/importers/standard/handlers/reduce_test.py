@@ -13,7 +13,7 @@ import onnx
 import pytest
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.onnx.importer import import_model
+from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     make_model,

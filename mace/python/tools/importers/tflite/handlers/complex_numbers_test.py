@@ -15,7 +15,6 @@ from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodesError,
 )
-from mace.python.tools.importers.tflite import importer, testing
 from mace.python.tools.importers.tflite.reader import (
     COMPLEX64,
     FLOAT32,
@@ -27,6 +26,7 @@ from mace.python.tools.importers.tflite.testing import (
     Family,
     converted,
     import_file,
+    import_network,
     one_operator,
     rand,
 )
@@ -94,7 +94,6 @@ _WRITTEN: list[tuple[str, list[Array], bool, dict[str, Any], Callable[[Any], Any
 @pytest.mark.parametrize("written", _WRITTEN, ids=lambda written: str(written[0]))
 def test_operators_on_complex_numbers(
     written: tuple[str, list[Array], bool, dict[str, Any], Callable[[Any], Any]],
-    monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
     op_type, others, first, options, function = written
@@ -103,9 +102,7 @@ def test_operators_on_complex_numbers(
     wanted = function(z)
     wanted = list(wanted) if op_type in ("SPLIT", "UNPACK") else [wanted]
     network = _network(op_type, others, first, options, wanted)
-    for module in (importer, testing):
-        monkeypatch.setattr(module, "read_network", lambda path: network)
-    results = list(run_graph(import_file(tmp_path / "m"), {"x": x}).values())
+    results = list(run_graph(import_network(network, tmp_path), {"x": x}).values())
     for index, value in enumerate(wanted):
         real, imag = results[2 * index : 2 * index + 2]
         np.testing.assert_allclose(real + 1j * imag, value, 1e-4, 1e-4)

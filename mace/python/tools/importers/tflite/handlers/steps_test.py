@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodesError
-from mace.python.tools.importers.tflite.description import describe_model
+from mace.python.tools.importers.tflite import FRAMEWORK
 from mace.python.tools.importers.tflite.testing import (
     Family,
     check_steps,
@@ -188,7 +188,7 @@ def test_states_must_be_named(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedNodesError, match="v4 is a state") as error:
         import_file(path)
     assert "states: {v4: v4/next}" in str(error.value)
-    about = describe_model(path, None)
+    about = FRAMEWORK.open(path).describe()
     assert about.states == {"v4": "v4/next"}
     assert [tensor.name for tensor in about.inputs] == ["x0", "v4"]
     assert [tensor.name for tensor in about.outputs] == ["y0", "v4/next"]

@@ -8,18 +8,18 @@ import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
-from mace.python.tools.completion.names import (
-    WEIGHTS_SUFFIX,
-    known_suffixes,
-    platform_of,
-)
-from mace.python.tools.completion.tree import add
 from mace.python.tools.config.problems import Place
 from mace.python.tools.config.vocabulary import Platform
 from mace.python.tools.config.yaml_source import Table
 from mace.python.tools.data_type import Precision
 from mace.python.tools.errors import UsageError
-from mace.python.tools.importers.frame.recognise import recognise
+from mace.python.tools.importers.frame.opened import OpenedModels
+from mace.python.tools.load.names import (
+    WEIGHTS_SUFFIX,
+    known_suffixes,
+    platform_of,
+)
+from mace.python.tools.load.tree import add
 from mace.python.tools.wording import near_file
 
 
@@ -27,12 +27,14 @@ def deployment_of(
     names: Sequence[str],
     runtime: str = "cpu",
     precision: Precision = Precision.FP32_FP32,
+    opened: OpenedModels | None = None,
 ) -> Table:
     """A deployment of one model for this computer.
 
     Args:
         names: the model's file, and for Caffe its weights, in any order.
         runtime, precision: as the keys `runtime` and `data_type` have them.
+        opened: models that the command has opened already; None: none.
 
     Raises:
         UsageError: these are not the files of one model.
@@ -46,7 +48,8 @@ def deployment_of(
         )
     model = models[0]
     platform = platform_of(model)
-    found = recognise(Path(model)) if Path(model).is_file() else None
+    opened = opened or OpenedModels()
+    found = opened.recognise(Path(model)) if Path(model).is_file() else None
     if found is not None and found.platform not in (None, platform):
         if PurePath(model).suffix.lower() in known_suffixes():
             raise UsageError(

@@ -15,14 +15,16 @@ import yaml
 from onnx import TensorProto, helper, numpy_helper
 
 from mace.python.tools.cli.main import main
-from mace.python.tools.completion.complete import Completion
-from mace.python.tools.completion.deployment_text import deployment_text
-from mace.python.tools.completion.model_files import deployment_of
 from mace.python.tools.config.deployment import Deployment
-from mace.python.tools.config.load import deployment_of_tree, load_deployment_text
+from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.custom_ops import custom_folders, use_custom_ops
 from mace.python.tools.errors import MaceError, UsageError
 from mace.python.tools.importers.caffe.testing import write_net
+from mace.python.tools.load.complete import Completion
+from mace.python.tools.load.deployment_text import deployment_text
+from mace.python.tools.load.deployments import Loaded, of_files
+from mace.python.tools.load.inferred import with_inferred_outputs
+from mace.python.tools.load.model_files import deployment_of
 from mace.python.tools.proto import load_proto
 
 _DIMS = {"batch": 2, "x[3]": 6}
@@ -60,8 +62,11 @@ def _onnx(folder: Path) -> Path:
 
 
 def _of_files(*paths: Path, dims: Mapping[str, int] | None = None) -> Deployment:
-    tree = deployment_of([str(path) for path in paths])
-    return deployment_of_tree(paths[0], tree, complete=Completion(dims or {}))
+    return with_inferred_outputs(_load(*paths, dims=dims or {}))
+
+
+def _load(*paths: Path, dims: Mapping[str, int]) -> Loaded:
+    return of_files([str(path) for path in paths], Completion(dims))
 
 
 def _of_text(
@@ -75,7 +80,9 @@ models:
     model_file_path: {path}
     runtime: cpu
 {subgraph}"""
-    return load_deployment_text(text, complete=Completion(dims))
+    completion = Completion(dims)
+    deployment = load_deployment_text(text, complete=completion)
+    return with_inferred_outputs(Loaded(deployment, completion.opened))
 
 
 def _sides(deployment: Deployment) -> list[tuple[Any, ...]]:
@@ -113,9 +120,8 @@ def test_a_file_may_declare_an_old_shape(
     path = tmp_path / "net.onnx"
     opsets = [helper.make_opsetid("", 17)]
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
-    completion = Completion({}, infer_outputs=infer)
-    tree = deployment_of([str(path)])
-    deployment = deployment_of_tree(path, tree, complete=completion)
+    loaded = _load(path, dims={})
+    deployment = with_inferred_outputs(loaded) if infer else loaded.deployment
     assert _sides(deployment)[-1][1] == wanted
 
 
@@ -144,12 +150,8 @@ def test_operators_of_the_users_own_are_known(tmp_path: Path) -> None:
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
     before = custom_folders()
     try:
-        deployment = deployment_of_tree(
-            path,
-            deployment_of([str(path)]),
-            {"custom_ops": str(_OPERATORS)},
-            Completion({}),
-        )
+        loaded = of_files([str(path)], Completion({}), {"custom_ops": str(_OPERATORS)})
+        deployment = with_inferred_outputs(loaded)
         assert _sides(deployment)[1] == ("y", (1, 2, 3, 4), "float32", "NCHW")
     finally:
         use_custom_ops(before)
@@ -425,9 +427,16 @@ def test_outputs_that_the_application_has(
     ],
 )
 def test_models_without_anything_to_compute(
-    outputs: list[Any], inputs: list[Any] | None, message: str, tmp_path: Path
+    outputs: list[Any],
+    inputs: list[Any] | None,
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    path = _model(tmp_path, outputs, inputs)
     with pytest.raises(UsageError, match=message) as caught:
-        _of_files(_model(tmp_path, outputs, inputs))
+        _of_files(path)
     for key in ("_tensors", "_shapes", "deployment"):
         assert key not in str(caught.value)
+    assert main(["convert", str(path), f"--build_dir={tmp_path / 'build'}"]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())

@@ -48,8 +48,11 @@ def _model(model: ModelConfig) -> Iterator[str]:
     yield "subgraphs:"
     part = model.whole
     first = "- "
-    for side, tensors in (("input", part.inputs), ("output", part.outputs)):
-        for line in _side(side, tensors):
+    for side, tensors, shapes in (
+        ("input", part.inputs, part.input_shapes),
+        ("output", part.outputs, part.output_shapes),
+    ):
+        for line in _side(side, tensors, shapes is not None):
             yield f"  {first}{line}"
             first = "  "
     if part.states:
@@ -59,10 +62,13 @@ def _model(model: ModelConfig) -> Iterator[str]:
     yield f"#   {typed('quantize')} --config=FILE --input_dir=FOLDER"
 
 
-def _side(side: str, tensors: Sequence[BorderTensor]) -> Iterator[str]:
+def _side(
+    side: str, tensors: Sequence[BorderTensor], has_shapes: bool
+) -> Iterator[str]:
     yield f"{side}_tensors: {_listed([tensor.name for tensor in tensors])}"
-    shapes = [shape_text(tensor.shape) for tensor in tensors]
-    yield f"{side}_shapes: {_listed(shapes)}"
+    if has_shapes:
+        shapes = [shape_text(tensor.shape) for tensor in tensors]
+        yield f"{side}_shapes: {_listed(shapes)}"
     types = [tensor.data_type for tensor in tensors]
     if any(kind is not DataType.FLOAT32 for kind in types):
         yield f"{side}_data_types: {_listed([kind.value for kind in types])}"

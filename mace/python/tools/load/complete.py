@@ -4,38 +4,33 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from mace.python.tools.catalogue import use_operators
-from mace.python.tools.completion.dimensions import Dimensions
-from mace.python.tools.completion.names import platform_of
-from mace.python.tools.completion.tree import add, put
-from mace.python.tools.config.custom_ops import folders_in
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.origins import cited
 from mace.python.tools.config.problems import Place
 from mace.python.tools.config.values import shape_text
-from mace.python.tools.config.vocabulary import BORDER_TYPES
+from mace.python.tools.config.vocabulary import border_type
 from mace.python.tools.config.yaml_source import Items, Table
-from mace.python.tools.convert.requests import import_request
 from mace.python.tools.convert.source import fetch_sources
-from mace.python.tools.errors import MaceError, UsageError
+from mace.python.tools.errors import UsageError
 from mace.python.tools.importers.frame.description import (
     ModelDescription,
     TensorDescription,
-    describe_model,
 )
-from mace.python.tools.importers.frame.recognise import check_platform
-from mace.python.tools.importers.frame.request import load_importer, user_to_framework
+from mace.python.tools.importers.frame.opened import OpenedModels
+from mace.python.tools.importers.frame.request import user_to_framework
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
-from mace.python.tools.ir.shapes import is_static, to_ints
+from mace.python.tools.ir.shapes import to_ints
+from mace.python.tools.load.dimensions import Dimensions
+from mace.python.tools.load.names import platform_of
+from mace.python.tools.load.tree import add, put
 
 _LOG = logging.getLogger(__name__)
 
@@ -55,14 +50,13 @@ class Completion:
         dims: numbers for open dimensions of the models, by name.
         keep_open: take those without a number as decided by each run.
         in_python: messages are for those who call `mace.load`.
-        infer_outputs: import each model for the shapes of its outputs, also if its file
-            declares them: what it declares may be old.
+        opened: models that are opened for it.
     """
 
     dims: Mapping[str, int]
     keep_open: bool = False
     in_python: bool = False
-    infer_outputs: bool = False
+    opened: OpenedModels = field(default_factory=OpenedModels)
 
     def __call__(self, model: Table, context: Mapping[str, Any]) -> bool:
         """Adds to a model in present spelling the keys that it lacks.
@@ -89,7 +83,7 @@ class Completion:
         if config is None:
             return False
         dimensions = Dimensions(self.dims, self.keep_open, self.in_python)
-        _Part(model, part, context, config, dimensions, self.infer_outputs).complete()
+        _Part(part, config, dimensions, self.opened).complete()
         return True
 
 
@@ -138,23 +132,18 @@ def _as_config(
 class _Part:
     """A subgraph that is being completed."""
 
-    model: Table
     part: Table
-    context: Mapping[str, Any]
     config: ModelConfig
     dimensions: Dimensions
-    infer_outputs: bool = False
+    opened: OpenedModels
 
     def __post_init__(self) -> None:
         self.name = self.config.model_file_path.location
-        self.source = fetch_sources([self.config])[0]
 
     def complete(self) -> None:
+        (source,) = fetch_sources([self.config], self.opened)
         with cited(self.config):
-            check_platform(self.source.model, self.config.platform)
-            about = describe_model(
-                self.config.platform.value, self.source.model, self.source.weights
-            )
+            about = source.opened.describe()
         if not about.inputs and self.part.get("input_tensors") is None:
             raise UsageError(
                 f"{self.name} has no inputs: it computes the same in every run; "
@@ -163,7 +152,7 @@ class _Part:
         self._add_side("input", about, about.inputs)
         self.dimensions.check(self.name, about.inputs)
         about = self._without_inputs(about)
-        self._add_side("output", about, self._outputs(about))
+        self._add_side("output", about, about.outputs)
         self._add_states(about)
 
     def _without_inputs(self, about: ModelDescription) -> ModelDescription:
@@ -228,22 +217,23 @@ class _Part:
                 "write input_shapes in a deployment file"
             )
         orders = self._orders(formats, about, tensors)
+        add(self.part, formats, *(order.value for order in orders))
         dims = [
             self.dimensions.close(tensor)
             if side == "input"
             else to_ints(tensor.shape or ())
             for tensor in tensors
         ]
-        add(
-            self.part,
-            shapes,
-            *(
-                shape_text(user_to_framework(d, about.image_order, order))
-                for d, order in zip(dims, orders)
-            ),
-        )
-        add(self.part, formats, *(order.value for order in orders))
-        types = [_border_type(tensor.dtype) for tensor in tensors]
+        if not unknown:
+            add(
+                self.part,
+                shapes,
+                *(
+                    shape_text(user_to_framework(d, about.image_order, order))
+                    for d, order in zip(dims, orders)
+                ),
+            )
+        types = [border_type(tensor.dtype) for tensor in tensors]
         if any(kind is not DataType.FLOAT32 for kind in types):
             add(self.part, f"{side}_data_types", *(kind.value for kind in types))
 
@@ -273,55 +263,13 @@ class _Part:
             given *= len(tensors)
         if len(given) == len(tensors):
             return given
+        # Where the shape is not known, the converter finds out whether it is an image.
         return [
-            about.image_order if len(tensor.shape or ()) == 4 else DataFormat.NONE
+            about.image_order
+            if tensor.shape is None or len(tensor.shape) == 4
+            else DataFormat.NONE
             for tensor in tensors
         ]
-
-    def _outputs(self, about: ModelDescription) -> Sequence[TensorDescription]:
-        """The outputs with all that can be known of their shapes."""
-        wanted = self._wanted("output", about.outputs)
-        declared = all(is_static(tensor.shape) for tensor in wanted)
-        if self.part.get("output_shapes") is not None or (
-            declared and not self.infer_outputs
-        ):
-            return wanted
-        add(self.part, "output_tensors", *(tensor.name for tensor in wanted))
-        config = _as_config(self.model, self.part, self.context)
-        if config is None:
-            return wanted
-        request = import_request(config, self.source.model, self.source.weights)
-        use_operators(folders_in(self.context.get("custom_ops"), self.context))
-        try:
-            with _quiet():
-                graph = load_importer(config.platform.value)(request)
-        except MaceError:
-            # Whatever uses the model says so, too, with all there is to say of it.
-            return wanted
-        return [
-            TensorDescription(tensor.name, value.shape or tensor.shape, value.dtype)
-            for tensor, value in zip(wanted, graph.outputs)
-        ]
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """What an import tells is told when the model is converted."""
-    log = logging.getLogger("mace.python.tools.importers")
-    level = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        log.setLevel(level)
-
-
-def _border_type(dtype: DataType | None) -> DataType:
-    """The type that an application passes or receives for one of a model."""
-    if dtype in BORDER_TYPES:
-        return dtype
-    is_float = dtype is None or dtype.is_float
-    return DataType.FLOAT32 if is_float else DataType.INT32
 
 
 def _items(found: Any) -> list[Any]:
