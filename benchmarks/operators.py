@@ -42,6 +42,7 @@ from mace.python.tools.importers.frame.request import (
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir import DataFormat
 from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.target import Target
 from mace.python.tools.passes.manager import optimize
 
 TOLERANCE = 1e-5  # of the largest output, or of 1
@@ -98,9 +99,9 @@ def convert(case: Case, source: Path, path: Path) -> None:
                 for name, shape in case.inputs.items()
             ),
             tuple(OutputSpec(name, order) for name in case.outputs),
-            cpu_floats=True,
         )
     )
+    graph.target = Target(("CPU",))
     optimize(graph)
     with atomic_write(path.with_suffix(".data")) as stream:
         exported = export_model(graph, ExportOptions(), stream)

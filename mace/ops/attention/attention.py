@@ -11,7 +11,7 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op, Value
-from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules import Emitter, OpRules, OutputType
 from mace.python.tools.ir.shapes import Dim, Shape, format_shape, same_dim
 
 
@@ -74,6 +74,47 @@ class Attention(OpRules):
             result = weights @ value
         return [result.transpose(0, 2, 1, 3) if turn else result]
 
+    def expand(self, op: Op, emit: Emitter) -> Value:
+        """The scores as a whole, their softmax, and the product with the values."""
+        query, key, value = (op.input(i) for i in range(3))
+        if op.attr("tokens_first"):
+            query, key, value = (
+                emit("Transpose", [x], _SWAPPED) for x in (query, key, value)
+            )
+        heads, groups = _dim(query, 1), _dim(key, 1)
+        shared = heads != groups and isinstance(heads, int) and isinstance(groups, int)
+        # Queries rather than scores: they are fewer, and half floats have less range.
+        scale = emit.constant(np.float32(op.attr("scale")))
+        rows = emit("Eltwise", [query, scale], {"mode": "MUL"})
+        if shared:
+            # All queries of heads that share keys, one after the other.
+            rows = emit("Reshape", [rows], {"shape": [0, groups, -1, 0]})
+        scores = emit("MatMul", [rows, key], {"transpose_b": True})
+        if shared:
+            scores = emit("Reshape", [scores], {"shape": [0, heads, -1, 0]})
+        causal = op.attr("causal")
+        if causal != "NONE":
+            scores = _causal(emit, scores, query, key, causal)
+        unmasked: Value | None = scores
+        mask = op.get_input(3)
+        if mask is not None:
+            scores = emit("Eltwise", [scores, mask], {"mode": "ADD"})
+        weights = emit("Softmax", [scores], {"axis": -1})
+        if shared:
+            weights = emit("Reshape", [weights], {"shape": [0, groups, -1, 0]})
+        result = emit("MatMul", [weights, value], {})
+        if shared:
+            result = emit("Reshape", [result], {"shape": [0, heads, -1, 0]})
+        if op.attr("zero_without_keys"):
+            unmasked = scores
+        elif causal != "BOTTOM_RIGHT":
+            unmasked = None
+        if unmasked is not None and _may_lack_keys(op, query, key):
+            result = _zeroed(emit, result, unmasked)
+        if op.attr("tokens_first"):
+            result = emit("Transpose", [result], _SWAPPED)
+        return result
+
     def macs(self, op: Op) -> int | None:
         query, key, value = (_heads_first(op, op.input(i)) for i in range(3))
         dims = [*query, key[2], value[3]]
@@ -102,3 +143,64 @@ def _turned(op: Op, shape: Shape) -> Shape:
 
 def _fit(a: Dim, b: Dim) -> bool:
     return not (isinstance(a, int) and isinstance(b, int)) or same_dim(a, b)
+
+
+_SWAPPED = {"perm": [0, 2, 1, 3]}
+
+
+def _dim(value: Value, axis: int) -> Dim:
+    return (value.shape or (None,) * 4)[axis]
+
+
+def _causal(
+    emit: Emitter, scores: Value, query: Value, key: Value, causal: str
+) -> Value:
+    """The scores of keys that a query takes, and -infinity for the others."""
+    m, n = _dim(query, 2), _dim(key, 2)
+    if isinstance(m, int) and isinstance(n, int):
+        offset = n - m if causal == "BOTTOM_RIGHT" else 0
+        taken = np.tri(m, n, offset, dtype=bool)
+        left_out = emit.constant(np.where(taken, 0, -np.inf).astype(np.float32))
+        return emit("Eltwise", [scores, left_out], {"mode": "ADD"})
+    rows, columns = _length(emit, query), _length(emit, key)
+    last = _numbers(emit, rows)
+    if causal == "BOTTOM_RIGHT":
+        more = emit("Eltwise", [columns, rows], {"mode": "SUB"})
+        last = emit("Eltwise", [last, more], {"mode": "ADD"})
+    last = emit("Reshape", [last], {"shape": [-1, 1]})
+    inputs = [_numbers(emit, columns), last]
+    taken_then = emit("Eltwise", inputs, {"mode": "LESS_EQUAL"})
+    out = emit.constant(np.float32(-np.inf))
+    return emit("Where", [taken_then, scores, out], {})
+
+
+def _length(emit: Emitter, x: Value) -> Value:
+    cut = {"axes": [0], "begins": [2], "ends": [3], "strides": [1]}
+    return emit("StridedSlice", [emit("Shape", [x], {})], cut)
+
+
+def _numbers(emit: Emitter, length: Value) -> Value:
+    """0, 1, ... below a length."""
+    ends = [emit.constant(np.array([end], np.int32)) for end in (0, 1)]
+    return emit("Range", [ends[0], length, ends[1]], {})
+
+
+def _may_lack_keys(op: Op, query: Value, key: Value) -> bool:
+    """Whether a query may be without any key."""
+    mask = op.get_input(3)
+    if mask is not None:
+        if mask.constant is None or op.attr("causal") != "NONE":
+            return True
+        return bool(np.isneginf(mask.numpy()).all(-1).any())
+    if op.attr("causal") != "BOTTOM_RIGHT":
+        return False
+    m, n = _dim(query, 2), _dim(key, 2)
+    return not (isinstance(m, int) and isinstance(n, int) and m <= n)
+
+
+def _zeroed(emit: Emitter, result: Value, scores: Value) -> Value:
+    """Zeros for queries all of whose scores are -infinity."""
+    best = emit("Reduce", [scores], {"mode": "MAX", "axes": [3], "keep_dims": True})
+    out = emit.constant(np.float32(-np.inf))
+    nothing = emit("Eltwise", [best, out], {"mode": "EQUAL"})
+    return emit("Where", [nothing, emit.constant(np.float32(0)), result], {})

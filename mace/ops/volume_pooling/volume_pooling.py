@@ -11,11 +11,20 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import Bounds, BoundsOf, OpRules, OutputType, hull
+from mace.python.tools.ir.graph import Op, Value
+from mace.python.tools.ir.layout import to_channels_first, to_channels_last
+from mace.python.tools.ir.op_rules import (
+    Bounds,
+    BoundsOf,
+    Emitter,
+    OpRules,
+    OutputType,
+    hull,
+)
 from mace.python.tools.ir.op_rules.axes import of_images
+from mace.python.tools.ir.op_rules.volumes import RANK, pooled, pooled_in_order
 from mace.python.tools.ir.op_rules.windows import Axis
-from mace.python.tools.ir.shapes import format_shape
+from mace.python.tools.ir.shapes import format_shape, static
 
 _AXES = 3
 
@@ -57,6 +66,16 @@ class VolumePooling(OpRules):
     def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
         # A window that lies in the padding alone has the result 0.
         return hull((known(op.input(0)), (0.0, 0.0)))
+
+    def expand(self, op: Op, emit: Emitter) -> Value:
+        """Windows over images; see `ir/op_rules/volumes.py`."""
+        x = op.input(0)
+        attrs = {name: op.attr(name) for name in ("ceil_mode", "count_include_pad")}
+        if static((x.shape or (None,))[1:]) is not None:
+            return pooled_in_order(emit, x, op.attr("mode"), _axes(op), attrs)
+        x = emit("Transpose", [x], {"perm": to_channels_last(RANK)})
+        result = pooled(emit, x, op.attr("mode"), _axes(op), attrs)
+        return emit("Transpose", [result], {"perm": to_channels_first(RANK)})
 
     def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
         return of_images(axes)

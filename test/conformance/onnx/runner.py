@@ -42,6 +42,7 @@ from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat, Graph
 from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
+from mace.python.tools.ir.target import Target
 from mace.python.tools.passes.manager import optimize
 from test.conformance.onnx.cases import Array, Case
 
@@ -86,6 +87,11 @@ class Result:
     types: frozenset[str] = frozenset()
 
 
+_CPU = Target(("CPU",))
+# What becomes an operator that other devices lack.
+_COMPOSITES = frozenset({"Attention", "AveragePool", "LpPool", "MaxPool"})
+
+
 class Chosen:
     """Runs graphs by an executor, and counts them.
 
@@ -124,10 +130,11 @@ def run_case(case: Case, executors: Mapping[str, Executor]) -> Result:
     passed = 0
     types: set[str] = set()
     # With operators that only the CPU has, and without.
-    ways = (False, True) if "Attention" in case.op_types else (False,)
-    for frozen, cpu_floats in itertools.product(_variants(case), ways):
+    targets = (Target(), _CPU) if _COMPOSITES & set(case.op_types) else (Target(),)
+    for frozen, target in itertools.product(_variants(case), targets):
         try:
-            graph = _import(case, frozen, cpu_floats)
+            graph = _import(case, frozen)
+            graph.target = target
         except MaceError as error:
             reasons.append(str(error))
             if MALFORMED in str(error):
@@ -206,7 +213,7 @@ def _input(case: Case, index: int) -> Array:
     return array
 
 
-def _import(case: Case, frozen: frozenset[int], cpu_floats: bool) -> Graph:
+def _import(case: Case, frozen: frozenset[int]) -> Graph:
     model = onnx.ModelProto()
     model.CopyFrom(case.model)
     names = [value.name for value in model.graph.input]
@@ -231,7 +238,7 @@ def _import(case: Case, frozen: frozenset[int], cpu_floats: bool) -> Graph:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.onnx"
         path.write_bytes(model.SerializeToString())
-        request = ImportRequest(case.name, path, inputs, outputs, cpu_floats=cpu_floats)
+        request = ImportRequest(case.name, path, inputs, outputs)
         return import_model(request)
 
 

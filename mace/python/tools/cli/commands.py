@@ -59,6 +59,11 @@ def execute(args: argparse.Namespace) -> int:
 def inspect(args: argparse.Namespace) -> int:
     """Says what models are."""
     options = inspect_options(args)
+    from mace.python.tools.inspection.converted import are_converted, inspect_converted
+
+    if are_converted(args.files):
+        inspect_converted(args.files, options)
+        return 0
     loaded = _load(args, keep_open=True)
     from mace.python.tools.inspection.inspect import inspect_deployment
 

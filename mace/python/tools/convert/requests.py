@@ -30,8 +30,12 @@ from mace.python.tools.ir.shapes import (
     product,
     to_ints,
 )
+from mace.python.tools.ir.target import Target
 
 _LOG = logging.getLogger(__name__)
+
+# As the catalogue calls them; accelerators have no operators of their own.
+_DEVICES = {Runtime.DSP: "HEXAGON"}
 
 
 def import_request(
@@ -57,11 +61,20 @@ def import_request(
             OutputSpec(info.name, DataFormat(info.data_format.value), info.data_type)
             for info in subgraph.outputs
         ),
-        cpu_floats=not (model.quantize or model.quantize_dynamic)
-        and all(
-            part.runtime is Runtime.CPU and not part.data_type.computes_in_half
-            for part in model.subgraphs
-        ),
+    )
+
+
+def target_of(model: ModelConfig) -> Target:
+    """What the deployment makes a model for."""
+    devices = {
+        _DEVICES.get(device, device.name): None
+        for part in model.subgraphs
+        for device in part.runtime.devices
+    }
+    return Target(
+        devices=tuple(devices),
+        floats=model.whole.data_type.arithmetic,
+        integers=model.quantize or model.quantize_dynamic,
     )
 
 

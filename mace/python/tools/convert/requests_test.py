@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.config.load import load_deployment_text
-from mace.python.tools.convert.requests import check_states, import_request
+from mace.python.tools.convert.requests import check_states, target_of
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.ir import DataFormat, DataType, GraphBuilder
+from mace.python.tools.ir.target import Target
 
 _DEPLOYMENT = """
 library_name: net
@@ -34,15 +35,16 @@ models:
 @pytest.mark.parametrize(
     ("runtime", "data_type", "more", "expected"),
     [
-        ("cpu", "fp32_fp32", "", True),
-        ("cpu", "fp16_fp32", "", True),
-        ("cpu", "bf16_bf16", "", False),
-        ("cpu+gpu", "fp32_fp32", "", False),
-        ("cpu", "fp32_fp32", "quantize_dynamic: 1", False),
+        ("cpu", "fp32_fp32", "", Target(("CPU",))),
+        ("cpu", "fp16_fp32", "", Target(("CPU",))),
+        ("cpu", "bf16_bf16", "", Target(("CPU",), DataType.BFLOAT16)),
+        ("cpu+gpu", "fp32_fp32", "", Target(("CPU", "GPU"))),
+        ("dsp", "fp32_fp32", "quantize: 1", Target(("HEXAGON",), integers=True)),
+        ("cpu", "fp32_fp32", "quantize_dynamic: 1", Target(("CPU",), integers=True)),
     ],
 )
-def test_whether_the_cpu_alone_computes_in_float32(
-    runtime: str, data_type: str, more: str, expected: bool, tmp_path: Path
+def test_what_a_model_is_made_for(
+    runtime: str, data_type: str, more: str, expected: Target, tmp_path: Path
 ) -> None:
     path = tmp_path / "net.onnx"
     path.touch()
@@ -51,7 +53,7 @@ def test_whether_the_cpu_alone_computes_in_float32(
     )
     deployment = load_deployment_text(text, tmp_path / "net.yml")
     (model,) = deployment.models.values()
-    assert import_request(model, path, None).cpu_floats == expected
+    assert target_of(model) == expected
 
 
 def test_states_are_told_in_the_users_order(tmp_path: Path) -> None:

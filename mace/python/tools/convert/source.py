@@ -19,6 +19,7 @@ from mace.python.tools.convert.requests import (
     check_states,
     import_request,
     subgraph_specs,
+    target_of,
 )
 from mace.python.tools.convert.scaled_inputs import scale_inputs
 from mace.python.tools.errors import MaceError
@@ -157,7 +158,7 @@ def _import(
         raise in_words_for(model, error) from error
     except UnknownTensorError as error:
         raise ImportModelError(f"{error}{_borders(source)}") from error
-    graph.cpu_floats = request.cpu_floats
+    graph.target = target_of(model)
     before = len(graph.ops)
     scale_inputs(graph, model.whole.inputs, model.name)
     if len(model.subgraphs) > 1:

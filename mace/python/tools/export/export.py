@@ -187,6 +187,7 @@ def export_model(
             for name, becomes in options.states.items()
         ],
         subgraphs=[proto.Subgraph(name=name) for name in graph.subgraphs],
+        devices=graph.target.devices,
     )
     return Exported(model, data.size, written)
 

@@ -96,6 +96,7 @@ class ModelFile:
         inputs: that the application gives.
         graph_linked, data_linked: `mace_run` contains it.
         producer: the program that wrote it, with its version.
+        devices: the kinds of devices that it was made for.
         source_sha256: of the files it was converted from; empty if unknown.
         external_sha256: of files that the first of these names, by their path
             relative to its folder.
@@ -114,6 +115,7 @@ class ModelFile:
     external_sha256: Mapping[str, str] = field(default_factory=dict)
     states: tuple[StateInfo, ...] = ()
     producer: str = ""
+    devices: tuple[str, ...] = ()
 
     @property
     def converter_version(self) -> str:
@@ -183,6 +185,7 @@ def read_model_file(places: ModelPlaces, source: Sequence[str] = ()) -> ModelFil
             if tensor.name in becomes
         ),
         producer=message.producer,
+        devices=tuple(message.devices),
     )
 
 

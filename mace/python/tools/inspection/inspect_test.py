@@ -88,3 +88,24 @@ def test_the_conversion_finds_shapes_of_outputs(
     lines = capsys.readouterr().out.splitlines()
     assert lines[3].split(maxsplit=3) == ["output", "y", "float32", "[N, 2]"]
     assert lines[4].split(maxsplit=3) == ["output", "z", "float32", "[?, 3]"]
+
+
+def test_a_converted_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    build = f"--build_dir={tmp_path}"
+    flags = ["--dims=N=-1", build]
+    assert main(["convert", str(_DIGITS / "digits.onnx"), *flags]) == 0
+    capsys.readouterr()
+    graph = tmp_path / "digits/model/digits.pb"
+    assert main(["inspect", str(graph)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert f"{graph} (a MACE model, 0.1 MB; mace-converter " in lines[0]
+    image = ["input", "image", "float32", "[?, 1, 8, 8]", "NCHW"]
+    assert lines[1].replace(", ", ",").split() == [w.replace(", ", ",") for w in image]
+    assert lines[3].startswith("  operators  6: 3 Conv2D, ")
+    assert lines[4].startswith("  made for   CPU; ")
+    assert main(["inspect", str(graph), "--format=json"]) == 0
+    (model,) = json.loads(capsys.readouterr().out)["models"]
+    assert model["devices"] == ["CPU"] and model["operators"]["Conv2D"] == 3
+    graph.with_suffix(".data").unlink()
+    assert main(["inspect", str(graph)]) == 2
+    assert "digits.data does not exist" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from mace.python.tools.ir.shapes import format_shape
 from mace.python.tools.wording import counted
 
 # Raised when a member changes its meaning.
-_VERSION = 1
+VERSION = 1
 
 
 def inspection_text(inspections: Sequence[Inspection]) -> str:
@@ -29,7 +29,7 @@ def inspection_text(inspections: Sequence[Inspection]) -> str:
 
 def inspection_json(inspections: Sequence[Inspection]) -> str:
     """All models as one JSON object."""
-    data = {"version": _VERSION, "models": [_json(item) for item in inspections]}
+    data = {"version": VERSION, "models": [_json(item) for item in inspections]}
     return json.dumps(data, indent=1, allow_nan=False) + "\n"
 
 
@@ -46,7 +46,7 @@ def _model(inspection: Inspection) -> Iterator[str]:
         yield "  " + "  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip()
     count = sum(about.operators.values())
     yield f"  nodes  {count}: " + ", ".join(
-        f"{number} {name}" for name, number in _by_count(about.operators)
+        f"{number} {name}" for name, number in by_count(about.operators)
     )
     if check.operators is None:
         refused = check.count(Outcome.REFUSED)
@@ -63,7 +63,8 @@ def _model(inspection: Inspection) -> Iterator[str]:
         yield f"  computes {macs / 1e6:.1f} million multiply-accumulates"
 
 
-def _by_count(operators: Mapping[str, int]) -> list[tuple[str, int]]:
+def by_count(operators: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The most frequent first."""
     return sorted(operators.items(), key=lambda item: (-item[1], item[0]))
 
 
@@ -95,7 +96,7 @@ def _json(inspection: Inspection) -> dict[str, Any]:
         "image_order": about.image_order.value,
         "inputs": [_tensor_json(tensor) for tensor in about.inputs],
         "outputs": [_tensor_json(tensor) for tensor in inspection.outputs],
-        "nodes": dict(_by_count(about.operators)),
+        "nodes": dict(by_count(about.operators)),
         "operators": check.operators,
         "macs": _macs(inspection),
     }

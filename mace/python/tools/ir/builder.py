@@ -80,6 +80,13 @@ class GraphBuilder:
         self.counted = CountedValues()
         self._types: Callable[[], Sequence[DataType | None]] = tuple
 
+    @classmethod
+    def of(cls, graph: Graph) -> GraphBuilder:
+        """Adds to a graph that is there."""
+        builder = cls(graph.name, graph.framework)
+        builder.graph = graph
+        return builder
+
     @contextmanager
     def results_of(
         self, types: Callable[[], Sequence[DataType | None]]

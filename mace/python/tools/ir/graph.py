@@ -17,6 +17,7 @@ from mace.python.tools.ir.node import (
     normalize_attribute,
 )
 from mace.python.tools.ir.shapes import Shape
+from mace.python.tools.ir.target import Target
 
 __all__ = ["DataFormat", "Graph", "GraphError", "Op", "Value", "normalize_attribute"]
 
@@ -36,8 +37,7 @@ class Graph:
             empty if the graph is one. See `subgraphs`.
         external_files: what the model's file names besides itself and constants
             were read from, relative to its folder.
-        cpu_floats: whether it computes in float32 on the CPU alone: then there may be
-            operators that other devices and types lack.
+        target: what it is made for.
     """
 
     def __init__(self, name: str, framework: str) -> None:
@@ -48,7 +48,7 @@ class Graph:
         self.formats: dict[str, DataFormat] = {}
         self.subgraphs: tuple[str, ...] = ()
         self.external_files: tuple[str, ...] = ()
-        self.cpu_floats = False
+        self.target = Target()
         self._ops: dict[Op, None] = {}
         self._values: dict[str, Value] = {}
         self._op_names: set[str] = set()
@@ -58,7 +58,7 @@ class Graph:
         made = Graph(self.name, self.framework)
         made.formats, made.subgraphs = dict(self.formats), self.subgraphs
         made.external_files = self.external_files
-        made.cpu_floats = self.cpu_floats
+        made.target = self.target
         for value in self._values.values():
             twin = made.add_value(value.name, value.dtype, value.shape)
             twin.constant = value.constant

@@ -1,6 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes one Attention of two products with a softmax between them, for the CPU.
+"""Makes one Attention of two products with a softmax between them, where the devices
+of the model have it.
 
 The scores, queries or keys may be multiplied by constants, and a mask may be added.
 Transposes that move heads before tokens, and back, become part of the operator.
@@ -25,6 +26,7 @@ from mace.python.tools.passes.match import (
     scalar,
 )
 
+_ATTENTION = "Attention"
 _HEADS_FIRST = (0, 2, 1, 3)
 _RANK = 4
 # Scores of keys that are left out are at most this.
@@ -39,7 +41,7 @@ class FuseAttention(Pass):
 
     def run(self, graph: Graph) -> int:
         count = 0
-        if not graph.cpu_floats:
+        if not graph.target.takes(_ATTENTION):
             return count
         for op in graph.ops:
             if op in graph and op.type == "MatMul":
@@ -251,13 +253,13 @@ def _replace(graph: Graph, found: _Found) -> None:
     masks = [] if found.mask is None else [_of_four(graph, found.mask)]
     if tokens_first is not None:
         sources, back = tokens_first
-        graph.replace_op(back, "Attention", [*sources, *masks], attrs)
+        graph.replace_op(back, _ATTENTION, [*sources, *masks], attrs)
         return
     key = found.key
     if found.key_perm != (0, 1, 2, 3):
         key = _turned(graph, key, found.key_perm)
     graph.replace_op(
-        found.result, "Attention", [found.query, key, found.value, *masks], attrs
+        found.result, _ATTENTION, [found.query, key, found.value, *masks], attrs
     )
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from mace.python.tools.ir import DataType, Graph, GraphBuilder, Value
 from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.target import Target
 from mace.python.tools.passes.testing import Build, rewrite, types
 
 _TURN = {"perm": [0, 2, 1, 3]}
@@ -43,9 +44,12 @@ def _attention(
     return builder.one("MatMul", [weights, value])
 
 
-def _rewritten(build: Any, cpu_floats: bool = True) -> Graph:
+_CPU = Target(("CPU",))
+
+
+def _rewritten(build: Any, target: Target = _CPU) -> Graph:
     def with_flag(builder: GraphBuilder, rng: np.random.Generator) -> None:
-        builder.graph.cpu_floats = cpu_floats
+        builder.graph.target = target
         build(builder)
 
     made: Build = with_flag
@@ -228,4 +232,4 @@ def test_only_for_the_cpu_in_float32() -> None:
         inputs = _inputs(builder, [(2, 3, 5, 4), (2, 3, 6, 4), (2, 3, 6, 7)])
         builder.output(_attention(builder, inputs), "y")
 
-    assert "Attention" not in types(_rewritten(build, cpu_floats=False))
+    assert "Attention" not in types(_rewritten(build, target=Target(("CPU", "GPU"))))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mace.python.tools.ir import DataFormat, Graph
+from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.op_rules.images import DATA_FORMAT
 
 
@@ -34,7 +35,17 @@ def _channels_last(graph: Graph) -> list[str]:
     return problems
 
 
+def _no_composites(graph: Graph) -> list[str]:
+    """No operator is left that a device lacks and simpler ones can replace."""
+    return [
+        f"{op.name} is still a {op.type}"
+        for op in graph.ops
+        if not graph.target.takes(op.type) and rules_of(op.type).is_composite
+    ]
+
+
 INVARIANTS: dict[str, Callable[[Graph], list[str]]] = {
     "no_identities": _no_identities,
     "channels_last": _channels_last,
+    "no_composites": _no_composites,
 }

@@ -4,34 +4,28 @@
 
 A convolution over the depth is one over channels: the slices of the input that a slice
 of the output reads become the channels of one image. It costs a copy of the input for
-each place of the filter along the depth, and multiplies at the speed of images. A
-window of pooling is a window over height and width, then one over the depth.
+each place of the filter along the depth, and multiplies at the speed of images.
 """
 
 from __future__ import annotations
 
-import functools
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.op_rules import windows
+from mace.python.tools.ir.op_rules.base import Make
+from mace.python.tools.ir.op_rules.volumes import Product, images_of, reshaped
 from mace.python.tools.ir.shapes import END
 
-# Makes an operator from its type, inputs and attributes.
-Make = Callable[[str, "Sequence[Value | None]", "Mapping[str, Any]"], Value]
-
 DEPTH = 0  # the position in a list of sizes
-# A dimension of another shape: the product of the lengths of these axes.
-_Lengths = Sequence["tuple[Value, int]"]
 
 
 @dataclass(frozen=True)
-class Axis:
+class Axis(windows.Axis):
     """A window along one axis.
 
     Attributes:
@@ -39,17 +33,7 @@ class Axis:
         added: outputs that a transposed convolution adds at the end.
     """
 
-    kernel: int
-    stride: int = 1
-    dilation: int = 1
-    before: int = 0
-    after: int = 0
     added: int = 0
-
-    @property
-    def extent(self) -> int:
-        """Elements from the first to the last of the window."""
-        return (self.kernel - 1) * self.dilation + 1
 
     def padded_same(self, length: int, upper: bool) -> Axis:
         """With the padding for which outputs are inputs divided by the stride."""
@@ -111,7 +95,7 @@ def convolved(
     x = _padded(make, x, along.before, along.after)
     starts = [k * along.dilation for k in range(along.kernel)]
     slices = _joined(make, x, starts, max(starts), along.stride, groups)
-    images = _images(make, slices)
+    images = images_of(make, slices)
     attrs = {
         "strides": [down.stride, across.stride],
         "dilations": [down.dilation, across.dilation],
@@ -143,11 +127,11 @@ def convolved_back(
     if along.stride > 1:
         # Slices of 0 between those of the input.
         wide = make("ExpandDims", [x], {"axes": [2]})
-        line: list[_Lengths] = [[(wide, axis)] for axis in range(3)]
+        line: list[Product] = [[(wide, axis)] for axis in range(3)]
         line.append([(wide, 3), (wide, 4), (wide, 5)])
         gaps = [0, 0, 0, 0, 0, along.stride - 1, 0, 0]
         apart = make("Pad", [reshaped(make, wide, line)], {"pads": gaps})
-        slices: _Lengths = [(apart, 1), (apart, 2)]
+        slices: Product = [(apart, 1), (apart, 2)]
         x = reshaped(
             make, apart, [[(x, 0)], slices, *([(x, axis)] for axis in (2, 3, 4))]
         )
@@ -158,7 +142,7 @@ def convolved_back(
     x = _padded(make, x, first, missing)
     last = first + missing - more
     volumes = _joined(make, x, starts, last, 1, groups)
-    images = _images(make, volumes)
+    images = images_of(make, volumes)
     attrs = {
         "strides": [down.stride, across.stride],
         "dilations": [down.dilation, across.dilation],
@@ -190,7 +174,7 @@ def convolved_apart(
         bias: of each filter, or nothing.
     """
     along, down, across = window
-    images = _images(make, x)
+    images = images_of(make, x)
     attrs = {
         "strides": [down.stride, across.stride],
         "dilations": [down.dilation, across.dilation],
@@ -200,11 +184,12 @@ def convolved_apart(
     }
     inputs = [images, filters] if bias is None else [images, filters, bias]
     images = make("Deconv2D", inputs, attrs)
-    outputs = _length(images, 3)
+    outputs = (images.shape or (None,) * 4)[3]
+    assert isinstance(outputs, int)
     parts = [0, 0, 0, along.kernel, outputs // along.kernel]
     slices = make("Reshape", [images], {"shape": parts})
     slices = make("Transpose", [slices], {"perm": [0, 3, 1, 2, 4]})
-    rest: list[_Lengths] = [[(slices, axis)] for axis in (2, 3, 4)]
+    rest: list[Product] = [[(slices, axis)] for axis in (2, 3, 4)]
     return reshaped(make, slices, [[(x, 0)], [(x, 1), (slices, 1)], *rest])
 
 
@@ -222,85 +207,6 @@ def image_filter(constant: Constant) -> Constant:
     out, channels, depth, height, width = constant.shape
     shape = (out, height, width, depth * channels)
     return constant.moved(lambda a: a.transpose(0, 3, 4, 2, 1).reshape(shape), shape)
-
-
-def pooled(
-    make: Make, x: Value, mode: str, window: Sequence[Axis], attrs: Mapping[str, Any]
-) -> Value:
-    """The largest elements or means of windows; `attrs`: of the operator Pooling."""
-    along, down, across = window
-    images = make(
-        "Pooling", [_images(make, x)], {**_pool_attrs(mode, down, across), **attrs}
-    )
-    pixels: _Lengths = [(images, 1), (images, 2)]
-    lines = reshaped(make, images, [[(x, 0)], [(x, 1)], pixels, [(images, 3)]])
-    lines = make("Pooling", [lines], {**_pool_attrs(mode, along, Axis(1)), **attrs})
-    rest: list[_Lengths] = [[(images, axis)] for axis in (1, 2, 3)]
-    return reshaped(make, lines, [[(x, 0)], [(lines, 1)], *rest])
-
-
-def pooled_in_order(
-    make: Make,
-    x: Value,
-    mode: str,
-    window: Sequence[Axis],
-    attrs: Mapping[str, Any],
-    cpu_floats: bool,
-) -> Value:
-    """The same of [N, C, D, H, W].
-
-    Args:
-        make, x, mode, window, attrs: as of `pooled`.
-        cpu_floats: as of `Graph`: only then there is an operator for it.
-    """
-    if cpu_floats:
-        lists = {
-            "kernels": [axis.kernel for axis in window],
-            "strides": [axis.stride for axis in window],
-            "dilations": [axis.dilation for axis in window],
-            "pads": [*(a.before for a in window), *(a.after for a in window)],
-        }
-        return make("VolumePooling", [x], {"mode": mode, **lists, **attrs})
-    return _pooled_as_images(make, x, mode, window, attrs)
-
-
-def _pooled_as_images(
-    make: Make, x: Value, mode: str, window: Sequence[Axis], attrs: Mapping[str, Any]
-) -> Value:
-    """A window over depth and height, for which the width takes the place of the
-    channels, then one over the width. Only the results of the first one are transposed,
-    which are often much smaller than the input.
-    """
-    sizes = list(sizes_of(x))
-    images = make("Reshape", [x], {"shape": [-1, *sizes[1:]]})
-    images = make("Pooling", [images], {**_pool_attrs(mode, *window[:2]), **attrs})
-    sizes[1:3] = _length(images, 1), _length(images, 2)
-    rows = make("Reshape", [images], {"shape": [-1, sizes[3]]})
-    columns = make("Transpose", [rows], {"perm": [1, 0]})
-    columns = make("Reshape", [columns], {"shape": [1, sizes[3], 1, -1]})
-    pooling = {**_pool_attrs(mode, window[2], Axis(1)), **attrs}
-    columns = make("Pooling", [columns], pooling)
-    sizes[3] = _length(columns, 1)
-    columns = make("Reshape", [columns], {"shape": [sizes[3], -1]})
-    rows = make("Transpose", [columns], {"perm": [1, 0]})
-    return make("Reshape", [rows], {"shape": [-1, *sizes]})
-
-
-def _length(value: Value, axis: int) -> int:
-    length = (value.shape or (None,) * (axis + 1))[axis]
-    assert isinstance(length, int)
-    return length
-
-
-def _pool_attrs(mode: str, down: Axis, across: Axis) -> dict[str, Any]:
-    return {
-        "mode": mode,
-        "kernels": [down.kernel, across.kernel],
-        "strides": [down.stride, across.stride],
-        "dilations": [down.dilation, across.dilation],
-        "padding": "EXPLICIT",
-        "pads": [down.before, across.before, down.after, across.after],
-    }
 
 
 def _padded(make: Make, x: Value, before: int, after: int) -> Value:
@@ -340,40 +246,7 @@ def _joined(
     return make("Reshape", [joined], {"shape": [0, 0, 0, 0, len(starts) * channels]})
 
 
-def _images(make: Make, x: Value) -> Value:
-    """The slices of volumes, one after the other."""
-    rest: list[_Lengths] = [[(x, axis)] for axis in (2, 3, 4)]
-    return reshaped(make, x, [[(x, 0), (x, 1)], *rest])
-
-
 def _volumes(make: Make, images: Value, like: Value) -> Value:
     """Volumes of as many slices as others, of images one after the other."""
-    rest: list[_Lengths] = [[(images, axis)] for axis in (1, 2, 3)]
+    rest: list[Product] = [[(images, axis)] for axis in (1, 2, 3)]
     return reshaped(make, images, [[(like, 0)], [(like, 1)], *rest])
-
-
-def reshaped(make: Make, x: Value, lengths: Sequence[_Lengths]) -> Value:
-    """A value in another shape. What is open is computed, unless it is what is left."""
-
-    def known(product: _Lengths) -> int:
-        dims = [(value.shape or (None,) * (axis + 1))[axis] for value, axis in product]
-        fixed = [dim for dim in dims if isinstance(dim, int)]
-        return math.prod(fixed) if len(fixed) == len(dims) else -1
-
-    def computed(value: Value, axis: int) -> Value:
-        cut = {"axes": [0], "begins": [axis], "ends": [axis + 1], "strides": [1]}
-        return make("StridedSlice", [make("Shape", [value], {})], cut)
-
-    shape = [known(product) for product in lengths]
-    if min(shape) > 0:
-        shape[0] = -1  # as many as a run has
-    if shape.count(-1) <= 1:
-        return make("Reshape", [x], {"shape": shape})
-    parts = []
-    for product in lengths:
-        factors = [computed(value, axis) for value, axis in product]
-        multiply = {"mode": "MUL"}
-        parts.append(
-            functools.reduce(lambda a, b: make("Eltwise", [a, b], multiply), factors)
-        )
-    return make("Reshape", [x, make("Concat", parts, {"axis": 0})], {})

@@ -35,11 +35,13 @@ class Recognised:
         what: for messages, ``an ONNX model``.
         platform: whose models are such files; None: it is not a model.
         advice: what to do with a file that is not a model.
+        is_converted: it is the graph of a model that MACE has converted.
     """
 
     what: str
     platform: Platform | None = None
     advice: str = ""
+    is_converted: bool = False
 
 
 _FRAMEWORKS = {
@@ -164,7 +166,9 @@ def _message(buffer: Buffer) -> Recognised | None:
     if {(3, _BYTES), (6, _BYTES), (8, _VARINT)} <= kinds:
         # producer, operators and data_size.
         return Recognised(
-            "a model that MACE has converted", advice="name the original model"
+            "a model that MACE has converted",
+            advice="name the original model",
+            is_converted=True,
         )
     if kinds == {(1, _VARINT), (2, _BYTES)}:
         return _of(Platform.TENSORFLOW)  # the graph of a SavedModel

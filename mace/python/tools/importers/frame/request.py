@@ -59,7 +59,6 @@ class ImportRequest:
         journal: is told what became of each node.
         check_all: import what follows refused nodes too, where the framework tells the
             types and shapes of their outputs. The import fails all the same.
-        cpu_floats: whether the model computes in float32 on the CPU alone (`Graph`).
     """
 
     name: str
@@ -69,7 +68,6 @@ class ImportRequest:
     weight_path: Path | None = None
     journal: Journal = field(default_factory=Journal)
     check_all: bool = False
-    cpu_floats: bool = False
 
 
 def user_to_framework(

@@ -89,7 +89,6 @@ class _GraphImporter:
         self._reader = reader
         self._types = types
         self._builder = GraphBuilder(request.name, "onnx")
-        self._builder.graph.cpu_floats = request.cpu_floats
         self._values: dict[str, Known] = {}
         self._unknown: set[str] = set()
         self._unsupported = UnsupportedNodes(str(request.model_path), request.journal)

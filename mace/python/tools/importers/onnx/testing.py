@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,13 +112,11 @@ def import_proto(
     inputs: Mapping[str, Array],
     outputs: Sequence[str],
     folder: Path,
-    cpu_floats: bool = False,
 ) -> Graph:
-    """Imports a model through a file; `cpu_floats`: as of `Graph`."""
+    """Imports a model through a file."""
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
-    request = request_for(path, inputs, outputs)
-    return import_model(replace(request, cpu_floats=cpu_floats))
+    return import_model(request_for(path, inputs, outputs))
 
 
 def run_mace(

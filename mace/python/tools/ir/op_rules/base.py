@@ -8,7 +8,7 @@ import abc
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Optional
+from typing import Any, ClassVar, Optional, Protocol
 
 import numpy as np
 
@@ -38,6 +38,22 @@ FIVE_WIDE = "FiveWide"
 # Types of few bits, in which not all operators compute, and those that hold them.
 NARROW_TYPES = frozenset({DataType.BOOL, DataType.INT8, DataType.UINT8})
 WIDE_TYPES = (DataType.INT32, DataType.FLOAT32)
+
+
+# Makes an operator from its type, inputs and attributes.
+Make = Callable[[str, "Sequence[Value | None]", "Mapping[str, Any]"], Value]
+
+
+class Emitter(Protocol):
+    """Adds operators in the place of another one."""
+
+    def __call__(
+        self, op_type: str, inputs: Sequence[Value | None], attrs: Mapping[str, Any], /
+    ) -> Value:
+        """The result of a new operator."""
+
+    def constant(self, array: Array) -> Value:
+        """A new constant, in a type that MACE computes in."""
 
 
 @dataclass(frozen=True)
@@ -304,3 +320,16 @@ class OpRules(abc.ABC):
             inputs: an array for each port, None where the elements are not known.
         """
         return None
+
+    @property
+    def is_composite(self) -> bool:
+        """Whether simpler operators can take its place (`expand`)."""
+        return type(self).expand is not OpRules.expand
+
+    def expand(self, op: Op, emit: Emitter) -> Value:
+        """The result of simpler operators that compute the same.
+
+        The converter asks for it if one of the devices that the model is made for
+        (`Target`) lacks the operator. Without this rule, that device hands it over.
+        """
+        raise NotImplementedError(f"{op.type} is no composite")

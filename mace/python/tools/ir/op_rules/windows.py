@@ -22,10 +22,10 @@ class Axis:
     """The windows along one axis: length, distance, padding."""
 
     kernel: int
-    stride: int
-    dilation: int
-    before: int
-    after: int
+    stride: int = 1
+    dilation: int = 1
+    before: int = 0
+    after: int = 0
 
     @property
     def extent(self) -> int:

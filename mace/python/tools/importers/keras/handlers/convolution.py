@@ -9,7 +9,6 @@ from typing import Any
 
 from mace.python.tools.importers.emit.volumes import (
     Axis,
-    Make,
     convolved,
     convolved_back,
     image_filter,
@@ -27,6 +26,7 @@ from mace.python.tools.importers.keras.layer import Layer
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.op_rules import Make
 
 
 def channels_last(layer: Layer) -> None:

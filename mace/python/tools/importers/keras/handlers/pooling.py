@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mace.python.tools.importers.emit.volumes import Axis, pooled, sizes_of
+from mace.python.tools.importers.emit.volumes import Axis, sizes_of
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import HANDLERS, Context
 from mace.python.tools.importers.keras.handlers.convolution import (
@@ -15,6 +15,7 @@ from mace.python.tools.importers.keras.handlers.convolution import (
     padding_of,
 )
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.op_rules.volumes import pooled
 
 
 @HANDLERS.register(

@@ -20,6 +20,7 @@ from mace.python.tools.importers.pytorch.testing import (
 )
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.target import Target
 from mace.python.tools.passes.manager import optimize
 
 _KEPT = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1]], bool)
@@ -75,7 +76,7 @@ def test_it_is_one_operator_on_the_cpu(
     wide = np.ascontiguousarray(np.broadcast_to(_mask(kind), (2, 1, 3, 4)))
     spec = _attention(wide, constant)
     graph = import_spec(spec, tmp_path)
-    graph.cpu_floats = True
+    graph.target = Target(("CPU",))
     optimize(graph)
     types = {op.type for op in graph.ops}
     assert "Attention" in types

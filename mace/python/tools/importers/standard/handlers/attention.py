@@ -1,9 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Attention as one operator, for models that the CPU computes in float32.
+"""Attention as one operator.
 
-Of other models, and in the forms that are refused here, the operators that the
-specification has for it take its place.
+In the forms that are refused here, the operators that the specification has for it take
+its place.
 """
 
 from __future__ import annotations
@@ -74,8 +74,6 @@ def _attention(node: Node) -> None:
 
 
 def _refuse_other_forms(node: Node) -> None:
-    if not node.builder.graph.cpu_floats:
-        raise UnsupportedNodeError("it is for the CPU alone, in float32")
     if node.real("softcap", 0.0) != 0:
         raise UnsupportedNodeError("softcap is not 0")
     for side in ("left_window_size", "right_window_size"):

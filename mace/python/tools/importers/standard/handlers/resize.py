@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.emit.volumes import reshaped
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers.crop import crop_and_resize
 from mace.python.tools.importers.standard.lengths import Lengths
 from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.importers.standard.window import NCHW
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.op_rules.volumes import reshaped
 from mace.python.tools.ir.shapes import Shape, format_shape
 
 # The operator set in which Resize got coordinates, and sizes instead of scales.

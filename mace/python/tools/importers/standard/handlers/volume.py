@@ -17,8 +17,6 @@ from mace.python.tools.importers.emit.volumes import (
     convolved_apart,
     convolved_back,
     image_filter,
-    pooled,
-    pooled_in_order,
     sizes_of,
 )
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
@@ -27,9 +25,8 @@ from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.layout import to_channels_first, to_channels_last
 from mace.python.tools.ir.op_rules import rules_of
-from mace.python.tools.ir.shapes import static
+from mace.python.tools.ir.op_rules.volumes import RANK, pooled
 
-RANK = 5
 # Operators between a convolution and its pooling: a sum, an activation, ...
 _MOST_STEPS = 8
 _SPATIAL = RANK - 2
@@ -80,9 +77,14 @@ def convolve_back(node: Node, constant: Constant, groups: int) -> None:
 def pool(node: Node, x: Value, mode: str, attrs: dict[str, bool]) -> Value:
     """MaxPool or AveragePool of a value; `attrs`: of the operator Pooling."""
     window = windows(node, x)
-    cpu_floats = node.builder.graph.cpu_floats
-    if not _comes_channels_last(x) and (cpu_floats or static(x.shape) is not None):
-        return pooled_in_order(node.make, x, mode, window, attrs, cpu_floats)
+    if not _comes_channels_last(x):
+        lists = {
+            "kernels": [axis.kernel for axis in window],
+            "strides": [axis.stride for axis in window],
+            "dilations": [axis.dilation for axis in window],
+            "pads": [*(a.before for a in window), *(a.after for a in window)],
+        }
+        return node.make("VolumePooling", [x], {"mode": mode, **lists, **attrs})
     turned = node.make("Transpose", [x], {"perm": to_channels_last(RANK)})
     result = pooled(node.make, turned, mode, window, attrs)
     return node.make("Transpose", [result], {"perm": to_channels_first(RANK)})

@@ -10,11 +10,9 @@ from typing import Any
 
 from mace.python.tools.importers.emit.volumes import (
     Axis,
-    Make,
     convolved,
     convolved_back,
     image_filter,
-    pooled,
     sizes_of,
 )
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
@@ -22,6 +20,8 @@ from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.layout import to_channels_first, to_channels_last
+from mace.python.tools.ir.op_rules import Make
+from mace.python.tools.ir.op_rules.volumes import pooled
 
 _RANK = 5
 
