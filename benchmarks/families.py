@@ -13,10 +13,12 @@ inputs and outputs of the ONNX file, and runs `converter.py convert` and
 passes with a cosine similarity of 0.99999; integers must be equal. Where ONNX Runtime
 lacks an operator, PyTorch's own outputs are compared. With `--dynamic`, this is done
 with open dimensions, for the families that name lengths: one conversion, three runs.
- The table shows the first message
-of what does not work. A network that PyTorch cannot export, or for which it writes a
-file that ONNX Runtime takes for invalid, does not count. Exports are kept in
-`build/benchmarks/families`; the exit status is 1 if the share of the others that pass
+With `--open`, all families are exported with every dimension open that PyTorch can
+leave open, as a program (`.pt2`) and as ONNX; `mace.load` with -1 for all of them, and
+up to three sizes, are compared with PyTorch. The table shows the first message of what
+does not work. A network that PyTorch cannot export, or for which it writes a file that
+ONNX Runtime takes for invalid, does not count. Exports are kept in
+`build/benchmarks`; the exit status is 1 if the share of the others that pass
 is less than `--require`.
 """
 
@@ -25,10 +27,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import json
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -46,6 +49,8 @@ from mace.python.tools.cli.main import main as converter
 
 _PROGRAM = ROOT / "benchmarks/torch_exports/families.py"
 _EXPORTERS = ("torchscript", "dynamo")
+# The files of an export of every length.
+_KINDS = ("pt2", "onnx")
 _INTEGERS = {
     onnx.TensorProto.INT64,
     onnx.TensorProto.INT32,
@@ -237,6 +242,117 @@ def examine(path: Path, folder: Path, dynamic: bool) -> tuple[str, str]:
     return "passed", ""
 
 
+def examine_open(path: Path) -> tuple[str, str]:
+    """How far an export of every length comes, and the message that ends it."""
+    import mace
+
+    inputs = _open_inputs(path)
+    if isinstance(inputs, str):
+        return "not converted", inputs
+    try:
+        model = mace.load(path, dims=dict.fromkeys(inputs, -1), cache=False)
+    except mace.MaceError as error:
+        return "not converted", str(error)
+    ran = 0
+    for place in _PLACES:
+        feeds = []
+        while (file := _numbered(path, "input", len(feeds), place)).is_file():
+            feeds.append(np.load(file))
+        if not feeds:
+            continue
+        try:
+            results = model.run(dict(zip((i.name for i in model.inputs), feeds)))
+        except mace.MaceError as error:
+            return "not run", str(error)
+        for index, found in enumerate(results.values()):
+            different = _difference(
+                np.load(_numbered(path, "output", index, place)), found
+            )
+            if different:
+                return "wrong", f"output {index} of size {place}: {different}"
+        ran += 1
+    return "passed", f"{len(inputs)} open lengths, {ran} sizes"
+
+
+def _open_inputs(path: Path) -> list[str] | str:
+    """The dimensions that a file leaves open, as `dims` names them; or why they are not
+    known.
+    """
+    out, log = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(log):
+        status = converter(["inspect", str(path), "--format=json"])
+    if status:
+        return log.getvalue()
+    (model,) = json.loads(out.getvalue())["models"]
+    found = {
+        dim or f"{tensor['name']}[{axis}]": None
+        for tensor in model["inputs"]
+        for axis, dim in enumerate(tensor["shape"] or ())
+        if not isinstance(dim, int)
+    }
+    return list(found)
+
+
+def _numbered(path: Path, side: str, index: int, place: int) -> Path:
+    """An input or output of an export, for one of its sizes."""
+    return path.with_suffix(f".{side}{index}{f'.{place}' if place else ''}.npy")
+
+
+def _difference(wanted: np.ndarray[Any, Any], found: np.ndarray[Any, Any]) -> str:
+    """What is different; empty if nothing is."""
+    if wanted.shape != found.shape:
+        return f"shape {found.shape}, PyTorch has {wanted.shape}"
+    if wanted.dtype.kind in "biu":
+        differ = int(np.sum(wanted != found))
+        return f"{differ} of {wanted.size} integers differ" if differ else ""
+    both = wanted.astype(np.float64).ravel(), found.astype(np.float64).ravel()
+    if not all(np.isfinite(array).all() for array in both):
+        same = np.array_equal(np.isfinite(both[0]), np.isfinite(both[1]))
+        return "" if same else "other elements are finite"
+    size = np.linalg.norm(both[0]) * np.linalg.norm(both[1])
+    similarity = 1.0 if not size else float(both[0] @ both[1] / size)
+    near = np.allclose(both[0], both[1], rtol=1e-3, atol=1e-5)
+    if similarity >= _LEAST or near:
+        return ""
+    return f"cosine similarity {similarity:.6f}"
+
+
+def _export_open(folder: Path, names: Sequence[str]) -> None:
+    """Exports what is missing."""
+
+    def missing() -> list[str]:
+        return [
+            name
+            for name in names
+            if not any(
+                (folder / f"{name}.program.{end}").exists() for end in ("pt2", "failed")
+            )
+        ]
+
+    require_exporter()
+    while before := missing():
+        command = [VENV / "bin/python", _PROGRAM, folder, *before, "--open"]
+        subprocess.run(list(map(str, command)), check=False)
+        after = missing()
+        if after == before:
+            # It ended the process.
+            failed = folder / f"{after[0]}.program.failed"
+            failed.write_text("the exporter ended\n", encoding="utf-8")
+
+
+def _results_of_open(folder: Path, name: str) -> Iterator[Result]:
+    for kind in _KINDS:
+        path = folder / f"{name}.program.{kind}"
+        if path.exists():
+            yield Result(name, kind, *examine_open(path))
+            continue
+        failed = folder / f"{name}.program{'.onnx' * (kind == 'onnx')}.failed"
+        if not failed.exists():
+            failed = folder / f"{name}.program.failed"
+        text = failed.read_text(encoding="utf-8")
+        yield Result(name, kind, "not exported", _cause(text))
+
+
 def _export(
     folder: Path, names: list[str], exporters: list[str], dynamic: bool
 ) -> None:
@@ -281,12 +397,14 @@ def tables(data: Any) -> list[Table]:
     """One row for each family; one for each message."""
     results = [Result(**entry) for entry in data]
     steps = {(result.family, result.exporter): result.step for result in results}
-    overview = Table("families", "How far exports come", ("family", *_EXPORTERS), 3)
+    exporters = tuple(dict.fromkeys(result.exporter for result in results))
+    columns = ("family", *exporters)
+    overview = Table("families", "How far exports come", columns, len(columns))
     for name in dict.fromkeys(result.family for result in results):
-        overview.add(name, *(steps.get((name, other), "") for other in _EXPORTERS))
+        overview.add(name, *(steps.get((name, other), "") for other in exporters))
     reasons = Table("reasons", "First messages", ("network", "message"), 2)
     for result in results:
-        if result.message:
+        if result.message and result.step != "passed":
             reasons.add(f"{result.family}.{result.exporter}", result.message)
     return [overview, reasons]
 
@@ -299,6 +417,9 @@ def main() -> int:
         "--dynamic", action="store_true", help="leave dimensions open, run three sizes"
     )
     parser.add_argument(
+        "--open", action="store_true", help="leave every dimension open"
+    )
+    parser.add_argument(
         "--exporters", nargs="+", choices=_EXPORTERS, default=list(_EXPORTERS)
     )
     parser.add_argument("--folder", type=Path)
@@ -306,12 +427,23 @@ def main() -> int:
     add_arguments(parser)
     args = parser.parse_args()
     output = recorder("benchmarks.families", args)
-    folder = args.folder or DIRECTORY / ("dynamic" if args.dynamic else "families")
+    way = "open" if args.open else "dynamic" if args.dynamic else "families"
+    folder = args.folder or DIRECTORY / way
+    folder.mkdir(parents=True, exist_ok=True)
     families = args.families or [n for n in names if names[n] or not args.dynamic]
-    _export(folder, families, args.exporters, args.dynamic)
+    if args.open:
+        _export_open(folder, families)
+    else:
+        _export(folder, families, args.exporters, args.dynamic)
     results: list[Result] = []
     for name in families:
-        for exporter in args.exporters:
+        for result in _results_of_open(folder, name) if args.open else ():
+            results.append(result)
+            output.console.print(
+                f"{name}.{result.exporter}: {result.step} {result.message}",
+                markup=False,
+            )
+        for exporter in args.exporters if not args.open else ():
             path = folder / f"{name}.{exporter}.onnx"
             if path.exists():
                 result = Result(name, exporter, *examine(path, folder, args.dynamic))

@@ -9,7 +9,9 @@ of PyTorch as `NAME.EXPORTER.inputN.npy` and `.outputN.npy`, or `NAME.EXPORTER.f
 with the reason why PyTorch could not export the network. With `--dynamic`, it does so
 for the families that have lengths to compare, with open dimensions, and writes inputs
 for each of the lengths as `NAME.EXPORTER.inputN.npy`, `.inputN.1.npy` and
-`.inputN.2.npy`. Weights are random from a fixed seed. The program runs in the
+`.inputN.2.npy`. With `--open`, PyTorch leaves every dimension open that it can, and
+`NAME.program.pt2` and `NAME.program.onnx` are written, with inputs and outputs of up to
+three sizes. Weights are random from a fixed seed. The program runs in the
 environment that setup.sh creates, and imports nothing from MACE; `--list` prints the
 names.
 """
@@ -25,6 +27,7 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,11 +102,138 @@ def _export(make: Any, exporter: str, path: Path, dynamic: bool) -> None:
         np.save(path.with_suffix(f".{name}.npy"), value.numpy())
 
 
+def _export_open(make: Any, path: Path) -> None:
+    """Writes a program, an ONNX file of it, and what it computes at other sizes."""
+    torch.manual_seed(0)
+    example = make()
+    from export import spread
+
+    network = example.network.eval()
+    spread(network)
+    network.requires_grad_(False)
+    inputs, program = _open_program(network, tuple(example.inputs))
+    torch.export.save(program, path)
+    with torch.no_grad():
+        for place, given in enumerate(_other_sizes(program, inputs)):
+            results = torch.utils._pytree.tree_leaves(network(*given))
+            suffix = f".{place}" if place else ""
+            for side, values in (("input", given), ("output", results)):
+                for index, value in enumerate(values):
+                    name = f".{side}{index}{suffix}.npy"
+                    np.save(path.with_suffix(name), value.numpy())
+    onnx = path.with_suffix(".onnx")
+    try:
+        torch.onnx.export(program, f=str(onnx), dynamo=True, external_data=False)
+    except Exception:  # whatever PyTorch raises
+        onnx.unlink(missing_ok=True)
+        failed = path.with_suffix(".onnx.failed")
+        failed.write_text(traceback.format_exc(), encoding="utf-8")
+
+
+def _open_program(
+    network: Any, inputs: tuple[torch.Tensor, ...]
+) -> tuple[tuple[torch.Tensor, ...], Any]:
+    """The program with every dimension open that can be, and the inputs it has been made
+    with. PyTorch takes a length of 1 for a constant: twice the batch is tried first.
+    """
+    twice = tuple(
+        torch.cat([value, value]) if value.ndim else value for value in inputs
+    )
+    import kinds.family
+
+    error: Exception | None = None
+    for given in (twice, inputs):
+        axes = tuple(
+            dict.fromkeys(range(value.ndim), torch.export.Dim.AUTO) for value in given
+        )
+        varargs = isinstance(network, kinds.family.Call)
+        try:
+            with torch.no_grad():
+                network(*given)
+                program = torch.export.export(
+                    network, given, dynamic_shapes=(axes,) if varargs else axes
+                )
+                program.module()(*given)
+        except Exception as found:  # whatever PyTorch and its libraries raise
+            error = found
+            continue
+        return given, program
+    assert error is not None
+    raise error
+
+
+def _other_sizes(
+    program: Any, inputs: tuple[torch.Tensor, ...]
+) -> Iterator[tuple[torch.Tensor, ...]]:
+    """The inputs, and up to two others with which the program runs, in which each
+    length differs that can.
+    """
+    yield inputs
+    names = set(program.graph_signature.user_inputs)
+    shapes = [
+        node.meta["val"].shape
+        for node in program.graph.nodes
+        if node.op == "placeholder" and node.name in names
+    ]
+    known: dict[Any, int] = {}
+    for shape in shapes:
+        for dim in shape:
+            if isinstance(dim, torch.SymInt):
+                for symbol in dim.node.expr.free_symbols:
+                    known[symbol] = int(
+                        dim.node.shape_env.var_to_hint_override.get(symbol)
+                        or dim.node.shape_env.backed_var_to_val[symbol]
+                    )
+    for change in (_larger, _smaller):
+        sizes = dict(known)
+        for symbol, length in known.items():
+            for wanted in change(length):
+                tried = {**sizes, symbol: wanted}
+                if _runs(program, _resized(inputs, shapes, tried)):
+                    sizes = tried
+                    break
+        if sizes != known:
+            yield _resized(inputs, shapes, sizes)
+
+
+def _larger(length: int) -> Iterable[int]:
+    return (length + 1, length + 2, length + 4, length + 8, length + 16, 2 * length)
+
+
+def _smaller(length: int) -> Iterable[int]:
+    found = (length - 1, length - 2, length - 4, length // 2)
+    return [other for other in found if other > 1]
+
+
+def _resized(
+    inputs: tuple[torch.Tensor, ...], shapes: Sequence[Any], sizes: dict[Any, int]
+) -> tuple[torch.Tensor, ...]:
+    """The inputs at other lengths."""
+    results = []
+    for value, shape in zip(inputs, shapes):
+        for axis, dim in enumerate(shape):
+            if isinstance(dim, torch.SymInt):
+                wanted = torch.arange(int(dim.node.expr.xreplace(sizes)))
+                value = value.index_select(axis, wanted % value.shape[axis])
+        results.append(value)
+    return tuple(results)
+
+
+def _runs(program: Any, inputs: tuple[torch.Tensor, ...]) -> bool:
+    try:
+        with torch.no_grad():
+            program.module()(*inputs)
+    except Exception:  # whatever PyTorch and its libraries raise
+        return False
+    return True
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--dynamic", action="store_true", help="of several lengths")
+    parser.add_argument("--open", action="store_true", help="of every length")
     parser.add_argument("--list", action="store_true", help="print the names")
     parser.add_argument("--exporters", nargs="+", choices=EXPORTERS, default=EXPORTERS)
     args = parser.parse_args()
@@ -116,9 +246,11 @@ def main() -> int:
         print("\n".join(families))
         return 0
     args.folder.mkdir(parents=True, exist_ok=True)
+    exporters = ("program",) if args.open else args.exporters
     for name in args.names or families:
-        for exporter in args.exporters:
-            path = args.folder / f"{name}.{exporter}.onnx"
+        for exporter in exporters:
+            suffix = "pt2" if args.open else "onnx"
+            path = args.folder / f"{name}.{exporter}.{suffix}"
             failed = path.with_suffix(".failed")
             failed.unlink(missing_ok=True)
             begin, log = time.monotonic(), io.StringIO()
@@ -126,7 +258,10 @@ def main() -> int:
             result = "exported"
             try:
                 with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
-                    _export(families[name], exporter, path, args.dynamic)
+                    if args.open:
+                        _export_open(families[name], path)
+                    else:
+                        _export(families[name], exporter, path, args.dynamic)
             except Exception:  # whatever PyTorch and its libraries raise
                 failed.write_text(traceback.format_exc(), encoding="utf-8")
                 path.unlink(missing_ok=True)

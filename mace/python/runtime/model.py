@@ -201,7 +201,7 @@ class Model:
         for name, array in named.items():
             at = self._places.get(name)
             if at is None:
-                near = nearest(name, [info.name for info in self.inputs])
+                near = nearest(str(name), [info.name for info in self.inputs])
                 hint = f"; did you mean '{near}'?" if near else ""
                 problems.append(f"'{name}' is not an input{hint}")
             elif seen[at]:

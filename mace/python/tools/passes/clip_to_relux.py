@@ -14,7 +14,6 @@ from mace.python.tools.ir import Graph, Op, Value
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.match import (
     eltwise,
-    is_scalar,
     only_reader,
     producer,
     scalar,
@@ -85,25 +84,3 @@ def _replace(graph: Graph, op: Op, value: Value, kind: str, limit: float = 0.0) 
         attrs["activation_limit"] = limit
     graph.replace_op(op, "Activation", [value], attrs)
     return True
-
-
-def is_relu6(op: Op | None) -> bool:
-    """Whether an operator is min(max(x, 0), 6)."""
-    return (
-        op is not None
-        and op.type == "Activation"
-        and op.attr("activation") == "RELUX"
-        and op.attr("activation_limit") == 6
-    )
-
-
-def shifted_relu6(value: Value | None) -> Value | None:
-    """x if `value` is relu6(x + 3)."""
-    op = producer(value, "Activation")
-    if op is None or not is_relu6(op):
-        return None
-    add = eltwise(op.input(0), "ADD")
-    for index in (0, 1):
-        if add is not None and is_scalar(add.get_input(index), 3):
-            return add.get_input(1 - index)
-    return None

@@ -83,16 +83,6 @@ def eltwise(value: Value | None, mode: str) -> Op | None:
     return op
 
 
-def with_scalar(op: Op | None, number: float) -> Value | None:
-    """The other operand if one operand of `op` is the constant `number`."""
-    if op is None:
-        return None
-    for index in (0, 1):
-        if is_scalar(op.get_input(index), number):
-            return op.get_input(1 - index)
-    return None
-
-
 def other_operand(op: Op, value: Value) -> Value | None:
     """The operand of a binary operator that is not `value`."""
     a, b = op.get_input(0), op.get_input(1)
