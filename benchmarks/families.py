@@ -246,20 +246,19 @@ def examine_open(path: Path) -> tuple[str, str]:
     """How far an export of every length comes, and the message that ends it."""
     import mace
 
-    inputs = _open_inputs(path)
-    if isinstance(inputs, str):
-        return "not converted", inputs
+    if path.suffix == ".onnx":
+        trouble = _refused_by_onnxruntime(path)
+        if trouble:
+            return "not exported", trouble
+    feeds_of = [feeds for place in _PLACES if (feeds := _feeds(path, place))]
+    dims = _dimensions(path, feeds_of)
+    if isinstance(dims, str):
+        return "not converted", dims
     try:
-        model = mace.load(path, dims=dict.fromkeys(inputs, -1), cache=False)
+        model = mace.load(path, dims=dims, cache=False)
     except mace.MaceError as error:
         return "not converted", str(error)
-    ran = 0
-    for place in _PLACES:
-        feeds = []
-        while (file := _numbered(path, "input", len(feeds), place)).is_file():
-            feeds.append(np.load(file))
-        if not feeds:
-            continue
+    for place, feeds in enumerate(feeds_of):
         try:
             results = model.run(dict(zip((i.name for i in model.inputs), feeds)))
         except mace.MaceError as error:
@@ -270,13 +269,37 @@ def examine_open(path: Path) -> tuple[str, str]:
             )
             if different:
                 return "wrong", f"output {index} of size {place}: {different}"
-        ran += 1
-    return "passed", f"{len(inputs)} open lengths, {ran} sizes"
+    count = sum(length < 0 for length in dims.values())
+    return "passed", f"{count} open lengths, {len(feeds_of)} sizes"
 
 
-def _open_inputs(path: Path) -> list[str] | str:
-    """The dimensions that a file leaves open, as `dims` names them; or why they are not
-    known.
+def _refused_by_onnxruntime(path: Path) -> str:
+    """Why ONNX Runtime takes a file for invalid; empty if it does not, or only lacks an
+    operator.
+    """
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    try:
+        onnxruntime.InferenceSession(str(path), options)
+    except Exception as error:  # its errors have no common type
+        text = " ".join(str(error).split())
+        return "" if "NOT_IMPLEMENTED" in text else f"ONNX Runtime: {text}"
+    return ""
+
+
+def _feeds(path: Path, place: int) -> list[np.ndarray[Any, Any]]:
+    """The inputs of one of the sizes; none if there is no such size."""
+    feeds: list[np.ndarray[Any, Any]] = []
+    while (file := _numbered(path, "input", len(feeds), place)).is_file():
+        feeds.append(np.load(file))
+    return feeds
+
+
+def _dimensions(
+    path: Path, feeds_of: Sequence[Sequence[np.ndarray[Any, Any]]]
+) -> dict[str, int] | str:
+    """-1 for the dimensions that a file leaves open, as `dims` names them, and their
+    number for those that PyTorch found no second length for; or why they are not known.
     """
     out, log = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(log):
@@ -284,13 +307,14 @@ def _open_inputs(path: Path) -> list[str] | str:
     if status:
         return log.getvalue()
     (model,) = json.loads(out.getvalue())["models"]
-    found = {
-        dim or f"{tensor['name']}[{axis}]": None
-        for tensor in model["inputs"]
-        for axis, dim in enumerate(tensor["shape"] or ())
-        if not isinstance(dim, int)
-    }
-    return list(found)
+    dims: dict[str, int] = {}
+    for index, tensor in enumerate(model["inputs"]):
+        for axis, dim in enumerate(tensor["shape"] or ()):
+            if not isinstance(dim, int):
+                lengths = {feeds[index].shape[axis] for feeds in feeds_of}
+                length = -1 if len(lengths) > 1 else lengths.pop()
+                dims[dim or f"{tensor['name']}[{axis}]"] = length
+    return dims
 
 
 def _numbered(path: Path, side: str, index: int, place: int) -> Path:
@@ -349,7 +373,7 @@ def _results_of_open(folder: Path, name: str) -> Iterator[Result]:
         failed = folder / f"{name}.program{'.onnx' * (kind == 'onnx')}.failed"
         if not failed.exists():
             failed = folder / f"{name}.program.failed"
-        text = failed.read_text(encoding="utf-8")
+        text = failed.read_text("utf-8") if failed.exists() else "the exporter ended"
         yield Result(name, kind, "not exported", _cause(text))
 
 

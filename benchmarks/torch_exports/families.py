@@ -133,8 +133,9 @@ def _export_open(make: Any, path: Path) -> None:
 def _open_program(
     network: Any, inputs: tuple[torch.Tensor, ...]
 ) -> tuple[tuple[torch.Tensor, ...], Any]:
-    """The program with every dimension open that can be, and the inputs it has been made
-    with. PyTorch takes a length of 1 for a constant: twice the batch is tried first.
+    """The program with every dimension open that can be, and the inputs that it was
+    made with. PyTorch takes a length of 1 for a constant, so that twice the batch is
+    tried first.
     """
     twice = tuple(
         torch.cat([value, value]) if value.ndim else value for value in inputs
@@ -179,17 +180,16 @@ def _other_sizes(
     for shape in shapes:
         for dim in shape:
             if isinstance(dim, torch.SymInt):
+                environment = dim.node.shape_env
                 for symbol in dim.node.expr.free_symbols:
-                    known[symbol] = int(
-                        dim.node.shape_env.var_to_hint_override.get(symbol)
-                        or dim.node.shape_env.backed_var_to_val[symbol]
-                    )
+                    known[symbol] = int(environment.backed_var_to_val[symbol])
+    module = program.module()
     for change in (_larger, _smaller):
         sizes = dict(known)
         for symbol, length in known.items():
             for wanted in change(length):
                 tried = {**sizes, symbol: wanted}
-                if _runs(program, _resized(inputs, shapes, tried)):
+                if _runs(module, _resized(inputs, shapes, tried)):
                     sizes = tried
                     break
         if sizes != known:
@@ -219,10 +219,10 @@ def _resized(
     return tuple(results)
 
 
-def _runs(program: Any, inputs: tuple[torch.Tensor, ...]) -> bool:
+def _runs(module: Any, inputs: tuple[torch.Tensor, ...]) -> bool:
     try:
         with torch.no_grad():
-            program.module()(*inputs)
+            module(*inputs)
     except Exception:  # whatever PyTorch and its libraries raise
         return False
     return True
