@@ -14,7 +14,7 @@ from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import positions
-from mace.python.tools.importers.standard.counted_nodes import never_negative
+from mace.python.tools.importers.standard.counts import never_negative
 from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import DataType
