@@ -255,6 +255,8 @@ class Lengths:
         parts = [self.value(length) for length in lengths]
         if len(parts) > 1:
             return self._noted(self.make("Concat", parts, {"axis": 0}), lengths)
+        if not isinstance(lengths[0], Count):
+            return parts[0]
         return self._noted(self.make("Identity", parts, {}), lengths)
 
     def _noted(self, value: Value, lengths: Sequence[Length]) -> Value:

@@ -10,20 +10,17 @@ window of pooling is a window over height and width, then one over the depth.
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mace.python.tools.importers.emit.lengths import Lengths, Make
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import END
-
-# Makes an operator from its type, inputs and attributes.
-Make = Callable[[str, "Sequence[Value | None]", "Mapping[str, Any]"], Value]
 
 DEPTH = 0  # the position in a list of sizes
 # A dimension of another shape: the product of the lengths of these axes.
@@ -360,20 +357,11 @@ def reshaped(make: Make, x: Value, lengths: Sequence[_Lengths]) -> Value:
         fixed = [dim for dim in dims if isinstance(dim, int)]
         return math.prod(fixed) if len(fixed) == len(dims) else -1
 
-    def computed(value: Value, axis: int) -> Value:
-        cut = {"axes": [0], "begins": [axis], "ends": [axis + 1], "strides": [1]}
-        return make("StridedSlice", [make("Shape", [value], {})], cut)
-
     shape = [known(product) for product in lengths]
     if min(shape) > 0:
         shape[0] = -1  # as many as a run has
     if shape.count(-1) <= 1:
         return make("Reshape", [x], {"shape": shape})
-    parts = []
-    for product in lengths:
-        factors = [computed(value, axis) for value, axis in product]
-        multiply = {"mode": "MUL"}
-        parts.append(
-            functools.reduce(lambda a, b: make("Eltwise", [a, b], multiply), factors)
-        )
-    return make("Reshape", [x, make("Concat", parts, {"axis": 0})], {})
+    of = Lengths(make)
+    parts = [of.product([of.of_axis(*axis) for axis in product]) for product in lengths]
+    return make("Reshape", [x, of.listed(parts)], {})

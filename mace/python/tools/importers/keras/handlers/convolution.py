@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mace.python.tools.importers.emit.lengths import Make
 from mace.python.tools.importers.emit.volumes import (
     Axis,
-    Make,
     convolved,
     convolved_back,
     image_filter,

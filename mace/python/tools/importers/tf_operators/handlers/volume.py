@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from mace.python.tools.importers.emit.lengths import Make
 from mace.python.tools.importers.emit.volumes import (
     Axis,
-    Make,
     convolved,
     convolved_back,
     image_filter,
