@@ -412,9 +412,9 @@ def _padded_to_fixed(lengths: Counts, mode: str) -> Value:
     amounts: list[Dim] = [0] * (2 * rank)
     for place, each in enumerate(axes):
         amounts[each], amounts[each + rank] = sides[place], sides[place + len(axes)]
-    before, length = amounts[axis], node.shape(x)[axis]
+    before = amounts[axis]
     total = add(amounts[axis + rank], lengths.name_of(lengths.of_axis(x, axis)))
-    amounts[axis + rank] = 0
+    amounts[axis] = amounts[axis + rank] = 0
     is_fixed = isinstance(total, int) and all(isinstance(n, int) for n in amounts)
     if not is_fixed or not isinstance(before, int) or before < 0:
         raise UnsupportedNodeError(
@@ -423,12 +423,17 @@ def _padded_to_fixed(lengths: Counts, mode: str) -> Value:
             "pad it behind its elements, by a fixed length minus their number",
         )
     assert isinstance(total, int)
-    if mode != "constant" or total < 0 or not isinstance(length, int):
+    if mode != "constant" or total < 0:
         raise UnsupportedNodeError(f"mode {mode!r} of pads that the run determines")
-    amounts[axis + rank] = max(total - length, 0)
-    masked = lengths.masked(x, _pad_value(node))
+    missing = lengths.compute("SUB", total, lengths.in_memory(x, axis))
+    behind, value = lengths.compute("MAX", missing, 0), _pad_value(node)
+    result = lengths.masked(x, value)
+    if isinstance(behind, int):
+        amounts[axis], amounts[axis + rank] = before, behind
+    else:
+        result = lengths.padded(result, axis, (before, behind), mode, value)
     fixed = node.literal(amounts, DataType.INT32)
-    result = node.apply("Pad", [masked, fixed, *node.inputs[2:3]])
+    result = node.apply("Pad", [result, fixed, *node.inputs[2:3]])
     return lengths.sliced(result, axis, 0, before + total)
 
 
