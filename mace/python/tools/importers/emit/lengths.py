@@ -202,24 +202,23 @@ class Lengths:
     def joined(self, mode: str, lengths: Sequence[Length]) -> Length:
         """One result of all, whose order makes no difference."""
         # Numbers last, so that the same lengths in another order are the same value.
-        numbers = [length for length in lengths if isinstance(length, int)]
-        every: list[Length] = [
-            length for length in lengths if not isinstance(length, int)
-        ]
+        numbers = [n for n in lengths if isinstance(n, int)]
+        every: list[Length] = [n for n in lengths if not isinstance(n, int)]
         if numbers:
             every.append(functools.reduce(_INTEGERS[mode], numbers))
         return functools.reduce(functools.partial(self.compute, mode), every)
 
     def divided(self, count: Count, number: int) -> Count | None:
-        """The count of which one is a multiple, if it is known to be."""
+        """A count divided by a number, if it is known to be a multiple of it."""
         assert self._builder is not None
         known = self._builder.counted.multiples
         one, factor = known.get(count.value, (count.value, 1))
         if factor % number:
             return None
-        most = self.most(self.compute("FLOOR_DIV", count.most, number))
+        most = self.most(self.compute("FLOOR_DIV", count.most, factor))
         result = self.compute("MUL", Count(one, most), factor // number)
-        return Count(self.value(result), most)
+        assert isinstance(result, Count)
+        return result
 
     # Values -----------------------------------------------------------------
 

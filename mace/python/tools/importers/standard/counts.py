@@ -68,11 +68,11 @@ def never_negative(places: Value) -> bool:
 
 def settle(node: Node) -> None:
     """Replaces inputs computed from shapes whose elements are known after all."""
-    inputs = list(node.inputs)
+    inputs, lengths = list(node.inputs), Counts(node)
     for index, value in enumerate(inputs):
         if value is None or value.is_constant:
             continue
-        found = Counts(node).numbers(value)
+        found = lengths.numbers(value)
         if found is None or not all(isinstance(n, int) for n in found):
             continue
         array = np.asarray(found).reshape(node.static_shape(value))
@@ -119,10 +119,13 @@ class Counts(NodeLengths):
         """The largest shape with these lengths."""
         return self.listed([self.most(length) for length in lengths])
 
-    def only_count(self, lengths: Sequence[Length]) -> tuple[int, Count] | None:
-        """The place of a count, and the count, if there is one alone."""
-        found = [(i, n) for i, n in enumerate(lengths) if isinstance(n, Count)]
-        return found[0] if len(found) == 1 else None
+    def one_count(self, value: Value) -> tuple[list[Length], int, Count] | None:
+        """The elements of a list of lengths of which one alone is a count; its place,
+        and the count.
+        """
+        numbers = self.numbers(value) or []
+        found = [(i, n) for i, n in enumerate(numbers) if isinstance(n, Count)]
+        return (numbers, *found[0]) if len(found) == 1 else None
 
     def _followed(self, value: Value) -> list[Length] | None:
         mask = self._counted.masks.get(value)

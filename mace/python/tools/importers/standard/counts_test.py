@@ -584,8 +584,8 @@ def test_computed_shapes_of_open_lengths(tmp_path: Path) -> None:
         _make("Flatten", ["u"], ["s"], axis=1),
     ]
     constants = {"step": np.array(1), "one": [1], "wide": [1, 1, 3]}
-    outputs = ["y", "z", "w", "v", "u", "t"]
-    _check_open(tmp_path, nodes[:-1], constants, outputs)
+    outputs = ["y", "z", "w", "v", "u", "t", "s"]
+    _check_open(tmp_path, nodes, constants, outputs)
 
 
 @pytest.mark.parametrize("op_type", ["ReduceMax", "ReduceMean", "ReduceL2"])

@@ -12,9 +12,9 @@ from mace.python.tools.importers.standard.node import HANDLERS, Node
 @HANDLERS.register("Range")
 def _range(node: Node) -> None:
     inputs, lengths = [node.input(i) for i in range(3)], Counts(node)
-    begin, limit, step = (lengths.numbers(value) for value in inputs)
-    if lengths.counts(inputs[1]) and limit and (begin, step) == ([0], [1]):
-        node.set_output(0, lengths.positions(limit[0]))
+    limit = lengths.one_count(inputs[1])
+    if limit is not None and [lengths.numbers(x) for x in inputs[::2]] == [[0], [1]]:
+        node.set_output(0, lengths.positions(limit[2]))
         return
     if all(value.is_constant for value in inputs):
         # Folding computes the numbers.

@@ -44,7 +44,9 @@ def _scatter(node: Node, attrs: dict[str, str | int]) -> None:
             f"the run determines how many updates count, but not how many of "
             f"{inputs[1].name}"
         )
-    axis = node.axis(int(attrs.get("axis", 0)), len(node.shape(inputs[0])))
+    axis = int(attrs.get("axis", 0))
+    if places is not None:
+        axis = node.axis(axis, len(node.shape(inputs[0])))
     if places is None or {places.axis, (updates or places).axis} != {axis}:
         node.set_output(0, _scattered(node, inputs, attrs))
         return

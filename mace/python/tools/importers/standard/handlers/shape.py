@@ -94,12 +94,13 @@ def _flatten(node: Node) -> None:
     if not -len(dims) <= axis <= len(dims):
         raise UnsupportedNodeError(f"axis {axis} is outside a rank of {len(dims)}")
     axis += len(dims) if axis < 0 else 0
+    if counted is not None and counted.axis < axis and 0 not in dims[axis:]:
+        within = [lengths.of_axis(x, i) for i in range(axis, len(dims))]
+        node.set_output(0, _to_counts(lengths, x, [-1, lengths.product(within)]))
+        return
     inner = dims[axis:]
     if all(isinstance(dim, int) for dim in inner):
         below = math.prod(d for d in inner if isinstance(d, int))
-        if below and counted is not None and counted.axis < axis:
-            node.set_output(0, _to_counts(lengths, x, [-1, below]))
-            return
         if below:
             node.emit("Reshape", [x], {"shape": [-1, below]})
             return
@@ -192,10 +193,9 @@ def _size(node: Node) -> None:
 @HANDLERS.register("Expand")
 def _expand(node: Node) -> None:
     x, shape, lengths = node.input(0), node.input(1), Counts(node)
-    numbers, counted = lengths.counts(shape), lengths.of(x)
-    found = lengths.only_count(numbers or [])
-    if numbers is not None and found is not None:
-        (place, count), rank = found, len(node.shape(x))
+    found, counted = lengths.one_count(shape), lengths.of(x)
+    if found is not None:
+        (numbers, place, count), rank = found, len(node.shape(x))
         axis = place + max(rank - len(numbers), 0)
         own = axis - max(len(numbers) - rank, 0)
         if counted is None or (counted.axis, counted.count) == (own, count.value):
@@ -237,13 +237,13 @@ def _expanded(lengths: Counts, x: Value, shape: Value) -> Value:
 @HANDLERS.register("ConstantOfShape")
 def _constant_of_shape(node: Node) -> None:
     lengths = Counts(node)
-    numbers = lengths.counts(node.input(0))
-    found = lengths.only_count(numbers or [])
-    if numbers is None or found is None:
+    found = lengths.one_count(node.input(0))
+    if found is None:
         node.set_output(0, _filled(lengths, node.input(0)))
         return
+    numbers, place, count = found
     filled = _filled(lengths, lengths.largest(numbers))
-    node.set_output(0, lengths.limited(filled, found[1], found[0]))
+    node.set_output(0, lengths.limited(filled, count, place))
 
 
 def _filled(lengths: Counts, sizes: Value) -> Value:
