@@ -110,11 +110,6 @@ class Counts(NodeLengths):
             self._counted.facts[value] = known
         return list(known) or None
 
-    def counts(self, value: Value) -> list[Length] | None:
-        """The elements of a list of lengths of which one is a count."""
-        found = self.numbers(value)
-        return found if any(isinstance(n, Count) for n in found or []) else None
-
     def largest(self, lengths: Sequence[Length]) -> Value:
         """The largest shape with these lengths."""
         return self.listed([self.most(length) for length in lengths])
@@ -185,7 +180,8 @@ class Counts(NodeLengths):
             return None
         length = max(map(len, parts))
         result: list[Length] = []
-        for one, two, yes, no in zip(*(part * (length // len(part)) for part in parts)):
+        repeated = (part * (length // max(len(part), 1)) for part in parts)
+        for one, two, yes, no in zip(*repeated):
             numbers = [n for n in (one, two) if isinstance(n, int)]
             if len(numbers) == 2:
                 result.append(yes if one == two else no)
@@ -249,15 +245,11 @@ class Counts(NodeLengths):
         return places, count
 
     def _searched(self, mask: Value) -> Value:
-        node, counted, x = self.node, self._counted.get(mask), mask
-        if counted is not None:
-            if x.dtype is DataType.BOOL:
-                x = node.make("Cast", [x], {"to": "INT32"})
-            x = self.masked(x, 0)
         with self._counted.suspended():
-            places, count = node.make_all("NonZero", [x], {}, 2)
+            inputs = [self.masked(mask, 0)]
+            places, count = self.node.make_all("NonZero", inputs, {}, 2)
         # A mask has as many in any shape.
-        if counted is None:
+        if self.of(mask) is None:
             key = ("number under", unreshaped(mask))
             count = self._counted.remember(key, lambda: count)
         self._counted.add(places, Counted(count, 1))

@@ -187,6 +187,18 @@ def test_slice_along_an_axis_that_the_run_computes(
 
 
 @pytest.mark.parametrize("x", _CASES.values(), ids=_CASES)
+def test_elements_of_what_was_found(x: Array, tmp_path: Path) -> None:
+    nodes = [
+        *_FOUND,
+        _make("Greater", ["found", "half"], ["large"]),
+        _make("NonZero", ["large"], ["y"]),
+        _make("Cast", ["large"], ["numbers"], to=onnx.TensorProto.INT64),
+        _make("NonZero", ["numbers"], ["z"]),
+    ]
+    _check(tmp_path, nodes, x, {"half": np.float32(0.5)}, ["y", "z"])
+
+
+@pytest.mark.parametrize("x", _CASES.values(), ids=_CASES)
 @pytest.mark.parametrize("shape", [[-1], [0, -1], [-1, 2, 2], [1, -1, 4]])
 def test_shapes(shape: list[int], x: Array, tmp_path: Path) -> None:
     nodes = [

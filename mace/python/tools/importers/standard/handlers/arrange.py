@@ -179,9 +179,7 @@ def _slice_counted(lengths: Counts) -> Value | None:
     """
     node, x = lengths.node, lengths.node.input(0)
     counted, bounds = lengths.of(x), [node.input(1), node.input(2)]
-    if counted is None and not any(
-        lengths.counts(bound) or node.unshaped(bound) is not None for bound in bounds
-    ):
+    if counted is None and all(node.unshaped(bound) is None for bound in bounds):
         return None
     begins, ends = (lengths.numbers(bound) for bound in bounds)
     axes, steps = (
@@ -243,7 +241,7 @@ def _slice_anywhere(
     axis = node.axis(axis, len(node.shape(x)))
     if counted is not None and counted.axis != axis:
         return None
-    size, length = lengths.of_axis(x, axis), lengths.in_memory(x, axis)
+    size, length = lengths.value(lengths.of_axis(x, axis)), lengths.in_memory(x, axis)
     begin, end = (
         lengths.compute("MIN", lengths.compute("MAX", place, 0), size)
         for place in (lengths.from_end(bound, size) for bound in bounds)
