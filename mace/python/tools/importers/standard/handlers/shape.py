@@ -163,24 +163,12 @@ def _shape(node: Node) -> None:
     start, end, _ = slice(
         node.integer("start", 0), node.integer("end", END) if node.has("end") else None
     ).indices(rank)
-    if lengths.of(x) is not None and start < end:
-        parts = [lengths.of_axis(x, axis) for axis in range(start, end)]
-        node.set_output(0, lengths.listed(parts))
-        return
-    if (start, end) == (0, rank):
+    if (start, end) == (0, rank) and lengths.of(x) is None:
         node.emit("Shape", [x])
         return
-    if end <= start:
-        node.set_output(0, node.literal(np.empty(0), DataType.INT32))
-        return
     # Only the requested dimensions must be known.
-    dims = node.shape(x)[start:end]
-    if all(isinstance(dim, int) for dim in dims):
-        node.set_output(0, node.literal(dims, DataType.INT32))
-        return
-    whole = node.make("Shape", [x])
-    cut = {"axes": [0], "begins": [start], "ends": [end], "strides": [1]}
-    node.emit("StridedSlice", [whole], cut)
+    parts = [lengths.of_axis(x, axis) for axis in range(start, end)]
+    node.set_output(0, lengths.listed(parts))
 
 
 @HANDLERS.register("Size")
