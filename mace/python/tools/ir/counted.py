@@ -14,6 +14,7 @@ else would mix the rest with the results, and is refused.
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -43,12 +44,13 @@ class CountedValues:
         self._counted: dict[Value, Counted] = {}
         self._suspended = False
         self._made: dict[Hashable, Value] = {}
+        self._asked: Counter[Value] = Counter()
         # What an importer knows of values that it computes from counts.
         self.facts: dict[Value, Any] = {}
         # The masks of which a value is the number of elements that are not 0.
         self.masks: dict[Value, Value] = {}
-        # A count that is at least as large.
-        self.limits: dict[Value, Value] = {}
+        # The counts that are at least as large.
+        self.limits: dict[Value, frozenset[Value]] = {}
         # The count and the factor of which a count is the product.
         self.multiples: dict[Value, tuple[Value, int]] = {}
 
@@ -77,6 +79,10 @@ class CountedValues:
         """What counts of a value; None if all does."""
         return None if value is None else self._counted.get(value)
 
+    def asked(self, value: Value) -> None:
+        """Says that an importer took from a value how many elements count."""
+        self._asked[value] += 1
+
     @contextlib.contextmanager
     def require_reads(self, inputs: Iterable[Value | None]) -> Iterator[None]:
         """While a handler of an importer takes a node's inputs.
@@ -85,10 +91,10 @@ class CountedValues:
             ShapeError: it took only the shape of one, which is the largest one.
         """
         counted = [v for v in inputs if v is not None and v in self._counted]
-        uses = [len(value.uses) for value in counted]
+        before = [(len(value.uses), self._asked[value]) for value in counted]
         yield
-        for value, before in zip(counted, uses):
-            if len(value.uses) == before:
+        for value, then in zip(counted, before):
+            if (len(value.uses), self._asked[value]) == then:
                 raise ShapeError(f"only the run determines the shape of {value.name}")
 
     def forget_sources(self) -> None:

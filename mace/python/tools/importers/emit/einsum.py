@@ -7,17 +7,15 @@ time.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from mace.python.tools.importers.emit.lengths import Length, Lengths
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.op_rules import Make
 from mace.python.tools.ir.shapes import END, Shape, static
-
-# Adds an operator with these inputs and attributes.
-Make = Callable[[str, "Sequence[Value | None]", "Mapping[str, Any]"], Value]
 
 # The dimensions of an ellipsis, the last one first: no letters.
 _ELLIPSIS = "0123456789"
@@ -241,21 +239,10 @@ class _Group:
         known = [size for size in sizes if isinstance(size, int)]
         return math.prod(known) if len(known) == len(sizes) else None
 
-    def computed(self, make: Make) -> Value:
-        """How long it is, as a vector of one number."""
-        shape = make("Shape", [self.term.value], {})
-        parts = [
-            make(
-                "StridedSlice",
-                [shape],
-                {"axes": [0], "begins": [axis], "ends": [axis + 1], "strides": [1]},
-            )
-            for axis in self.axes()
-        ]
-        result = parts[0]
-        for part in parts[1:]:
-            result = make("Eltwise", [result, part], {"mode": "MUL"})
-        return result
+    def computed(self, lengths: Lengths) -> Length:
+        """How long the run makes it."""
+        value = self.term.value
+        return lengths.product([lengths.of_axis(value, axis) for axis in self.axes()])
 
 
 def _reshaped(make: Make, value: Value, groups: Sequence[_Group]) -> Value:
@@ -265,8 +252,8 @@ def _reshaped(make: Make, value: Value, groups: Sequence[_Group]) -> Value:
         return make("Reshape", [value], {"shape": sizes})
     # Groups without letters have the length 1, and are added at the end.
     filled = [axis for axis, group in enumerate(groups) if group.letters]
-    parts = [groups[axis].computed(make) for axis in filled]
-    shape = make("Concat", parts, {"axis": 0}) if len(parts) > 1 else parts[0]
+    lengths = Lengths(make)
+    shape = lengths.listed([groups[axis].computed(lengths) for axis in filled])
     value = make("Reshape", [value, shape], {})
     single = [axis for axis, group in enumerate(groups) if not group.letters]
     return make("ExpandDims", [value], {"axes": single}) if single else value

@@ -33,7 +33,7 @@ from mace.python.tools.importers.onnx.sequences import (
     tensor,
 )
 from mace.python.tools.importers.standard.bodies import renamed
-from mace.python.tools.importers.standard.counted_nodes import empty_or
+from mace.python.tools.importers.standard.counts import Counts
 from mace.python.tools.importers.standard.element_types import ELEMENT_TYPES
 from mace.python.tools.importers.standard.node import STATIC_HINT, Node
 from mace.python.tools.ir.graph import Value
@@ -266,7 +266,7 @@ def _choice(node: Node, condition: Value, one: Known, other: Known) -> Known:
         )
     if one is other:
         return one
-    chosen = empty_or(node, condition, one, other)
+    chosen = Counts(node).either(condition, one, other)
     if chosen is not None:
         return chosen
     if one.shape is None or one.shape != other.shape or None in one.shape:

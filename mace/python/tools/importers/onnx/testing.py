@@ -119,6 +119,24 @@ def import_proto(
     return import_model(request_for(path, inputs, outputs))
 
 
+def import_open(model: onnx.ModelProto, folder: Path, open_dims: str) -> Graph:
+    """Imports a model whose inputs are open where a letter of `open_dims` stands."""
+    specs = []
+    for value in model.graph.input:
+        dims = value.type.tensor_type.shape.dim
+        for dim, letter in zip(dims, open_dims):
+            if letter != ".":
+                dim.dim_param = letter
+        shape = tuple(-1 if d.dim_param else d.dim_value for d in dims)
+        kind = value.type.tensor_type.elem_type
+        dtype = DataType.of(onnx.helper.tensor_dtype_to_np_dtype(kind))
+        specs.append(InputSpec(value.name, shape, dtype, DataFormat.NONE))
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    outputs = tuple(OutputSpec(v.name, DataFormat.NONE) for v in model.graph.output)
+    return import_model(ImportRequest("model", path, tuple(specs), outputs))
+
+
 def run_mace(
     model: onnx.ModelProto, inputs: Mapping[str, Array], folder: Path
 ) -> list[Array]:

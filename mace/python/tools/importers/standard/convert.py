@@ -19,7 +19,7 @@ from mace.python.tools.importers.frame.errors import (
     malformed_node,
 )
 from mace.python.tools.importers.standard.bodies import Body, standard_body
-from mace.python.tools.importers.standard.counted_nodes import convert_counted
+from mace.python.tools.importers.standard.counts import settle
 from mace.python.tools.importers.standard.folding import fold_node
 from mace.python.tools.importers.standard.node import Handler, Node
 from mace.python.tools.ir.graph import Value
@@ -51,9 +51,9 @@ def convert(
         try:
             # Infinities and NaN are allowed in a model.
             with np.errstate(all="ignore"):
-                if not convert_counted(node):
-                    with node.builder.counted.require_reads(node.inputs):
-                        handler(node)
+                settle(node)
+                with node.builder.counted.require_reads(node.inputs):
+                    handler(node)
             return {**node.results}
         except UnsupportedNodeError as error:
             reason = error

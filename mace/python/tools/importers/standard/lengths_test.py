@@ -15,21 +15,16 @@ import onnx
 import pytest
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.frame.request import (
-    ImportRequest,
-    InputSpec,
-    OutputSpec,
-)
-from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.importers.onnx.testing import (
+    import_open,
     make_model,
     normal,
     run_onnxruntime,
 )
 from mace.python.tools.ir.builder import narrow
-from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.graph import DataFormat, Graph
+from mace.python.tools.ir.graph import Graph
 from mace.python.tools.passes.manager import optimize
 
 _LENGTHS = ((3, 5), (1, 1), (4, 2), (2, 9))
@@ -38,26 +33,6 @@ _node = onnx.helper.make_node
 
 def _int(*numbers: int) -> Array:
     return np.array(numbers, np.int64)
-
-
-def _converted(model: onnx.ModelProto, folder: Path, open_dims: str) -> Graph:
-    """Imports a model whose inputs are open where a letter of `open_dims` stands."""
-    specs = []
-    for value in model.graph.input:
-        dims = value.type.tensor_type.shape.dim
-        for dim, letter in zip(dims, open_dims):
-            if letter != ".":
-                dim.dim_param = letter
-        shape = tuple(-1 if d.dim_param else d.dim_value for d in dims)
-        kind = value.type.tensor_type.elem_type
-        dtype = DataType.of(onnx.helper.tensor_dtype_to_np_dtype(kind))
-        specs.append(InputSpec(value.name, shape, dtype, DataFormat.NONE))
-    path = folder / "model.onnx"
-    path.write_bytes(model.SerializeToString())
-    outputs = tuple(OutputSpec(v.name, DataFormat.NONE) for v in model.graph.output)
-    graph = import_model(ImportRequest("model", path, tuple(specs), outputs))
-    optimize(graph)
-    return graph
 
 
 def _check(
@@ -81,7 +56,8 @@ def _check(
         _node("Slice", ["shape", "one", "two"], ["length"]),
     ]
     model = make_model([*lengths, *nodes], feed(3, 5), outputs, known, **options)
-    graph = _converted(model, folder, "bn.")
+    graph = import_open(model, folder, "bn.")
+    optimize(graph)
     for batch, length in _LENGTHS:
         feeds = feed(batch, length)
         wanted = run_onnxruntime(model, feeds)
@@ -264,7 +240,8 @@ def test_a_mask_that_is_longer_than_the_words(tmp_path: Path) -> None:
     model = make_model(nodes, feed(2, 3), ["y"])
     for value, text in zip(model.graph.input, ("past", "new", "past + new")):
         value.type.tensor_type.shape.dim[1].dim_param = text
-    graph = _converted(model, tmp_path, "...")
+    graph = import_open(model, tmp_path, "...")
+    optimize(graph)
     assert graph.outputs[0].shape == (1, "new", "new+past")
     for past, new in ((2, 3), (1, 1), (6, 2)):
         feeds = feed(past, new)
@@ -277,7 +254,7 @@ def test_an_expansion_by_elements_is_refused(tmp_path: Path) -> None:
     inputs = {"x": normal(1, 4), "n": _int(3, 4)}
     model = make_model([_node("Expand", ["x", "n"], ["y"])], inputs, ["y"])
     with pytest.raises(MaceError, match="depends on the elements of n, not only"):
-        _converted(model, tmp_path, "..")
+        import_open(model, tmp_path, "..")
 
 
 @pytest.mark.parametrize(

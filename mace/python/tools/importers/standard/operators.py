@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 import numpy as np
 
-from mace.python.tools.importers.frame.budget import check_made
+from mace.python.tools.importers.emit.lengths import Lengths
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.apply import apply_operator
 from mace.python.tools.importers.standard.node import STATIC_HINT
@@ -25,18 +24,6 @@ from mace.python.tools.ir.shapes import END, Shape, static
 Operand = Union[Value, Array, Sequence[int], float, bool, None]
 # A length: an integer, or a value of rank 0 where it depends on the run.
 Size = Union[int, Value]
-_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "Add": operator.add,
-    "Sub": operator.sub,
-    "Mul": operator.mul,
-    "Div": operator.floordiv,
-    "Mod": operator.mod,
-    "Min": min,
-    "Max": max,
-}
-# What changes nothing on the right.
-_NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
-
 _ONNX_TYPES = {
     DataType.BOOL: 9,
     DataType.FLOAT32: 1,
@@ -61,6 +48,12 @@ class Operators:
         self.builder = builder
         self.label = label
         self._static_hint = static_hint
+        self.lengths = Lengths(self._make, builder, label)
+
+    def _make(
+        self, op_type: str, inputs: Sequence[Value | None], attrs: Mapping[str, Any]
+    ) -> Value:
+        return self.builder.one(op_type, inputs, None, attrs, f"{self.label}/{op_type}")
 
     # Shapes ---------------------------------------------------------------
 
@@ -112,20 +105,15 @@ class Operators:
 
     def size(self, value: Value, axis: int) -> Size:
         """A dimension, as a value where it is not known before the run."""
-        dim = self.dim(value, axis)
-        if isinstance(dim, int):
-            return dim
-        shape = self.op("Shape", value)
-        return self.op("Gather", shape, self.constant(axis % self.rank(value)))
+        length = self.lengths.of_axis(value, axis % self.rank(value))
+        return length if isinstance(length, int) else self.lengths.scalar(length)
 
     def largest_sizes(self, value: Value) -> list[Size]:
         """All dimensions of the memory of a value, in which not all elements need to
         count.
         """
-        return [
-            dim if isinstance(dim, int) else self.size(value, axis)
-            for axis, dim in enumerate(self.shape(value))
-        ]
+        lengths = (self.lengths.in_memory(value, i) for i in range(self.rank(value)))
+        return [n if isinstance(n, int) else self.lengths.scalar(n) for n in lengths]
 
     def broadcast(self, values: Sequence[Value]) -> list[Size]:
         """The dimensions that values have together."""
@@ -148,7 +136,7 @@ class Operators:
         """Of two dimensions that are equal, or one of which is 1."""
         if isinstance(a, int) or isinstance(b, int):
             return b if isinstance(a, int) else a
-        return self.compute("Max", a, b)
+        return self.compute("MAX", a, b)
 
     def axis(self, axis: int, rank: int) -> int:
         """An axis counted from the front; a scalar has one, too."""
@@ -192,18 +180,6 @@ class Operators:
         is_list = isinstance(value, (list, tuple)) and not len(value)
         return self.constant(np.zeros(0, np.int64) if is_list else value)
 
-    def dims(self, sizes: Sequence[Size]) -> Value:
-        """Lengths as a tensor of rank 1."""
-        if all(isinstance(size, int) for size in sizes):
-            return self.constant(np.array(sizes, np.int64).reshape(-1))
-        parts = [
-            self.op("Reshape", size, [1])
-            if isinstance(size, Value)
-            else self.constant(np.array([size]))
-            for size in sizes
-        ]
-        return self.op("Concat", *parts, axis=0)
-
     def cast(self, value: Value, dtype: DataType) -> Value:
         """A value in another type."""
         if value.dtype is dtype:
@@ -213,7 +189,7 @@ class Operators:
     def reshape(self, value: Value, sizes: Sequence[Size]) -> Value:
         """A value in another shape; -1 is what is left."""
         zero = 1 if 0 in [size for size in sizes if isinstance(size, int)] else None
-        return self.op("Reshape", value, self.dims(sizes), allowzero=zero)
+        return self.op("Reshape", value, self.lengths.listed(sizes), allowzero=zero)
 
     def transpose(self, value: Value, permutation: Sequence[int]) -> Value:
         """A value with its dimensions in another order."""
@@ -234,34 +210,28 @@ class Operators:
     ) -> Value:
         """A part of a value along an axis, to its end if none is given."""
         last = END if end is None else end
-        return self.op("Slice", value, self.dims([begin]), self.dims([last]), [axis])
+        return self.op(
+            "Slice",
+            value,
+            self.lengths.listed([begin]),
+            self.lengths.listed([last]),
+            [axis],
+        )
 
-    def compute(self, op_type: str, a: Size, b: Size) -> Size:
-        """Arithmetic on lengths; quotients are rounded down."""
-        if isinstance(a, int) and isinstance(b, int):
-            return _ARITHMETIC[op_type](a, b)
-        if isinstance(b, int) and b == _NEUTRAL.get(op_type):
-            return a
-        numbers = [self.number_of(size) for size in (a, b)]
-        if op_type == "Div":
-            return self.floor_divided(*numbers)
-        return self.op(op_type, *numbers)
+    def compute(self, mode: str, a: Size, b: Size) -> Size:
+        """Arithmetic on lengths, see `Lengths`."""
+        result = self.lengths.compute(mode, a, b)
+        return result if isinstance(result, int) else self.lengths.scalar(result)
+
+    def positions(self, size: Size) -> Value:
+        """The numbers from 0 to the one before a length, which data may determine."""
+        if isinstance(size, int):
+            return self.lengths.positions(size)
+        return self.op("Range", 0, size, 1)
 
     def floor_divided(self, a: Value, b: Value) -> Value:
         """A quotient of integers that is rounded down; ONNX's goes towards 0."""
-        name = self.builder.graph.unique_name(f"{self.label}/floor_div")
-        return self.builder.one("Eltwise", [a, b], name, {"mode": "FLOOR_DIV"}, name)
-
-    def number_of(self, size: Size) -> Value:
-        """A length as a tensor."""
-        return size if isinstance(size, Value) else self.constant(size)
-
-    def count_up(self, size: Size) -> Value:
-        """The numbers from 0 on, below a length."""
-        if isinstance(size, int):
-            check_made(size)
-            return self.constant(np.arange(size))
-        return self.op("Range", self.constant(0), size, self.constant(1))
+        return self._make("Eltwise", [a, b], {"mode": "FLOOR_DIV"})
 
     def concat(self, parts: Sequence[Value], axis: int) -> Value:
         """Values one after the other along an axis."""

@@ -268,7 +268,7 @@ def _repeated(c: _Call) -> Value:
     sizes = c.sizes_of(x)
     copies = [1] * (len(sizes) + 1)
     copies[at + 1] = times[0]
-    sizes[at] = c.compute("Mul", sizes[at], times[0])
+    sizes[at] = c.compute("MUL", sizes[at], times[0])
     return c.reshape(c.op("Tile", c.unsqueeze(x, at + 1), copies), sizes)
 
 
@@ -339,7 +339,7 @@ def _filled(number: float | None) -> _Function:
     def compute(c: _Call) -> Value:
         x = c.tensor(0)
         one = c.constant(number, x.dtype) if number is not None else c.tensor(1)
-        return c.op("Expand", c.cast(one, x.dtype), c.dims(c.sizes_of(x)))
+        return c.op("Expand", c.cast(one, x.dtype), c.lengths.listed(c.sizes_of(x)))
 
     return compute
 
@@ -373,7 +373,7 @@ def _sorted(index: int) -> _Function:
         x, axis = c.floats(), c.get(1, "axis", -1)
         x = c.reshape(x, [-1]) if axis is None else x
         at = c.axis(-1 if axis is None else axis, c.rank(x))
-        count = c.dims([c.size(x, at)])
+        count = c.lengths.listed([c.size(x, at)])
         return c.op_all("TopK", [x, count], 2, axis=at, largest=0)[index]
 
     return compute

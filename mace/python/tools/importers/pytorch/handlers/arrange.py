@@ -60,7 +60,7 @@ def _to(c: Context) -> None:
 def _copy(c: Context) -> None:
     x, source = c.value("self"), c.cast(c.value("src"), c.value("self").dtype)
     if c.shape(x) != c.shape(source):
-        source = c.op("Expand", source, c.dims(c.sizes_of(x)))
+        source = c.op("Expand", source, c.lengths.listed(c.sizes_of(x)))
     c.give(source)
 
 
@@ -94,7 +94,9 @@ def _joined(c: Context, x: Value, first: int, last: int) -> Value:
     if 0 in shape:
         size = math.prod(c.static_shape(x)[first : last + 1])
         return c.reshape(x, [*before, size, *after])
-    return c.op("Reshape", x, c.dims([*before, -1, *after]))  # 0 keeps a dimension
+    return c.op(
+        "Reshape", x, c.lengths.listed([*before, -1, *after])
+    )  # 0 keeps a dimension
 
 
 @HANDLERS.register("aten.flatten", "aten.ravel")
@@ -194,7 +196,7 @@ def _expanded(c: Context, x: Value, sizes: Sequence[Size]) -> Value:
         isinstance(size, int) and size in (1, dim) for size, dim in zip(sizes, own)
     ):
         return x
-    return c.op("Expand", x, c.dims(sizes))
+    return c.op("Expand", x, c.lengths.listed(sizes))
 
 
 @HANDLERS.register("aten.expand_as")
@@ -211,7 +213,7 @@ def _repeat(c: Context) -> None:
     if more > 0:
         x = c.unsqueeze(x, *range(more))
     times: list[Size] = [*([1] * -more), *given]
-    c.give(c.op("Tile", x, c.dims(times)))
+    c.give(c.op("Tile", x, c.lengths.listed(times)))
 
 
 @HANDLERS.register("aten.repeat_interleave")
@@ -229,7 +231,7 @@ def _repeat_interleave(c: Context) -> None:
     wide = c.unsqueeze(x, axis + 1)
     copies: list[Size] = [1] * (rank + 1)
     copies[axis + 1] = times
-    c.give(_joined(c, c.op("Tile", wide, c.dims(copies)), axis, axis + 1))
+    c.give(_joined(c, c.op("Tile", wide, c.lengths.listed(copies)), axis, axis + 1))
 
 
 def _repeat_each(c: Context, x: Value | None) -> None:
@@ -311,7 +313,7 @@ def _split(c: Context) -> None:
             return
         begins: list[Size] = [0]
         for size in given[:-1]:
-            begins.append(c.compute("Add", begins[-1], size))
+            begins.append(c.compute("ADD", begins[-1], size))
         _cut_at(c, x, axis, begins)
         return
     (size,) = c.sizes(name)
@@ -319,7 +321,7 @@ def _split(c: Context) -> None:
     if isinstance(length, int) and isinstance(size, int):
         _parts(c, x, axis, _cut(length, size))
         return
-    _cut_at(c, x, axis, [c.compute("Mul", size, index) for index in range(c.outputs)])
+    _cut_at(c, x, axis, [c.compute("MUL", size, index) for index in range(c.outputs)])
 
 
 @HANDLERS.register("aten.chunk")
@@ -330,8 +332,8 @@ def _chunk(c: Context) -> None:
     if isinstance(length, int):
         _parts(c, x, axis, _cut(length, max(-(-length // count), 1)))
         return
-    size = c.compute("Div", c.compute("Add", length, count - 1), count)
-    bounds = [c.compute("Mul", size, index) for index in range(c.outputs)]
+    size = c.compute("FLOOR_DIV", c.compute("ADD", length, count - 1), count)
+    bounds = [c.compute("MUL", size, index) for index in range(c.outputs)]
     _cut_at(c, x, axis, bounds)
 
 
@@ -368,9 +370,12 @@ def _split_evenly(c: Context, x: Value, axis: int, count: int) -> None:
     length = c.size(x, axis)
     if count < 1:
         raise UnsupportedNodeError(f"{count} sections")
-    each, rest = c.compute("Div", length, count), c.compute("Mod", length, count)
+    each, rest = (
+        c.compute("FLOOR_DIV", length, count),
+        c.compute("FLOOR_MOD", length, count),
+    )
     begins = [
-        c.compute("Add", c.compute("Mul", each, index), c.compute("Min", rest, index))
+        c.compute("ADD", c.compute("MUL", each, index), c.compute("MIN", rest, index))
         for index in range(count)
     ]
     known = [begin for begin in (*begins, length) if isinstance(begin, int)]
@@ -406,7 +411,9 @@ def _slice(c: Context) -> None:
         c.give(x)
         return
     end = [min(size, END) if isinstance(size, int) else size for size in end]
-    c.give(c.op("Slice", x, c.dims(begin), c.dims(end), [axis], [step]))
+    c.give(
+        c.op("Slice", x, c.lengths.listed(begin), c.lengths.listed(end), [axis], [step])
+    )
 
 
 @HANDLERS.register("aten.narrow")
@@ -415,8 +422,8 @@ def _narrow(c: Context) -> None:
     axis = c.axis(c.integer("dim"), c.rank(x))
     ((begin,), (length,)) = c.sizes("start"), c.sizes("length")
     if isinstance(begin, int) and begin < 0:
-        begin = c.compute("Add", c.size(x, axis), begin)
-    c.give(c.slice(x, axis, begin, c.compute("Add", begin, length)))
+        begin = c.compute("ADD", c.size(x, axis), begin)
+    c.give(c.slice(x, axis, begin, c.compute("ADD", begin, length)))
 
 
 @HANDLERS.register("aten.select")
@@ -461,7 +468,7 @@ def _rolled(c: Context, x: Value, axis: int, shift: Size) -> Value:
     length = c.size(x, axis)
     if shift == 0 or length in (0, 1):
         return x
-    at = c.compute("Mod", c.compute("Mul", shift, -1), length)
+    at = c.compute("FLOOR_MOD", c.compute("MUL", shift, -1), length)
     parts = [c.slice(x, axis, at), c.slice(x, axis, 0, at)]
     return c.op("Concat", *parts, axis=axis)
 
@@ -479,10 +486,10 @@ def _pixel_shuffle(c: Context) -> None:
 def _pixel_unshuffle(c: Context) -> None:
     x, size = c.value("self"), c.integer("downscale_factor")
     n, channels, *lengths = c.sizes_of(x)
-    small = [c.compute("Div", length, size) for length in lengths]
+    small = [c.compute("FLOOR_DIV", length, size) for length in lengths]
     split = c.reshape(x, [n, channels, small[0], size, small[1], size])
     turned = c.transpose(split, [0, 1, 3, 5, 2, 4])
-    c.give(c.reshape(turned, [n, c.compute("Mul", channels, size * size), *small]))
+    c.give(c.reshape(turned, [n, c.compute("MUL", channels, size * size), *small]))
 
 
 @HANDLERS.register("aten.channel_shuffle")
@@ -490,7 +497,7 @@ def _channel_shuffle(c: Context) -> None:
     x, groups = c.value("self"), c.integer("groups")
     sizes = c.sizes_of(x)
     n, channels, *rest = sizes
-    split = c.reshape(x, [n, groups, c.compute("Div", channels, groups), *rest])
+    split = c.reshape(x, [n, groups, c.compute("FLOOR_DIV", channels, groups), *rest])
     order = [0, 2, 1, *range(3, len(sizes) + 1)]
     c.give(c.reshape(c.transpose(split, order), sizes))
 
@@ -525,7 +532,7 @@ def _pad(c: Context) -> None:
         begins[axis], ends[axis] = pads[2 * index : 2 * index + 2]
     value = c.number("value", 0.0) if mode == "constant" else 0.0
     filler = c.constant(value, x.dtype) if mode == "constant" else None
-    amounts = c.dims([*begins, *ends])
+    amounts = c.lengths.listed([*begins, *ends])
     c.give(c.op("Pad", x, amounts, filler, mode=_PAD_MODES[mode]))
 
 
@@ -584,9 +591,9 @@ def _unfold(c: Context) -> None:
         indices = c.constant(steps + np.arange(size))
     else:
         # All places at which a window may begin, of which each step-th is taken.
-        last = c.compute("Sub", length, size - 1)
+        last = c.compute("SUB", length, size - 1)
         begins = c.op("Range", c.constant(0), last, c.constant(step))
-        indices = c.op("Add", c.unsqueeze(begins, 1), c.count_up(size))
+        indices = c.op("Add", c.unsqueeze(begins, 1), c.positions(size))
     windows = c.op("Gather", x, indices, axis=axis)
     rank = c.rank(windows)
     order = [a for a in range(rank) if a != axis + 1] + [axis + 1]
@@ -610,16 +617,18 @@ def _on_diagonal(c: Context, x: Value, axes: Sequence[int], offset: int) -> Valu
     rank = c.rank(x)
     rows, columns = c.size(x, first), c.size(x, second)
     begin = (max(-offset, 0), max(offset, 0))
-    counts = (c.compute("Sub", n, b) for n, b in zip((rows, columns), begin))
-    count = functools.reduce(lambda a, b: c.compute("Min", a, b), counts)
-    steps = c.count_up(c.compute("Max", count, 0))
-    ahead = c.compute("Add", c.compute("Mul", columns, begin[0]), begin[1])
-    apart = c.compute("Add", columns, 1)
-    flat = c.op("Add", c.op("Mul", steps, c.number_of(apart)), c.number_of(ahead))
+    counts = (c.compute("SUB", n, b) for n, b in zip((rows, columns), begin))
+    count = functools.reduce(lambda a, b: c.compute("MIN", a, b), counts)
+    steps = c.positions(c.compute("MAX", count, 0))
+    ahead = c.compute("ADD", c.compute("MUL", columns, begin[0]), begin[1])
+    apart = c.compute("ADD", columns, 1)
+    flat = c.op(
+        "Add", c.op("Mul", steps, c.lengths.scalar(apart)), c.lengths.scalar(ahead)
+    )
     order = [a for a in range(rank) if a not in (first, second)] + [first, second]
     moved = c.transpose(x, order)
     lengths = _lengths(c, moved, 0, rank - 2)
-    joined = c.reshape(moved, [*lengths, c.compute("Mul", rows, columns)])
+    joined = c.reshape(moved, [*lengths, c.compute("MUL", rows, columns)])
     return c.op("Gather", joined, flat, axis=rank - 2)
 
 

@@ -32,7 +32,7 @@ def _filled(c: Context, sizes: Sequence[Size], number: Any, dtype: DataType) -> 
         return filler
     if len(known) == len(sizes) and math.prod(known) <= _LARGEST and filler.is_constant:
         return c.constant(np.full(known, filler.numpy(), dtype.numpy), dtype)
-    return c.op("Expand", filler, c.dims(sizes))
+    return c.op("Expand", filler, c.lengths.listed(sizes))
 
 
 @HANDLERS.register(
@@ -116,8 +116,8 @@ def _eye(c: Context) -> None:
         check_made(rows, columns)
         c.give(c.constant(np.eye(rows, columns), c.type_of_result()))
         return
-    own = c.unsqueeze(c.count_up(rows), 1)
-    on = c.op("Equal", own, c.count_up(columns))
+    own = c.unsqueeze(c.positions(rows), 1)
+    on = c.op("Equal", own, c.positions(columns))
     c.give(c.cast(on, c.type_of_result()))
 
 
@@ -210,5 +210,5 @@ def _sym_size(c: Context) -> None:
 def _sym_numel(c: Context) -> None:
     count: Size = 1
     for size in c.sizes_of(c.value("self")):
-        count = c.compute("Mul", count, size)
+        count = c.compute("MUL", count, size)
     c.give(count)

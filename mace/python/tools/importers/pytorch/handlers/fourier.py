@@ -46,7 +46,7 @@ def _transformed(
     else:
         x = as_float(c, x)
         both = c.unsqueeze(x, c.rank(x))
-    numbers = c.number_of(length), c.constant(axis)
+    numbers = c.lengths.scalar(length), c.constant(axis)
     found = c.op("DFT", both, *numbers, inverse=int(inverse), onesided=int(onesided))
     if inverse and onesided:
         return c.squeeze(found, c.rank(found) - 1)
@@ -159,7 +159,7 @@ def _along(
         if length == -1:
             length = _length(c, x, axis)
             if inverse and onesided and place == len(axes) - 1:
-                length = c.compute("Mul", c.compute("Sub", length, 1), 2)
+                length = c.compute("MUL", c.compute("SUB", length, 1), 2)
         lengths.append(length)
     if onesided and not inverse and isinstance(x, Complex):
         raise UnsupportedNodeError("the input has complex numbers")
@@ -169,7 +169,7 @@ def _along(
     steps = list(zip(axes, lengths, [False] * (len(axes) - 1) + [onesided]))
     for axis, length, half in steps if inverse else reversed(steps):
         x = _transformed(c, x, axis, length, inverse, half)
-    total = functools.reduce(lambda a, b: c.compute("Mul", a, b), lengths)
+    total = functools.reduce(lambda a, b: c.compute("MUL", a, b), lengths)
     return _scaled(c, x, _factor(c, norm, total, inverse))
 
 
@@ -199,8 +199,8 @@ def _shift(c: Context) -> None:
     for axis in c.axes("dim", rank):
         length = c.size(x, axis)
         # The second half first; of an odd length, it is the shorter one.
-        half = length if "ifft" in c.operator else c.compute("Add", length, 1)
-        at = c.compute("Div", half, 2)
+        half = length if "ifft" in c.operator else c.compute("ADD", length, 1)
+        at = c.compute("FLOOR_DIV", half, 2)
         if at in (0, length):
             continue
         parts = [c.slice(x, axis, at), c.slice(x, axis, 0, at)]
@@ -262,26 +262,28 @@ def _stft(c: Context) -> None:
 def _frames(c: Context, x: Value, size: int, step: int) -> Value:
     """[batch, frames, size] of a signal."""
     length = c.size(x, 1)
-    count = c.compute("Add", c.compute("Div", c.compute("Sub", length, size), step), 1)
+    count = c.compute(
+        "ADD", c.compute("FLOOR_DIV", c.compute("SUB", length, size), step), 1
+    )
     if isinstance(count, int) and count < 1:
         raise UnsupportedNodeError(f"frames of {size} samples of a signal of {length}")
     blocks = -(-size // step)
     if blocks <= _MOST_BLOCKS:
         # Blocks as long as a step, of which each frame has the next few.
-        rows = c.compute("Add", count, blocks - 1)
-        whole = c.compute("Mul", rows, step)
-        missing = c.compute("Sub", whole, length)
+        rows = c.compute("ADD", count, blocks - 1)
+        whole = c.compute("MUL", rows, step)
+        missing = c.compute("SUB", whole, length)
         more = missing if isinstance(missing, int) else blocks * step
         if more > 0:
             x = c.op("Pad", x, np.array([0, 0, 0, more]))
         lines = c.reshape(c.slice(x, 1, 0, whole), [c.size(x, 0), rows, step])
         parts = [
-            c.slice(lines, 1, k, c.compute("Add", count, k)) for k in range(blocks)
+            c.slice(lines, 1, k, c.compute("ADD", count, k)) for k in range(blocks)
         ]
         joined = c.op("Concat", *parts, axis=2)
         return c.slice(joined, 2, 0, size) if blocks * step > size else joined
-    begins = c.op("Mul", c.count_up(count), c.constant(step))
-    places = c.op("Add", c.unsqueeze(begins, 1), c.count_up(size))
+    begins = c.op("Mul", c.positions(count), c.constant(step))
+    places = c.op("Add", c.unsqueeze(begins, 1), c.positions(size))
     return c.op("Gather", x, places, axis=1)
 
 
@@ -306,23 +308,23 @@ def _istft(c: Context) -> None:
     count = c.size(real, 1)
     if isinstance(count, int):
         check_made(count, size)
-    total = c.compute("Add", c.compute("Mul", c.compute("Sub", count, 1), step), size)
+    total = c.compute("ADD", c.compute("MUL", c.compute("SUB", count, 1), step), size)
     begin = size // 2 if c.flag("center", True) else 0
-    end = c.compute("Sub", total, begin)
-    wanted = c.compute("Sub", end, begin)
+    end = c.compute("SUB", total, begin)
+    wanted = c.compute("SUB", end, begin)
     if c.has("length"):
         (wanted,) = c.sizes("length")
-        end = c.compute("Min", c.compute("Add", wanted, begin), total)
+        end = c.compute("MIN", c.compute("ADD", wanted, begin), total)
     squares = c.constant((window**2)[None, None], _FLOAT)
-    squares = c.op("Expand", squares, c.dims([1, count, 1]))
+    squares = c.op("Expand", squares, c.lengths.listed([1, count, 1]))
     weights = c.slice(_added(c, squares, step, total), 1, begin, end)
     if weights.is_constant and np.abs(weights.numpy()).min() < 1e-11:
         raise UnsupportedNodeError("the windows leave samples out")
     signal = c.slice(_added(c, real, step, total), 1, begin, end)
     signal = c.op("Div", signal, weights)
-    missing = c.compute("Sub", wanted, c.compute("Sub", end, begin))
+    missing = c.compute("SUB", wanted, c.compute("SUB", end, begin))
     if c.has("length") and missing != 0:
-        signal = c.op("Pad", signal, c.dims([0, 0, 0, missing]))
+        signal = c.op("Pad", signal, c.lengths.listed([0, 0, 0, missing]))
     c.give(signal if batched else c.squeeze(signal, 0))
 
 
@@ -343,7 +345,7 @@ def _added(c: Context, frames: Value, step: int, total: Size) -> Value:
     added = parts[0]
     for part in parts[1:]:
         added = c.op("Add", added, part)
-    length = c.compute("Mul", c.compute("Add", count, blocks - 1), step)
+    length = c.compute("MUL", c.compute("ADD", count, blocks - 1), step)
     line = c.reshape(added, [rows, length])
     if isinstance(length, int) and isinstance(total, int) and length < total:
         return c.op("Pad", line, np.array([0, 0, 0, total - length]))

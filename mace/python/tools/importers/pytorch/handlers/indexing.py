@@ -14,7 +14,7 @@ from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import positions
-from mace.python.tools.importers.standard.counted_nodes import never_negative
+from mace.python.tools.importers.standard.counts import never_negative
 from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import DataType
@@ -62,7 +62,7 @@ def _take_along_dim(c: Context) -> None:
             c.shape(value)[axis + 1 :] == c.shape(other)[axis + 1 :]
         ):
             return value
-        return c.op("Expand", value, c.dims(lengths))
+        return c.op("Expand", value, c.lengths.listed(lengths))
 
     c.give(c.op("GatherElements", expanded(x, index), expanded(index, x), axis=axis))
 
@@ -109,7 +109,7 @@ def _together(c: Context, found: dict[int, Value]) -> tuple[Value, int]:
     parts = []
     for value, shape in zip(values, shapes):
         if common is not None and list(shape) != common:
-            value = c.op("Expand", value, c.dims(common))
+            value = c.op("Expand", value, c.lengths.listed(common))
         parts.append(c.unsqueeze(value, rank))
     return c.concat(parts, rank), rank
 
@@ -186,7 +186,7 @@ def _index_put(c: Context) -> None:
     wanted = target(c.shape(x), c.shape(indices))
     if None in wanted or list(c.shape(values)) != wanted:
         sizes = target(c.sizes_of(x), c.largest_sizes(indices))
-        values = c.op("Expand", values, c.dims(sizes))
+        values = c.op("Expand", values, c.lengths.listed(sizes))
     turned = [
         *range(first, first + count),
         *range(first),
@@ -235,7 +235,7 @@ def _scatter(c: Context) -> None:
         source = c.cast(c.value("src"), x.dtype)
         if c.shape(source) != c.shape(index):
             axes = list(range(c.rank(index)))
-            ends = c.dims(c.sizes_of(index))
+            ends = c.lengths.listed(c.sizes_of(index))
             source = c.op("Slice", source, [0] * len(axes), ends, axes)
     kind = "add" if c.operator == "scatter_add" else c.text("reduce", "")
     if kind not in _SCATTERED:
@@ -315,7 +315,7 @@ def _replaced(
     """
     part = c.slice(x, axis, begin, end)
     if None in c.shape(part) or c.shape(source) != c.shape(part):
-        source = c.op("Expand", source, c.dims(c.sizes_of(part)))
+        source = c.op("Expand", source, c.lengths.listed(c.sizes_of(part)))
     parts = [source]
     if begin != 0:
         parts.insert(0, c.slice(x, axis, 0, begin))
@@ -399,7 +399,7 @@ def _index_fill(c: Context) -> None:
     axis = c.axis(c.integer("dim"), rank)
     # Where one of the indices is the position along the axis.
     index = c.reshape(_from_front(c, x, axis, index), [-1, 1])
-    places = c.count_up(c.size(x, axis))
+    places = c.positions(c.size(x, axis))
     hits = c.cast(c.op("Equal", index, places), DataType.FLOAT32)
     found = c.cast(c.op("ReduceMax", hits, [0], keepdims=0), DataType.BOOL)
     own = [1] * rank
@@ -460,7 +460,7 @@ def _of_computed_bags(
     c: Context, rows: Value, offsets: Value, mode: int, last: bool
 ) -> Value:
     """As a product with a matrix that says which bag has which row."""
-    numbers = c.count_up(c.size(rows, 0))
+    numbers = c.positions(c.size(rows, 0))
     begins = c.unsqueeze(offsets, 1)
     behind = c.cast(c.op("LessOrEqual", begins, numbers), DataType.FLOAT32)
     after = c.slice(behind, 0, 1)

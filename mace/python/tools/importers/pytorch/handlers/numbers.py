@@ -33,7 +33,7 @@ class _Function:
         compute: of numbers of Python.
         words: of the operator SizeExpression, behind the operands.
         result: its type; None: an integer if all operands are.
-        arithmetic: what computes it of integers alone, `Operators.compute`'s name.
+        arithmetic: what computes it of integers alone, the mode of `Lengths.compute`.
     """
 
     compute: Callable[..., Any]
@@ -47,32 +47,32 @@ def _if_else(condition: bool, yes: Any, no: Any) -> Any:
 
 
 _FUNCTIONS = {
-    "_operator.add": _Function(operator.add, "add", None, "Add"),
+    "_operator.add": _Function(operator.add, "add", None, "ADD"),
     "_operator.and_": _Function(operator.and_, "and", _BOOLEAN),
     "_operator.eq": _Function(operator.eq, "eq", _BOOLEAN),
-    "_operator.floordiv": _Function(operator.floordiv, "floordiv", None, "Div"),
+    "_operator.floordiv": _Function(operator.floordiv, "floordiv", None, "FLOOR_DIV"),
     "_operator.ge": _Function(operator.ge, "ge", _BOOLEAN),
     "_operator.gt": _Function(operator.gt, "gt", _BOOLEAN),
     "_operator.le": _Function(operator.le, "le", _BOOLEAN),
     "_operator.lshift": _Function(operator.lshift, "2 {1} pow mul", _INTEGER),
     "_operator.lt": _Function(operator.lt, "lt", _BOOLEAN),
-    "_operator.mod": _Function(operator.mod, "mod", None, "Mod"),
-    "_operator.mul": _Function(operator.mul, "mul", None, "Mul"),
+    "_operator.mod": _Function(operator.mod, "mod", None, "FLOOR_MOD"),
+    "_operator.mul": _Function(operator.mul, "mul", None, "MUL"),
     "_operator.ne": _Function(operator.ne, "ne", _BOOLEAN),
     "_operator.neg": _Function(operator.neg, "neg"),
     "_operator.or_": _Function(operator.or_, "or", _BOOLEAN),
     "_operator.pos": _Function(operator.pos, ""),
     "_operator.pow": _Function(operator.pow, "pow"),
     "_operator.rshift": _Function(operator.rshift, "2 {1} pow floordiv", _INTEGER),
-    "_operator.sub": _Function(operator.sub, "sub", None, "Sub"),
+    "_operator.sub": _Function(operator.sub, "sub", None, "SUB"),
     "_operator.truediv": _Function(operator.truediv, "truediv", _FLOAT),
     "math.trunc": _Function(math.trunc, "trunc", _INTEGER),
     "torch._sym_sqrt": _Function(math.sqrt, "sqrt", _FLOAT),
     "torch.sym_float": _Function(float, "", _FLOAT),
     "torch.sym_int": _Function(int, "trunc", _INTEGER),
     "torch.sym_ite": _Function(_if_else, "ite"),
-    "torch.sym_max": _Function(max, "max", None, "Max"),
-    "torch.sym_min": _Function(min, "min", None, "Min"),
+    "torch.sym_max": _Function(max, "max", None, "MAX"),
+    "torch.sym_min": _Function(min, "min", None, "MIN"),
     "torch.sym_not": _Function(operator.not_, "not", _BOOLEAN),
 }
 
@@ -110,7 +110,7 @@ def _of_integers(c: Context, function: _Function, operands: list[Size]) -> Size 
         a, b = operands
         return c.compute(function.arithmetic, a, b)
     if function.words == "neg":
-        return c.compute("Mul", operands[0], -1)
+        return c.compute("MUL", operands[0], -1)
     if function.words in ("", "trunc"):
         return None if function.result is _FLOAT else operands[0]
     if function.words == "pow" and isinstance(operands[1], int):
@@ -118,7 +118,7 @@ def _of_integers(c: Context, function: _Function, operands: list[Size]) -> Size 
             return None
         result: Size = 1
         for _ in range(operands[1]):
-            result = c.compute("Mul", result, operands[0])
+            result = c.compute("MUL", result, operands[0])
         return result
     return None
 

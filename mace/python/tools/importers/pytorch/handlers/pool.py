@@ -112,9 +112,9 @@ def _largest(c: Context, x: Value, axis: int, count: int) -> Value:
     length = c.size(x, axis)
     parts = []
     for index in range(count):
-        begin = c.compute("Div", c.compute("Mul", length, index), count)
-        whole = c.compute("Add", c.compute("Mul", length, index + 1), count - 1)
-        part = c.slice(x, axis, begin, c.compute("Div", whole, count))
+        begin = c.compute("FLOOR_DIV", c.compute("MUL", length, index), count)
+        whole = c.compute("ADD", c.compute("MUL", length, index + 1), count - 1)
+        part = c.slice(x, axis, begin, c.compute("FLOOR_DIV", whole, count))
         parts.append(c.op("ReduceMax", part, [axis], keepdims=1))
     return c.concat(parts, axis)
 
@@ -125,11 +125,11 @@ def _mean(c: Context, x: Value, axis: int, count: int) -> Value:
     if isinstance(length, int):
         check_made(length, count)
     numbers = c.constant(np.arange(count))
-    total = c.number_of(length)
+    total = c.lengths.scalar(length)
     begins = c.floor_divided(c.op("Mul", numbers, total), c.constant(count))
     ahead = c.op("Add", c.op("Mul", c.constant(np.arange(count) + 1), total), count - 1)
     ends = c.floor_divided(ahead, c.constant(count))
-    places = c.unsqueeze(c.count_up(length), 1)
+    places = c.unsqueeze(c.positions(length), 1)
     behind, before = (c.op("Less", places, bound) for bound in (begins, ends))
     inside = c.op("Sub", c.cast(before, _FLOAT), c.cast(behind, _FLOAT))
     weights = c.op("Div", inside, c.cast(c.op("Sub", ends, begins), _FLOAT))

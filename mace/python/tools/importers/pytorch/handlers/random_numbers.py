@@ -21,7 +21,7 @@ _FLOAT = DataType.FLOAT32
 
 def _drawn(c: Context, sizes: Sequence[Size], normal: bool) -> Value:
     """Numbers in [0, 1), or of the standard normal distribution."""
-    shape = c.dims(sizes)
+    shape = c.lengths.listed(sizes)
     seed = random_numbers.seed_of(c.label, None)
     # A tensor without dimensions is one of one element.
     if not sizes:

@@ -86,7 +86,7 @@ def _var(c: Context) -> None:
         correction = float(c.flag("unbiased", True))
     count: Size = 1
     for axis in axes:
-        count = c.compute("Mul", count, c.size(x, axis))
+        count = c.compute("MUL", count, c.size(x, axis))
     mean = c.op("ReduceMean", x, axes, keepdims=1)
     centred = c.op("Sub", x, mean)
     total = c.op("ReduceSumSquare", centred, axes, keepdims=keep)
@@ -187,7 +187,7 @@ def _topk(c: Context) -> None:
     c.give(
         *c.op_all(
             "TopK",
-            [x, c.dims([count])],
+            [x, c.lengths.listed([count])],
             2,
             axis=axis,
             largest=int(largest),
@@ -202,7 +202,7 @@ def _sort(c: Context) -> None:
     c.raw("stable")
     axis = c.axis(c.integer("dim", -1), c.rank(x))
     largest = int(c.flag("descending"))
-    count = c.dims([c.size(x, axis)])
+    count = c.lengths.listed([c.size(x, axis)])
     values, indices = c.op_all(
         "TopK", [x, count], 2, axis=axis, largest=largest, sorted=1
     )

@@ -82,7 +82,9 @@ def _sized(c: Context, x: Value, sizes: Sequence[Size]) -> Value:
         raise UnsupportedNodeError("scales beside an open size", STATIC_HINT)
     attributes = _attributes(c, c.flag("align_corners"))
     axes = list(range(2, 2 + len(sizes)))
-    return c.op("Resize", x, None, None, c.dims(sizes), axes=axes, **attributes)
+    return c.op(
+        "Resize", x, None, None, c.lengths.listed(sizes), axes=axes, **attributes
+    )
 
 
 def _scaled(c: Context, x: Value, scales: list[float | None]) -> Value:

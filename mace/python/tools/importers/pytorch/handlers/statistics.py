@@ -40,7 +40,7 @@ def _line(c: Context, x: Value) -> tuple[Value, int]:
 
 def _ordered(c: Context, x: Value, axis: int) -> list[Value]:
     """The elements from the least to the largest, and where they were."""
-    count = c.dims([c.size(x, axis)])
+    count = c.lengths.listed([c.size(x, axis)])
     return c.op_all("TopK", [x, count], 2, axis=axis, largest=0, sorted=1)
 
 
@@ -56,8 +56,8 @@ def _kth(c: Context) -> None:
         line, axis = x, c.axis(c.integer("dim", -1), c.rank(x))
         place: Size = c.integer("k") - 1
     else:
-        place = c.compute("Div", c.compute("Sub", c.size(line, axis), 1), 2)
-    end = c.compute("Add", place, 1)
+        place = c.compute("FLOOR_DIV", c.compute("SUB", c.size(line, axis), 1), 2)
+    end = c.compute("ADD", place, 1)
     found = [c.slice(v, axis, place, end) for v in _ordered(c, line, axis)]
     if not keep:
         found = [c.squeeze(value, axis) for value in found]
@@ -72,7 +72,7 @@ def _quantile(c: Context) -> None:
     rank = c.rank(x)
     line, axis = _line(c, x)
     ordered, _ = _ordered(c, line, axis)
-    last = c.number_of(c.compute("Sub", c.size(line, axis), 1))
+    last = c.lengths.scalar(c.compute("SUB", c.size(line, axis), 1))
     # In floats, as PyTorch does it.
     places = c.op("Mul", c.constant(q.reshape(-1), _FLOAT), c.cast(last, _FLOAT))
     mode = c.text("interpolation", "linear")
@@ -158,7 +158,7 @@ def _cummax(c: Context) -> None:
     found = _cumulated(c, wide, axis, "MAX" if c.operator == "cummax" else "MIN")
     own = [1] * rank
     own[axis] = -1
-    numbers = c.reshape(c.count_up(c.size(x, axis)), own)
+    numbers = c.reshape(c.positions(c.size(x, axis)), own)
     # Of equal elements, the last one.
     at = c.op("Where", c.op("Equal", wide, found), numbers, c.constant(-1))
     c.give(c.cast(found, x.dtype), _cumulated(c, at, axis, "MAX"))
@@ -304,7 +304,9 @@ def _masked_select(c: Context) -> None:
     x, mask = c.value("self"), c.value("mask")
     sizes = c.broadcast([x, mask])
     x, mask = (
-        value if list(c.shape(value)) == sizes else c.op("Expand", value, c.dims(sizes))
+        value
+        if list(c.shape(value)) == sizes
+        else c.op("Expand", value, c.lengths.listed(sizes))
         for value in (x, mask)
     )
     c.give(c.op("GatherND", x, c.transpose(positions(c, mask), [1, 0])))
@@ -316,11 +318,11 @@ def _masked_scatter(c: Context) -> None:
     x, mask, source = c.value("self"), c.value("mask"), c.value("source")
     sizes = c.sizes_of(x)
     if list(c.shape(mask)) != sizes:
-        mask = c.op("Expand", mask, c.dims(sizes))
+        mask = c.op("Expand", mask, c.lengths.listed(sizes))
     line = c.reshape(c.cast(mask, DataType.INT32), [-1])
     before = c.op("Sub", c.op("CumSum", line, c.constant(0)), c.constant(1))
     line = c.reshape(source, [-1])
-    last = c.compute("Max", c.compute("Sub", c.size(line, 0), 1), 0)
-    place = c.op("Min", c.op("Max", before, c.constant(0)), c.number_of(last))
+    last = c.compute("MAX", c.compute("SUB", c.size(line, 0), 1), 0)
+    place = c.op("Min", c.op("Max", before, c.constant(0)), c.lengths.scalar(last))
     taken = c.op("Gather", line, place, axis=0)
     c.give(c.op("Where", mask, c.cast(c.reshape(taken, sizes), x.dtype), x))

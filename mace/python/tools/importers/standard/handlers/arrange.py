@@ -5,14 +5,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from mace.python.tools.importers.emit.lengths import Count, Length
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.lengths import Lengths, is_open
+from mace.python.tools.importers.standard.counts import Counts, never_negative
+from mace.python.tools.importers.standard.lengths import NodeLengths, is_open
 from mace.python.tools.importers.standard.node import HANDLERS, Node
-from mace.python.tools.ir.dims import Dim
+from mace.python.tools.ir.counted import Counted
+from mace.python.tools.ir.dims import Dim, add
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import END, static
@@ -31,7 +35,32 @@ def _concat(node: Node) -> None:
     if len(values) == 1:
         node.set_output(0, values[0])
         return
-    node.emit("Concat", values, {"axis": axis})
+    lengths = Counts(node)
+    counted = [found.axis for value in values if (found := lengths.of(value))]
+    if set(counted) != {axis}:
+        node.emit("Concat", values, {"axis": axis})
+        return
+    total = lengths.total([lengths.of_axis(value, axis) for value in values])
+    with node.builder.counted.suspended():
+        joined = node.make("Concat", values, {"axis": axis})
+        if any(lengths.of(value) is not None for value in values[:-1]):
+            # Otherwise what counts is in front already.
+            places = _front(lengths, values, axis)
+            joined = node.make("Gather", [joined, places], {"axis": axis})
+    node.set_output(0, lengths.limited(joined, total, axis))
+
+
+def _front(lengths: Counts, parts: Sequence[Value], axis: int) -> Value:
+    """The positions of what counts of joined parts, one after the other."""
+    node = lengths.node
+    masks = [lengths.inside(part, axis) for part in parts]
+
+    def positions() -> Value:
+        joined = node.make("Concat", masks, {"axis": 0})
+        places, _ = node.make_all("NonZero", [joined], {}, 2)
+        return node.make("Squeeze", [places], {"axes": [0]})
+
+    return node.builder.counted.remember(("joined", *masks), positions)
 
 
 @HANDLERS.register("Split")
@@ -57,19 +86,16 @@ def _has_open_parts(node: Node, length: Dim) -> bool:
 
 
 def _split_open(node: Node, x: Value, axis: int) -> None:
-    lengths, count = Lengths(node), node.output_count
+    lengths, count = NodeLengths(node), node.output_count
     if node.has_input(1):
         parts = [lengths.element(node.input(1), index) for index in range(count)]
     else:
-        whole = lengths.of_axis(x, axis)
-        rest = lengths.total(whole, lengths.number(count - 1))
-        number = lengths.number(count)
-        part = node.make("Eltwise", [rest, number], {"mode": "FLOOR_DIV"})
-        parts = [part] * count
-    begin = lengths.number(0)
+        rest = lengths.compute("ADD", lengths.of_axis(x, axis), count - 1)
+        parts = [lengths.compute("FLOOR_DIV", rest, count)] * count
+    begin: Length = 0
     for index, part in enumerate(parts):
-        end = lengths.total(begin, part)
-        node.set_output(index, lengths.sliced(x, axis, begin, end, 1))
+        end = lengths.compute("ADD", begin, part)
+        node.set_output(index, lengths.sliced(x, axis, begin, end))
         begin = end
 
 
@@ -99,6 +125,9 @@ def _slice(node: Node) -> None:
         begins, ends = node.integers("starts"), node.integers("ends")
         axes = node.integers("axes", range(len(begins)))
         strides = [1] * len(begins)
+    elif (counted := _slice_counted(Counts(node))) is not None:
+        node.set_output(0, counted)
+        return
     elif is_open(node.input(1)) or is_open(node.input(2)):
         _slice_open(node, x)
         return
@@ -127,7 +156,7 @@ def _slice(node: Node) -> None:
 
 def _slice_open(node: Node, x: Value) -> None:
     """A slice between positions that the run computes from shapes."""
-    lengths, rank = Lengths(node), len(node.shape(x))
+    lengths, rank = NodeLengths(node), len(node.shape(x))
     axes = node.constant_ints(3, "axes") if node.has_input(3) else None
     steps = node.constant_ints(4, "steps") if node.has_input(4) else None
     count = len(lengths.known(node.input(1)))
@@ -144,6 +173,88 @@ def _slice_open(node: Node, x: Value) -> None:
     node.set_output(0, x)
 
 
+def _slice_counted(lengths: Counts) -> Value | None:
+    """A slice of what counts, or between positions that counts or data determine; None
+    if it is neither.
+    """
+    node, x = lengths.node, lengths.node.input(0)
+    counted, bounds = lengths.of(x), [node.input(1), node.input(2)]
+    if counted is None and all(node.unshaped(bound) is None for bound in bounds):
+        return None
+    begins, ends = (lengths.numbers(bound) for bound in bounds)
+    axes, steps = (
+        lengths.numbers(node.input(i)) if node.has_input(i) else [] for i in (3, 4)
+    )
+    if axes is None or steps is None:
+        return None  # where there are no counts, it is said why
+    if begins is None or ends is None:
+        return _slice_anywhere(lengths, axes, steps)
+    at = -1 if counted is None else counted.axis
+    count: Length = 0 if counted is None else lengths.of_axis(x, at)
+    attrs: dict[str, list[int]] = {
+        name: [] for name in ("axes", "begins", "ends", "strides")
+    }
+    axes, steps = axes or list(range(len(begins))), steps or [1] * len(begins)
+    for begin, end, axis, step in zip(begins, ends, axes, steps):
+        if not isinstance(axis, int) or not isinstance(step, int) or step < 0:
+            return None
+        axis = node.axis(axis, len(node.shape(x)))
+        if not isinstance(begin, int) or isinstance(end, Value):
+            return None
+        if axis == at or isinstance(end, Count):
+            # The first elements of those that count, or as many as a count says.
+            if (begin, step) != (0, 1) or at not in (-1, axis):
+                return None
+            if isinstance(end, int) and end < 0:
+                return None
+            if counted is None:
+                count = end
+            elif end != END:
+                count = lengths.compute("MIN", count, end)
+            at, most = axis, lengths.most(end)
+            end = most if isinstance(most, int) else END
+        for name, number in zip(attrs, (axis, begin, min(end, END), step)):
+            attrs[name].append(number)
+    if at not in attrs["axes"]:
+        return None
+    with node.builder.counted.suspended():
+        result = node.make("StridedSlice", [x], attrs)
+    return lengths.limited(result, count, at)
+
+
+def _slice_anywhere(
+    lengths: Counts, axes: Sequence[Length], steps: Sequence[Length]
+) -> Value | None:
+    """A slice along one axis from or to a position that the run computes."""
+    node, x = lengths.node, lengths.node.input(0)
+    bounds, counted = [node.input(1), node.input(2)], lengths.of(x)
+    axis = axes[0] if axes else 0
+    if (
+        any(node.static_shape(bound) != (1,) for bound in bounds)
+        or not isinstance(axis, int)
+        or list(steps or [1]) != [1]
+    ):
+        raise UnsupportedNodeError(
+            f"starts ({bounds[0].name}) and ends ({bounds[1].name}) are computed at "
+            "run time; this is supported along one axis, with step 1"
+        )
+    axis = node.axis(axis, len(node.shape(x)))
+    if counted is not None and counted.axis != axis:
+        return None
+    size, length = lengths.value(lengths.of_axis(x, axis)), lengths.in_memory(x, axis)
+    begin, end = (
+        lengths.compute("MIN", lengths.compute("MAX", place, 0), size)
+        for place in (lengths.from_end(bound, size) for bound in bounds)
+    )
+    count = lengths.compute("MAX", lengths.compute("SUB", end, begin), 0)
+    places = node.eltwise("ADD", lengths.positions(length), lengths.value(begin))
+    last = lengths.compute("MAX", lengths.compute("SUB", length, 1), 0)
+    places = node.eltwise("MIN", places, lengths.value(last))
+    with node.builder.counted.suspended():
+        result = node.make("Gather", [x, places], {"axis": axis})
+    return lengths.limited(result, Count(lengths.value(count), length), axis)
+
+
 def _first_backwards(begin: int, length: Any) -> int:
     """The begin of a slice with a negative step. If it is before the first element,
     ONNX uses the first one, but StridedSlice uses none.
@@ -157,9 +268,20 @@ def _first_backwards(begin: int, length: Any) -> int:
 
 @HANDLERS.register("Gather")
 def _gather(node: Node) -> None:
-    x = node.input(0)
+    x, places, lengths = node.input(0), node.input(1), Counts(node)
     axis = node.axis(node.integer("axis", 0), len(node.shape(x)))
-    node.emit("Gather", [x, node.input(1)], {"axis": axis})
+    counted, chosen = lengths.of(x), lengths.of(places)
+    if counted is None or counted.axis != axis or places.is_constant:
+        node.emit("Gather", [x, places], {"axis": axis})
+        return
+    with node.builder.counted.suspended():
+        if not never_negative(places):
+            places = lengths.from_end(places, lengths.of_axis(x, axis))
+        result = node.make("Gather", [x, places], {"axis": axis})
+    if chosen is not None:
+        moved = Counted(chosen.count, axis + chosen.axis)
+        node.builder.counted.add(result, moved)
+    node.set_output(0, result)
 
 
 @HANDLERS.register("ai.onnx.ml.ArrayFeatureExtractor")
@@ -203,7 +325,7 @@ def _tile(node: Node) -> None:
 
 def _tile_open(node: Node, x: Value) -> None:
     """Numbers of copies that the run computes from shapes."""
-    lengths, rank = Lengths(node), len(node.shape(x))
+    lengths, rank = NodeLengths(node), len(node.shape(x))
     known = lengths.known(node.input(1))
     if len(known) != rank:
         raise UnsupportedNodeError(f"{len(known)} repeats for {rank} dimensions")
@@ -222,7 +344,11 @@ def _pad(node: Node) -> None:
     if mode not in modes:
         raise UnsupportedNodeError(f"mode is {mode!r}; {', '.join(modes)} work")
     if node.opset >= 11 and is_open(node.input(1)):
-        _pad_by_lengths(node, mode)
+        counts = Counts(node)
+        if counts.of(x) is not None:
+            node.set_output(0, _padded_to_fixed(counts, mode))
+        else:
+            node.set_output(0, _padded_by_lengths(counts, mode))
         return
     pads, value = _pads(node, rank)
     if len(pads) != 2 * rank:
@@ -253,27 +379,65 @@ def _pad(node: Node) -> None:
 
 def _set_around(node: Node, x: Value, padded: Value, grow: list[int]) -> Value:
     """Gives what pads add to a tensor the value that they have in the model."""
-    lengths, rank = Lengths(node), len(node.shape(x))
+    lengths, rank = NodeLengths(node), len(node.shape(x))
     value = node.scalar(_pads(node, rank)[1], x)
     for axis in range(rank):
         before, after = grow[2 * axis : 2 * axis + 2]
         lined = {"shape": [-1, *[1] * (rank - 1 - axis)]}
-        sides = [(before, lengths.number(before))] if before else []
+        sides: list[tuple[int, Length]] = [(before, before)] if before else []
         if after:
             own = lengths.of_axis(x, axis)
-            sides.append((0, lengths.total(own, lengths.number(before))))
+            sides.append((0, lengths.compute("ADD", own, before)))
         for is_front, bound in sides:
             places = lengths.positions(lengths.of_axis(padded, axis))
-            first = node.make("Eltwise", [places, bound], {"mode": "LESS"})
+            first = node.eltwise("LESS", places, lengths.value(bound))
             first = node.make("Reshape", [first], lined)
             both = [value, padded] if is_front else [padded, value]
             padded = node.make("Where", [first, *both])
     return padded
 
 
-def _pad_by_lengths(node: Node, mode: str) -> None:
+def _padded_to_fixed(lengths: Counts, mode: str) -> Value:
+    """To a length that does not depend on how many elements there are."""
+    node, x, pads = lengths.node, lengths.node.input(0), lengths.node.input(1)
+    rank, counted = len(node.shape(x)), lengths.of(x)
+    assert counted is not None
+    axis, axes = counted.axis, _pad_axes(node, rank)
+    found = lengths.symbols(pads)
+    sides = [] if found is None else list(found.reshape(-1))
+    if len(sides) != 2 * len(axes):
+        raise UnsupportedNodeError(f"pads ({pads.name}) depends on more than lengths")
+    amounts: list[Dim] = [0] * (2 * rank)
+    for place, each in enumerate(axes):
+        amounts[each], amounts[each + rank] = sides[place], sides[place + len(axes)]
+    before = amounts[axis]
+    total = add(amounts[axis + rank], lengths.name_of(lengths.of_axis(x, axis)))
+    amounts[axis] = amounts[axis + rank] = 0
+    is_fixed = isinstance(total, int) and all(isinstance(n, int) for n in amounts)
+    if not is_fixed or not isinstance(before, int) or before < 0:
+        raise UnsupportedNodeError(
+            f"pads ({pads.name}) does not bring axis {axis}, of which the run "
+            "determines how many elements count, to a fixed length",
+            "pad it behind its elements, by a fixed length minus their number",
+        )
+    assert isinstance(total, int)
+    if mode != "constant" or total < 0:
+        raise UnsupportedNodeError(f"mode {mode!r} of pads that the run determines")
+    missing = lengths.compute("SUB", total, lengths.in_memory(x, axis))
+    behind, value = lengths.compute("MAX", missing, 0), _pad_value(node)
+    result = lengths.masked(x, value)
+    if isinstance(behind, int):
+        amounts[axis], amounts[axis + rank] = before, behind
+    else:
+        result = lengths.padded(result, axis, (before, behind), mode, value)
+    fixed = node.literal(amounts, DataType.INT32)
+    result = node.apply("Pad", [result, fixed, *node.inputs[2:3]])
+    return lengths.sliced(result, axis, 0, before + total)
+
+
+def _padded_by_lengths(lengths: Counts, mode: str) -> Value:
     """Pads that each run computes of the lengths of its inputs."""
-    x, lengths = node.input(0), Lengths(node)
+    node, x = lengths.node, lengths.node.input(0)
     rank = len(node.shape(x))
     axes = _pad_axes(node, rank)
     known = lengths.known(node.input(1))
@@ -284,8 +448,8 @@ def _pad_by_lengths(node: Node, mode: str) -> None:
         if all(known[side] == 0 for side in sides):
             continue
         before, after = (lengths.element(node.input(1), side) for side in sides)
-        x = lengths.padded(x, axis, before, after, mode, _pad_value(node))
-    node.set_output(0, x)
+        x = lengths.padded(x, axis, (before, after), mode, _pad_value(node))
+    return x
 
 
 def _wrapped(node: Node, x: Value, grow: list[int]) -> Value:

@@ -19,6 +19,7 @@ from mace.python.tools.importers.standard.window import (
 )
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.layout import NCHW_TO_NHWC
+from mace.python.tools.ir.op_rules.volumes import RANK as VOLUME_RANK
 
 
 @HANDLERS.register("Conv")
@@ -27,7 +28,7 @@ def _conv(node: Node) -> None:
         _by_computed_filter(node)
         return
     x, constant = node.input(0), read_filter(node)
-    if len(constant.shape) == volume.RANK:
+    if len(constant.shape) == VOLUME_RANK:
         volume.convolve(node, constant)
         return
     window = read_window(node, len(constant.shape), constant.shape[2:])

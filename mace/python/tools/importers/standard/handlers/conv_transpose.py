@@ -18,6 +18,7 @@ from mace.python.tools.importers.standard.window import (
 )
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.op_rules.volumes import RANK as VOLUME_RANK
 
 
 @HANDLERS.register("ConvTranspose")
@@ -33,7 +34,7 @@ def _conv_transpose(node: Node) -> None:
         raise UnsupportedNodeError(
             f"{channels} input channels, a filter of {list(constant.shape)}"
         )
-    if len(constant.shape) == volume.RANK:
+    if len(constant.shape) == VOLUME_RANK:
         volume.convolve_back(node, constant, groups)
         return
     more = [node.lazy(_outputs_first(constant, groups), "filter")]

@@ -7,9 +7,11 @@ from __future__ import annotations
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.counts import Counts
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.importers.standard.window import NCHW
 from mace.python.tools.ir.counted import Counted
+from mace.python.tools.ir.infer import ShapeError
 
 _MOST_BOXES = 2**31 - 1
 
@@ -32,9 +34,18 @@ def _non_max_suppression(node: Node) -> None:
         raise UnsupportedNodeError(
             f"iou_threshold is {attrs['iou_threshold']}, not within [0, 1]"
         )
-    selected, count = node.make_all(
-        "NonMaxSuppression", [node.input(0), node.input(1)], attrs, 2
-    )
+    boxes, scores, lengths = node.input(0), node.input(1), Counts(node)
+    of_boxes, of_scores = lengths.of(boxes), lengths.of(scores)
+    along = None if of_scores is None else Counted(of_scores.count, 1)
+    if (of_scores and of_scores.axis != 2) or of_boxes not in (None, along):
+        raise ShapeError(
+            f"only the run determines how many boxes {boxes.name} and {scores.name} "
+            "have, and not by the same number"
+        )
+    with node.builder.counted.suspended():
+        # Scores need to be above a threshold, which no infinite one is.
+        inputs = [boxes, lengths.masked(scores, -np.inf)]
+        selected, count = node.make_all("NonMaxSuppression", inputs, attrs, 2)
     node.builder.counted.add(selected, Counted(count, 0))
     node.set_output(0, selected)
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.counts import Counts
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.dtypes import DataType
-from mace.python.tools.ir.graph import Value
 
 _COMPARED = (DataType.FLOAT32, DataType.INT32)
 
@@ -20,14 +20,7 @@ def _non_zero(node: Node) -> None:
     _leave_to_folding(node)
     if not node.shape(node.input(0)):
         raise UnsupportedNodeError(f"{node.input(0).name} has no dimensions")
-    node.set_output(0, _positions(node, node.input(0)))
-
-
-def _positions(node: Node, mask: Value) -> Value:
-    """[rank, elements], of which only the first columns count."""
-    positions, count = node.make_all("NonZero", [mask], {}, 2)
-    node.builder.counted.add(positions, Counted(count, 1))
-    return positions
+    node.set_output(0, Counts(node).found(node.input(0))[0])
 
 
 @HANDLERS.register("Compress")
@@ -44,7 +37,8 @@ def _compress(node: Node) -> None:
     else:
         if len(node.shape(condition)) != 1:
             raise UnsupportedNodeError(f"{condition.name} needs to be a vector")
-        chosen = node.make("Squeeze", [_positions(node, condition)], {"axes": [0]})
+        places, _ = Counts(node).found(condition)
+        chosen = node.make("Squeeze", [places], {"axes": [0]})
     node.emit("Gather", [x, chosen], {"axis": axis})
 
 

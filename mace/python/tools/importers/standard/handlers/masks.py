@@ -16,7 +16,7 @@ from mace.python.tools.importers.standard.element_types import (
     ELEMENT_TYPES,
     element_type_name,
 )
-from mace.python.tools.importers.standard.lengths import Lengths
+from mace.python.tools.importers.standard.lengths import NodeLengths
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -38,7 +38,7 @@ def _trilu(node: Node) -> None:
     rows, columns = dims[-2:]
     if not isinstance(rows, int) or not isinstance(columns, int):
         k = int(np.clip(diagonal[0], -_FARTHEST, _FARTHEST))
-        whole = Lengths(node).triangle(x, k, node.flag("upper", True))
+        whole = NodeLengths(node).triangle(x, k, node.flag("upper", True))
         node.set_output(0, whole)
         return
     k = int(np.clip(diagonal[0], -rows, columns))
@@ -65,7 +65,7 @@ def _eye_like(node: Node) -> None:
     rows, columns = shape
     if not isinstance(rows, int) or not isinstance(columns, int):
         k = int(np.clip(node.integer("k", 0), -_FARTHEST, _FARTHEST))
-        on = Lengths(node).diagonal(x, k)
+        on = NodeLengths(node).diagonal(x, k)
         node.emit("Cast", [on], {"to": dtype.narrowed.value.upper()})
         return
     check_made(rows, columns)

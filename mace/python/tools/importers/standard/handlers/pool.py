@@ -21,6 +21,7 @@ from mace.python.tools.importers.standard.window import (
 )
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.op_rules.volumes import RANK as VOLUME_RANK
 
 
 @HANDLERS.register("MaxPool", "AveragePool")
@@ -32,7 +33,7 @@ def _pool(node: Node) -> None:
     attrs = {"ceil_mode": node.flag("ceil_mode", False)}
     if average:
         attrs["count_include_pad"] = node.flag("count_include_pad", False)
-    if len(node.shape(x)) == volume.RANK:
+    if len(node.shape(x)) == VOLUME_RANK:
         if not average and node.is_used(1):
             node.set_output(1, _places_in_volume(node))
         node.set_output(0, volume.pool(node, x, mode, attrs))
@@ -169,7 +170,7 @@ def _lp_pool(node: Node) -> None:
     if power != 1:
         exponent = node.scalar(power, x)
         powers = node.make("Eltwise", [powers, exponent], {"mode": "POW"})
-    if rank == volume.RANK:
+    if rank == VOLUME_RANK:
         if node.flag("ceil_mode", False):
             raise UnsupportedNodeError("ceil_mode of volumes")
         result = volume.pool(node, powers, "AVG", {"count_include_pad": True})

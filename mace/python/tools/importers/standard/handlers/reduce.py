@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.counts import unreshaped
+from mace.python.tools.importers.standard.counts import Counts, unreshaped
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -43,6 +43,24 @@ _OF_NOTHING = {
     "ReduceSum": 0.0,
     "ReduceSumSquare": 0.0,
 }
+
+
+# What takes no part in the result.
+_NEUTRAL = {
+    **_OF_NOTHING,
+    "ReduceLogSum": 0.0,
+    "ReduceMean": 0.0,
+    "ArgMax": -np.inf,
+    "ArgMin": np.inf,
+}
+
+
+def _input(node: Node, axes: list[int] | None) -> Value:
+    """The input, in which only what counts takes part."""
+    x = node.input(0)
+    if axes is None or (node.type == "ReduceMean" and not x.dtype.is_float):
+        return x
+    return Counts(node).masked(x, _NEUTRAL[node.type], axes)
 
 
 def _axes(node: Node) -> list[int] | None:
@@ -85,10 +103,13 @@ def _attrs(node: Node, mode: str, axes: list[int]) -> dict[str, Any]:
 
 @HANDLERS.register(*_PLAIN)
 def _plain(node: Node) -> None:
-    x, axes, mode = node.input(0), _axes(node), _PLAIN[node.type]
+    axes, mode = _axes(node), _PLAIN[node.type]
     if _of_nothing(node, axes):
         return
-    if axes and x.dtype in NARROW_TYPES and mode in ("MAX", "MIN"):
+    x = _input(node, axes)
+    if axes and mode == "MEAN" and x is not node.input(0):
+        node.set_output(0, _mean_of_counted(node, x, axes))
+    elif axes and x.dtype in NARROW_TYPES and mode in ("MAX", "MIN"):
         node.set_output(0, _of_narrow(node, x, mode, axes))
     elif axes:
         node.emit("Reduce", [x], _attrs(node, mode, axes))
@@ -103,11 +124,21 @@ def _plain(node: Node) -> None:
         node.set_output(0, x)
 
 
+def _mean_of_counted(node: Node, masked: Value, axes: list[int]) -> Value:
+    lengths = Counts(node)
+    total = node.make("Reduce", [masked], _attrs(node, "SUM", axes))
+    parts = [lengths.of_axis(node.input(0), axis) for axis in axes]
+    count = lengths.product(parts)
+    number = lengths.value(count) if total.shape else lengths.scalar(count)
+    return node.eltwise("DIV", total, node.make("Cast", [number], {"to": "FLOAT32"}))
+
+
 @HANDLERS.register("ReduceL1")
 def _l1(node: Node) -> None:
-    x, axes = node.input(0), _axes(node)
+    axes = _axes(node)
     if _of_nothing(node, axes):
         return
+    x = _input(node, axes)
     if not axes:
         node.emit("Eltwise", [x], {"mode": "ABS"})
         return
@@ -138,9 +169,10 @@ def _mask_of(x: Value) -> Value | None:
 
 @HANDLERS.register("ReduceLogSum")
 def _log_sum(node: Node) -> None:
-    x, axes = node.input(0), _axes(node)
+    axes = _axes(node)
     if _of_nothing(node, axes):
         return
+    x = _input(node, axes)
     if axes:
         x = node.make("Reduce", [x], _attrs(node, "SUM", axes))
     node.emit("Eltwise", [x], {"mode": "LOG"})
@@ -148,9 +180,10 @@ def _log_sum(node: Node) -> None:
 
 @HANDLERS.register("ReduceLogSumExp")
 def _log_sum_exp(node: Node) -> None:
-    x, axes = node.input(0), _axes(node)
+    axes = _axes(node)
     if _of_nothing(node, axes):
         return
+    x = _input(node, axes)
     if not axes:
         node.set_output(0, x)
         return
@@ -176,8 +209,8 @@ def _finite(node: Node, x: Value) -> Value:
 
 @HANDLERS.register("ArgMax", "ArgMin")
 def _arg(node: Node) -> None:
-    x = node.input(0)
-    axis = node.axis(node.integer("axis", 0), len(node.shape(x)))
+    axis = node.axis(node.integer("axis", 0), len(node.shape(node.input(0))))
+    x = _input(node, [axis])
     attrs = {
         "mode": "MAX" if node.type == "ArgMax" else "MIN",
         "axis": axis,

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.importers.emit.lengths import Length
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers.crop import crop_and_resize
-from mace.python.tools.importers.standard.lengths import Lengths
+from mace.python.tools.importers.standard.lengths import NodeLengths
 from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.importers.standard.window import NCHW
 from mace.python.tools.ir.graph import Value
@@ -153,7 +154,7 @@ def _by_computed_sizes(
         raise UnsupportedNodeError(
             "keeps the aspect ratio in sizes computed at run time", STATIC_HINT
         )
-    lengths = Lengths(node)
+    lengths = NodeLengths(node)
     if len(lengths.known(sizes)) != len(axes):
         raise UnsupportedNodeError(
             f"{len(lengths.known(sizes))} sizes for {len(axes)} axes"
@@ -167,15 +168,14 @@ def _by_computed_sizes(
     if len(shape) == 5 and wanted.keys() <= {2, 3, 4}:
         _volume_by_lengths(node, wanted, attrs)
     elif len(shape) == 4 and wanted.keys() <= {2, 3}:
-        size = _side_by_side(node, [_length(lengths, wanted, x, a) for a in (2, 3)])
+        size = lengths.listed([_length(lengths, wanted, x, a) for a in (2, 3)])
         node.emit("Resize", [x, size], {**NCHW, **attrs})
     elif len(shape) == 4 and wanted.keys() <= {1, 2}:
-        size = _side_by_side(node, [_length(lengths, wanted, x, a) for a in (1, 2)])
+        size = lengths.listed([_length(lengths, wanted, x, a) for a in (1, 2)])
         node.emit("Resize", [x, size], attrs)
     elif len(shape) == 3 and wanted.keys() <= {2}:
         image = node.make("ExpandDims", [x], {"axes": [2]})
-        across = [lengths.number(1), _length(lengths, wanted, x, 2)]
-        size = _side_by_side(node, across)
+        size = lengths.listed([1, _length(lengths, wanted, x, 2)])
         image = node.make("Resize", [image, size], {**NCHW, **attrs})
         node.emit("Squeeze", [image], {"axes": [2]})
     else:
@@ -188,7 +188,7 @@ def _by_computed_sizes(
 
 
 def _is_own(
-    lengths: Lengths, sizes: Value, place: int, dimension: tuple[Value, int]
+    lengths: NodeLengths, sizes: Value, place: int, dimension: tuple[Value, int]
 ) -> bool:
     """Whether a size is plainly that of a dimension: by what is known of both, or as an
     element of Shape(x), perhaps cut and joined with others, as exporters write it.
@@ -220,14 +220,10 @@ def _is_own(
 
 
 def _length(
-    lengths: Lengths, wanted: Mapping[int, Value], x: Value, axis: int
-) -> Value:
+    lengths: NodeLengths, wanted: Mapping[int, Length], x: Value, axis: int
+) -> Length:
     """The wanted length of an axis, or the one that it has."""
     return wanted[axis] if axis in wanted else lengths.of_axis(x, axis)
-
-
-def _side_by_side(node: Node, parts: Sequence[Value]) -> Value:
-    return node.make("Concat", parts, {"axis": 0})
 
 
 def _emit(
@@ -295,16 +291,16 @@ def _volume(
 
 
 def _volume_by_lengths(
-    node: Node, wanted: Mapping[int, Value], attrs: dict[str, Any]
+    node: Node, wanted: Mapping[int, Length], attrs: dict[str, Any]
 ) -> None:
     """A volume in a size that each run computes."""
-    lengths = Lengths(node)
+    lengths = NodeLengths(node)
 
     def resized(x: Value, axes: tuple[int, int]) -> Value:
         if not wanted.keys() & set(axes):
             return x
         own = {place: wanted[a] for place, a in enumerate(axes, 2) if a in wanted}
-        size = _side_by_side(node, [_length(lengths, own, x, a) for a in (2, 3)])
+        size = lengths.listed([_length(lengths, own, x, a) for a in (2, 3)])
         return node.make("Resize", [x, size], {**NCHW, **attrs})
 
     _by_slices_and_columns(node, resized)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mace.python.tools.importers.emit.lengths import Length
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.lengths import Lengths
+from mace.python.tools.importers.standard.lengths import NodeLengths
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir import dims
 from mace.python.tools.ir.dtypes import DataType
@@ -165,15 +166,15 @@ def _group_query_attention(node: Node) -> None:
             "give input_shapes with a batch of 1",
         )
     present = [key, value]
-    lengths = Lengths(node)
-    start = lengths.number(0)
+    lengths = NodeLengths(node)
+    start: Length = 0
     if node.has_input(3) and node.has_input(4):
         past = (node.input(3), node.input(4))
         start = lengths.of_axis(past[0], 2)
         _require_grown(node, past[0], key)
     if node.flag("do_rotary", False):
         new = lengths.of_axis(key, 2)
-        places = lengths.counted_up(start, lengths.total(start, new))
+        places = lengths.counted_up(start, lengths.compute("ADD", start, new))
         table = [node.make("Gather", [node.input(i), places]) for i in (7, 8)]
         interleaved = node.flag("rotary_interleaved", False)
         query = rotated(node, query, table, interleaved)
@@ -238,9 +239,9 @@ def _causal(node: Node, query: Value, key: Value, window: int) -> Value:
     Args:
         window: how many keys before a query count, with its own; -1: all of them.
     """
-    lengths = Lengths(node)
+    lengths = NodeLengths(node)
     rows, columns = (lengths.of_axis(value, 2) for value in (query, key))
-    before = node.eltwise("SUB", columns, rows)
+    before = lengths.value(lengths.compute("SUB", columns, rows))
     places = node.eltwise("ADD", lengths.positions(rows), before)
     places = node.make("Reshape", [places], {"shape": [-1, 1]})
     counted = lengths.positions(columns)
@@ -263,7 +264,7 @@ def _padding(node: Node, mask: Value, key: Value) -> Value:
             raise UnsupportedNodeError(
                 f"{mask.name} says more than one number for each sequence"
             )
-        lengths = Lengths(node)
+        lengths = NodeLengths(node)
         counted = lengths.positions(lengths.of_axis(key, 2))
         ends = node.make("Reshape", [mask], {"shape": [-1, 1]})
         kept = node.eltwise("LESS", counted, ends)
@@ -327,7 +328,7 @@ def _rotary_embedding(node: Node) -> None:
             heads = width // (2 * half)
         turned = _split_heads(node, x, heads)
     if node.shape(places) == (1,):
-        lengths = Lengths(node)
+        lengths = NodeLengths(node)
         counted = lengths.positions(lengths.of_axis(turned, 2))
         places = node.eltwise("ADD", counted, places)
     table = [node.make("Gather", [node.input(i), places]) for i in (2, 3)]

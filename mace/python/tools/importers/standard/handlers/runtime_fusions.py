@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers.activation import swish
 from mace.python.tools.importers.standard.handlers.normalise import moments
-from mace.python.tools.importers.standard.lengths import Lengths
+from mace.python.tools.importers.standard.lengths import NodeLengths
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -110,7 +110,7 @@ def embed(node: Node, tables: Mapping[int, Value]) -> None:
     if node.type == "EmbedLayerNormalization" and node.has_input(8):
         places = node.input(8)
     else:
-        lengths = Lengths(node)
+        lengths = NodeLengths(node)
         places = lengths.positions(lengths.of_axis(words, 1))
     total = node.eltwise("ADD", total, node.make("Gather", [tables[3], places]))
     if node.has_input(1) and 4 in tables:
@@ -127,9 +127,9 @@ def embed(node: Node, tables: Mapping[int, Value]) -> None:
 def _words_under_mask(node: Node, words: Value) -> Value:
     """How many words the mask of each sequence leaves."""
     if not node.has_input(7):
-        lengths = Lengths(node)
+        lengths = NodeLengths(node)
         zero = node.literal([0], DataType.INT32)
-        return lengths.filled(zero, lengths.of_axis(words, 0))
+        return lengths.filled(zero, lengths.listed([lengths.of_axis(words, 0)]))
     numbers = node.make("Cast", [node.input(7)], {"to": "FLOAT32"})
     attrs = {"mode": "SUM", "axes": [1], "keep_dims": False}
     return node.make("Cast", [node.make("Reduce", [numbers], attrs)], {"to": "INT32"})

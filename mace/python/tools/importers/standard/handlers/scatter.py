@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from mace.python.tools.importers.emit.lengths import Length
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.node import HANDLERS, Node
+from mace.python.tools.importers.standard.counts import Counts, never_negative
+from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
@@ -33,15 +36,85 @@ def _scatter(node: Node, attrs: dict[str, str | int]) -> None:
         raise UnsupportedNodeError(
             f"reduction is {reduction!r}; {', '.join(_REDUCTIONS)} work"
         )
-    data, indices, updates = (node.input(i) for i in range(3))
     attrs["mode"] = _REDUCTIONS[reduction]
-    if data.dtype not in _BYTES or reduction == "none":
-        node.emit("Scatter", [data, indices, updates], attrs)
+    inputs, lengths = [node.input(i) for i in range(3)], Counts(node)
+    places, updates = (lengths.of(value) for value in inputs[1:])
+    if updates is not None and places is None:
+        raise UnsupportedNodeError(
+            f"the run determines how many updates count, but not how many of "
+            f"{inputs[1].name}"
+        )
+    axis = int(attrs.get("axis", 0))
+    if places is not None:
+        axis = node.axis(axis, len(node.shape(inputs[0])))
+    if places is None or {places.axis, (updates or places).axis} != {axis}:
+        node.set_output(0, _scattered(node, inputs, attrs))
         return
+    with node.builder.counted.suspended():
+        inputs = _with_spare_place(lengths, inputs, axis, attrs["form"] == "SLICES")
+        result = _scattered(node, inputs, attrs)
+        cut = {"axes": [axis], "begins": [0], "ends": [-1], "strides": [1]}
+        result = node.make("StridedSlice", [result], cut)
+    data = lengths.of(node.input(0))
+    if data is not None:
+        node.builder.counted.add(result, data)
+    node.set_output(0, result)
+
+
+def _scattered(
+    node: Node, inputs: Sequence[Value], attrs: Mapping[str, str | int]
+) -> Value:
+    data, indices, updates = inputs
+    if data.dtype not in _BYTES or attrs["mode"] == "SET":
+        return node.make("Scatter", inputs, attrs)
     wide = [node.make("Cast", [x], {"to": "INT32"}) for x in (data, updates)]
     result = node.make("Scatter", [wide[0], indices, wide[1]], attrs)
     # Sums and products beyond the type wrap around.
-    node.emit("Cast", [result], {"to": data.dtype.value.upper()})
+    return node.make("Cast", [result], {"to": data.dtype.value.upper()})
+
+
+def _with_spare_place(
+    lengths: Counts, inputs: Sequence[Value], axis: int, of_slices: bool
+) -> list[Value]:
+    """The operands with one more place at the end of an axis of the data, to which
+    everything is written that does not count.
+    """
+    node, (x, index, written) = lengths.node, inputs
+    places, updates = lengths.of(index), lengths.of(written)
+    assert places is not None
+    inside = lengths.inside(index, places.axis)
+    pads = [0] * (2 * len(node.shape(x)))
+    pads[2 * axis + 1] = 1
+    longer = node.make("Pad", [x], {"pads": pads})
+    # The rows of an index name places along more axes than the one that counts.
+    others = _last_of(node, index) - 1 if of_slices else 0
+
+    def row(length: Length) -> Value:
+        return lengths.listed([length, *[0] * others])
+
+    if not never_negative(index):
+        index = lengths.from_end(index, row(lengths.of_axis(x, axis)))
+    lined = [-1, *[1] * (len(node.shape(index)) - 1 - places.axis)]
+    inside = node.make("Reshape", [inside], {"shape": lined})
+    index = node.make("Where", [inside, index, row(lengths.in_memory(x, axis))])
+    if updates is not None:
+        # Fewer updates than places for them: where all of the places cannot count.
+        at, wanted = updates.axis, node.shape(index)[places.axis]
+        if wanted != node.shape(written)[at]:
+            wanted = node.static_shape(index)[places.axis]
+            written = lengths.longer(written, at, wanted)
+    return [longer, index, written]
+
+
+def _last_of(node: Node, index: Value) -> int:
+    """The number of axes that the rows of an index name."""
+    last = node.shape(index)[-1]
+    if not isinstance(last, int):
+        raise UnsupportedNodeError(
+            f"the last dimension of {index.name} is not known before the run",
+            STATIC_HINT,
+        )
+    return last
 
 
 @HANDLERS.register("MaxUnpool")

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from mace.python.tools.importers.emit.lengths import Count, Length
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.counts import Counts
 from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.ir.dtypes import DataType
 
@@ -15,32 +17,45 @@ _BYTES = (DataType.INT8, DataType.UINT8)
 
 @HANDLERS.register("TopK")
 def _top_k(node: Node) -> None:
-    x = node.input(0)
-    inputs = []
-    if node.opset < 10:
-        k = node.integer("k", 0)
-    elif node.input(1).is_constant:
-        given = node.constant_ints(1, "k")
-        if len(given) != 1:
-            raise UnsupportedNodeError(f"k has {len(given)} elements, not 1")
-        (k,) = given
-    else:
-        node.require_shape_only(node.input(1), "k")
-        k = 0
-        inputs.append(node.input(1))
+    x, lengths = node.input(0), Counts(node)
+    axis = node.axis(node.integer("axis", -1), len(node.shape(x)))
+    k, counted = _k(lengths), lengths.of(x)
+    largest = node.flag("largest", True)
+    if counted is not None and counted.axis == axis:
+        k = lengths.compute("MIN", lengths.of_axis(x, axis), k)
+        x = lengths.masked(x, -np.inf if largest else np.inf)
+    elif isinstance(k, Count):
+        if counted is not None:
+            raise UnsupportedNodeError(
+                f"k ({node.input(1).name}) depends on the data, and so does the length "
+                f"of axis {counted.axis}"
+            )
+        limit = lengths.compute("MIN", k.most, lengths.in_memory(x, axis))
+        k = Count(k.value, lengths.most(limit))
     # If `sorted` is 0, any order is allowed.
-    attrs = {
-        "k": k,
-        "axis": node.axis(node.integer("axis", -1), len(node.shape(x))),
-        "largest": node.flag("largest", True),
-    }
-    if x.dtype not in _BYTES:
-        node.emit("TopK", [x, *inputs], attrs)
-        return
-    wide = node.make("Cast", [x], {"to": "INT32"})
-    values, indices = node.make_all("TopK", [wide, *inputs], attrs, 2)
-    node.set_output(0, node.make("Cast", [values], {"to": x.dtype.value.upper()}))
-    node.set_output(1, indices)
+    most = lengths.most(k)
+    given = [] if isinstance(most, int) else [lengths.value(most)]
+    attrs = {"k": 0 if given else most, "axis": axis, "largest": largest}
+    wide = node.make("Cast", [x], {"to": "INT32"}) if x.dtype in _BYTES else x
+    values, indices = node.make_all("TopK", [wide, *given], attrs, 2)
+    if wide is not x:
+        values = node.make("Cast", [values], {"to": x.dtype.value.upper()})
+    for index, value in enumerate((values, indices)):
+        node.set_output(index, lengths.limited(value, k, axis))
+
+
+def _k(lengths: Counts) -> Length:
+    """How many elements are wanted."""
+    node = lengths.node
+    if node.opset < 10:
+        return node.integer("k", 0)
+    numbers = lengths.numbers(node.input(1))
+    if numbers is None:
+        node.require_shape_only(node.input(1), "k")
+        return node.input(1)
+    if len(numbers) != 1:
+        raise UnsupportedNodeError(f"k has {len(numbers)} elements, not 1")
+    return numbers[0]
 
 
 @HANDLERS.register("GatherND")

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.importers.emit.lengths import Length
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.lengths import Lengths, is_open
+from mace.python.tools.importers.standard.lengths import NodeLengths, is_open
 from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import Array, DataType
@@ -71,20 +72,18 @@ def _dft(node: Node) -> None:
 
 def _open_dft(node: Node, axis: int, inverse: bool, onesided: bool) -> None:
     """With a length that the run knows: products with matrices that it makes."""
-    x, lengths = node.input(0), Lengths(node)
+    x, lengths = node.input(0), NodeLengths(node)
     rank = len(node.shape(x))
     samples = lengths.of_axis(x, axis)
     length = samples
     if node.has_input(1):
         length = lengths.element(node.input(1), 0)
     elif inverse and onesided:
-        length = node.eltwise("SUB", samples, lengths.number(1))
-        length = node.eltwise("MUL", length, lengths.number(2))
-    half = node.eltwise("FLOOR_DIV", length, lengths.number(2))
-    half = node.eltwise("ADD", half, lengths.number(1))
+        length = lengths.compute("MUL", lengths.compute("SUB", samples, 1), 2)
+    half = lengths.compute("ADD", lengths.compute("FLOOR_DIV", length, 2), 1)
     # What is missing is 0, and what is too much is left out.
-    used = lengths.smaller(samples, half if inverse and onesided else length)
-    x = lengths.sliced(x, axis, lengths.number(0), used, 1)
+    used = lengths.compute("MIN", samples, half if inverse and onesided else length)
+    x = lengths.sliced(x, axis, 0, used)
     results = half if onesided and not inverse else length
     perm = [*(i for i in range(rank - 1) if i != axis), axis, rank - 1]
     cosines, sines = _open_matrices(node, (used, results, length), inverse, onesided)
@@ -113,7 +112,7 @@ def _open_dft(node: Node, axis: int, inverse: bool, onesided: bool) -> None:
 
 def _open_matrices(
     node: Node,
-    lengths: tuple[Value, Value, Value],
+    lengths: tuple[Length, Length, Length],
     inverse: bool,
     onesided: bool,
 ) -> tuple[Value, Value]:
@@ -122,8 +121,8 @@ def _open_matrices(
     Args:
         lengths: samples, results, and how many of either are a whole turn.
     """
-    made = Lengths(node)
-    samples, results, length = lengths
+    made = NodeLengths(node)
+    samples, results, length = *lengths[:2], made.value(lengths[2])
     rows = node.make("Reshape", [made.positions(samples)], {"shape": [-1, 1]})
     turns = node.eltwise("MUL", rows, made.positions(results))
     turns = node.eltwise("FLOOR_MOD", turns, length)
@@ -135,9 +134,9 @@ def _open_matrices(
         share = node.eltwise("RECIPROCAL", of)
         if onesided:
             # The half that is left out adds the same, but for two of its numbers.
-            double = node.eltwise("MUL", rows, made.number(2))
+            double = node.eltwise("MUL", rows, made.value(2))
             rest = node.eltwise("FLOOR_MOD", double, length)
-            alone = node.eltwise("EQUAL", rest, made.number(0))
+            alone = node.eltwise("EQUAL", rest, made.value(0))
             times = node.make("Where", [alone, *map(node.literal, ([1.0], [2.0]))])
             share = node.eltwise("MUL", share, times)
         pair = [node.eltwise("MUL", matrix, share) for matrix in pair]

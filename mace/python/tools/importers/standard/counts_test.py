@@ -19,11 +19,15 @@ import pytest
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
+    import_open,
     make_model,
     run_mace,
     run_onnxruntime,
 )
+from mace.python.tools.ir.builder import narrow
 from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.passes.manager import optimize
 
 _make = onnx.helper.make_node
 _SOME = np.array([0.5, -1, 2, 0.25, -3, 2], np.float32)
@@ -180,6 +184,18 @@ def test_slice_along_an_axis_that_the_run_computes(
     given = {name: np.array([1]) for name in inputs[1:]}
     with pytest.raises(MaceError, match="is computed at run time"):
         _check(tmp_path, [_make("Slice", inputs, ["y"])], _SOME, None, ["y"], **given)
+
+
+@pytest.mark.parametrize("x", _CASES.values(), ids=_CASES)
+def test_elements_of_what_was_found(x: Array, tmp_path: Path) -> None:
+    nodes = [
+        *_FOUND,
+        _make("Greater", ["found", "half"], ["large"]),
+        _make("NonZero", ["large"], ["y"]),
+        _make("Cast", ["large"], ["numbers"], to=onnx.TensorProto.INT64),
+        _make("NonZero", ["numbers"], ["z"]),
+    ]
+    _check(tmp_path, nodes, x, {"half": np.float32(0.5)}, ["y", "z"])
 
 
 @pytest.mark.parametrize("x", _CASES.values(), ids=_CASES)
@@ -509,3 +525,127 @@ def test_elements_of_a_shorter_list_for_places_that_count(
     # A list of 4 for at most 6 places.
     x = np.where(np.arange(6) < 4, _CASES[case], -1).astype(np.float32)
     _check(tmp_path, nodes, x, {"list": np.arange(10, 14, dtype=np.float32)})
+
+
+def _check_open(
+    tmp_path: Path,
+    nodes: Sequence[onnx.NodeProto],
+    constants: Mapping[str, Any] | None = None,
+    outputs: Sequence[str] = ("y",),
+    cases: Sequence[str] = tuple(_CASES),
+) -> None:
+    """Compares several lengths of `x` [n] and `table` [n, m] after one conversion."""
+
+    def feeds(case: str, rows: int, columns: int) -> dict[str, Array]:
+        rng = np.random.default_rng(rows)
+        x = np.resize(_CASES[case], rows)
+        return {"x": x, "table": rng.random((rows, columns)).astype(np.float32)}
+
+    known = {**_CONSTANTS, **(constants or {})}
+    read = {name for node in nodes for name in node.input} - {"table"}
+    used = {k: np.asarray(v) for k, v in known.items() if k in read}
+    model = make_model(nodes, feeds("some", 6, 4), outputs, used)
+    graph = import_open(model, tmp_path, "nm")
+    optimize(graph)
+    for case in cases:
+        for rows, columns in ((6, 4), (3, 5), (12, 1)):
+            inputs = feeds(case, rows, columns)
+            results = run_graph(graph, {n: narrow(a) for n, a in inputs.items()})
+            found = [results[name] for name in outputs]
+            wanted = run_onnxruntime(model, inputs)
+            assert [a.shape for a in found] == [a.shape for a in wanted]
+            assert_same(found, wanted)
+
+
+# The number of rows, as the last of these.
+_NUMBER = [
+    *_ROWS,
+    _make("Shape", ["rows"], ["shape"]),
+    _make("Gather", ["shape", "first"], ["n"], axis=0),
+    _make("Reshape", ["n", "flat"], ["n1"]),
+]
+
+
+def test_few_largest_of_open_lengths(tmp_path: Path) -> None:
+    nodes = [
+        *_NUMBER,
+        _make("Concat", ["two", "n1"], ["both"], axis=0),
+        _make("ReduceMin", ["both"], ["least"], keepdims=1),
+        _make("TopK", ["rows", "least"], ["y", "at"], axis=0),
+        _make("TopK", ["rows", "n1"], ["all", "order"], axis=0, largest=0),
+        _make("TopK", ["rows", "single"], ["z", "w"], axis=1),
+        _make("TopK", ["found", "least"], ["v", "u"]),
+    ]
+    constants = {"two": [2], "single": [1]}
+    outputs = ["y", "at", "all", "order", "z", "w", "v", "u"]
+    _check_open(tmp_path, nodes, constants, outputs)
+
+
+def test_computed_shapes_of_open_lengths(tmp_path: Path) -> None:
+    # zeros(n, m), arange(n), expand(n, m), x.reshape(n, m, 1)
+    nodes = [
+        *_NUMBER,
+        _make("ConstantOfShape", ["shape"], ["zeros"]),
+        _make("Add", ["zeros", "rows"], ["y"]),
+        _make("Range", ["first", "n", "step"], ["z"]),
+        _make("Expand", ["zero", "shape"], ["w"]),
+        _make("Concat", ["shape", "one"], ["target"], axis=0),
+        _make("Reshape", ["rows", "target"], ["v"]),
+        _make("Expand", ["v", "wide"], ["u"]),
+        _make("Size", ["rows"], ["t"]),
+        _make("Flatten", ["u"], ["s"], axis=1),
+    ]
+    constants = {"step": np.array(1), "one": [1], "wide": [1, 1, 3]}
+    outputs = ["y", "z", "w", "v", "u", "t", "s"]
+    _check_open(tmp_path, nodes, constants, outputs)
+
+
+@pytest.mark.parametrize("op_type", ["ReduceMax", "ReduceMean", "ReduceL2"])
+@pytest.mark.parametrize("axes", [[0], [1], [0, 1]])
+def test_reductions_of_open_lengths(
+    op_type: str, axes: list[int], tmp_path: Path
+) -> None:
+    nodes = [*_ROWS, _make(op_type, ["rows", "axes"], ["y"], keepdims=0)]
+    _check_open(tmp_path, nodes, {"axes": axes}, cases=list(_FILLED))
+
+
+def test_parts_of_open_lengths_are_joined(tmp_path: Path) -> None:
+    nodes = [
+        *_ROWS,
+        _make("Concat", ["rows", "table", "rows"], ["joined"], axis=0),
+        _make("Slice", ["joined", "front", "three", "front"], ["y"]),
+        _make("ScatterND", ["table", "columns", "rows"], ["z"]),
+        _make("Shape", ["joined"], ["w"]),
+    ]
+    _check_open(tmp_path, nodes, None, ["joined", "y", "z", "w"])
+
+
+@pytest.mark.parametrize("limit", [15, 4])
+def test_pad_open_rows_to_a_fixed_number(limit: int, tmp_path: Path) -> None:
+    nodes = [
+        *_NUMBER,
+        _make("Sub", ["limit", "n1"], ["missing"]),
+        _make("Concat", ["front", "front", "missing", "front"], ["pads"], axis=0),
+        _make("Pad", ["rows", "pads"], ["y"]),
+    ]
+    _check_open(tmp_path, nodes, {"limit": [limit]})
+
+
+def test_suppression_of_boxes_in_open_classes(tmp_path: Path) -> None:
+    """Boxes under a mask, whose scores in each class are the columns of a table."""
+    nodes = [
+        *_ROWS,
+        _make("Gather", ["corners", "index"], ["chosen"]),
+        _make("Unsqueeze", ["chosen", "front"], ["boxes"]),
+        _make("Transpose", ["rows"], ["classes"], perm=[1, 0]),
+        _make("Unsqueeze", ["classes", "front"], ["scores"]),
+        _make("NonMaxSuppression", ["boxes", "scores", "many", "overlap"], ["y"]),
+    ]
+    rng = np.random.default_rng(4)
+    corners = np.concatenate([rng.random((12, 2)), 1 + rng.random((12, 2))], 1)
+    constants = {
+        "corners": corners.astype(np.float32),
+        "many": [3],
+        "overlap": np.array([0.5], np.float32),
+    }
+    _check_open(tmp_path, nodes, constants)

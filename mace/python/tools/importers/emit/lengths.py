@@ -1,0 +1,286 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lengths of axes, and arithmetic on them.
+
+A length is an integer if it is known before the run; a value of one integer if each run
+computes it from shapes, before it plans its memory; and a `Count` if the data of a run
+determine it (ir/counted.py). What computes the same length twice is the same value, so
+that lengths can be compared.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Union
+
+import numpy as np
+
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.ir import dims
+from mace.python.tools.ir.builder import GraphBuilder, narrow_constant
+from mace.python.tools.ir.counted import Counted
+from mace.python.tools.ir.dims import Dim
+from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.op_rules import Make
+
+
+@dataclass(frozen=True)
+class Count:
+    """A number of elements that the data of a run determine.
+
+    Attributes:
+        value: of one integer.
+        most: the largest that it can be, which no data determine.
+    """
+
+    value: Value
+    most: Union[int, Value]
+
+
+Length = Union[int, Value, Count]
+
+_INTEGERS: Mapping[str, Callable[[int, int], int]] = {
+    "ADD": operator.add,
+    "SUB": operator.sub,
+    "MUL": operator.mul,
+    "FLOOR_DIV": operator.floordiv,
+    "FLOOR_MOD": operator.mod,
+    "MIN": min,
+    "MAX": max,
+}
+# What changes nothing on the right.
+_NEUTRAL = {"ADD": 0, "SUB": 0, "MUL": 1, "FLOOR_DIV": 1}
+# The operands can change places, and larger operands have no smaller result.
+_MONOTONIC = ("ADD", "MUL", "MIN", "MAX")
+
+
+class Lengths:
+    """Adds operators on lengths to a graph."""
+
+    def __init__(
+        self, make: Make, builder: GraphBuilder | None = None, label: str = ""
+    ) -> None:
+        """
+        Args:
+            make: adds an operator.
+            builder: of the graph. Without one, no constants can be added: lengths are
+                those of axes and their products, all of them values.
+            label: of the framework's node; the names of constants begin with it.
+        """
+        self.make = make
+        self._builder = builder
+        self._label = label
+
+    # Lengths ----------------------------------------------------------------
+
+    def of_axis(self, x: Value, axis: int) -> Length:
+        """The length of an axis: how many elements count."""
+        if self._builder is None:
+            return self.in_memory(x, axis)
+        counted = self._builder.counted.get(x)
+        self._builder.counted.asked(x)
+        if counted is None or counted.axis != axis:
+            return self.in_memory(x, axis)
+        return Count(counted.count, self.in_memory(x, axis))
+
+    def in_memory(self, x: Value, axis: int) -> int | Value:
+        """The length of an axis, of which not all elements need to count."""
+        if x.shape is None:
+            raise UnsupportedNodeError(f"the rank of {x.name} is not known")
+        dim = x.shape[axis]
+        if self._builder is None:
+            return self.cut(self.make("Shape", [x], {}), axis)
+        if isinstance(dim, int):
+            return dim
+
+        def computed() -> Value:
+            return self.cut(self.make("Shape", [x], {}), axis)
+
+        known = self._builder.counted
+        with known.suspended():
+            return self._settled(known.remember(("length", x, axis), computed))
+
+    def cut(self, lengths: Value, index: int) -> Value:
+        """An element of a list of lengths."""
+        cut = {"axes": [0], "begins": [index], "ends": [index + 1], "strides": [1]}
+        return self.make("StridedSlice", [lengths], cut)
+
+    def dim(self, length: Length) -> Dim:
+        """What is known of a length before the run."""
+        if not isinstance(length, Value):
+            return length if isinstance(length, int) else None
+        if length.is_constant:
+            return int(length.numpy().reshape(-1)[0])
+        if length.dims is None:
+            return None
+        found: Dim = length.dims.reshape(-1)[0]
+        return found
+
+    def most(self, length: Length) -> int | Value:
+        """The largest that a length can be, which no data determine."""
+        return length.most if isinstance(length, Count) else length
+
+    def compute(self, mode: str, a: Length, b: Length) -> Length:
+        """A mode of Eltwise; quotients are rounded down."""
+        if isinstance(a, int) and isinstance(b, int):
+            return _INTEGERS[mode](a, b)
+        if isinstance(a, int) and mode in _MONOTONIC:
+            a, b = b, a
+        if isinstance(b, int) and b == _NEUTRAL.get(mode):
+            return a
+        if mode == "MUL" and b == 0:
+            return 0
+        if mode in ("MIN", "MAX"):
+            if self._at_least(b, a):
+                return a if mode == "MIN" else b
+            if self._at_least(a, b):
+                return b if mode == "MIN" else a
+        result = self._computed(mode, a, b)
+        counts = any(isinstance(operand, Count) for operand in (a, b))
+        if isinstance(result, int) or not counts or mode not in _MONOTONIC:
+            return result
+        most = self.most(self.compute(mode, self.most(a), self.most(b)))
+        return Count(result, most)
+
+    def _at_least(self, a: Length, b: Length) -> bool:
+        """Whether a >= b in every run, as far as is known."""
+        if isinstance(a, Count):
+            if isinstance(b, Count):
+                assert self._builder is not None
+                limits = self._builder.counted.limits
+                return a.value is b.value or a.value in limits.get(b.value, ())
+            a = 0
+        return dims.at_least(self.dim(a), self.dim(self.most(b)))
+
+    def _computed(self, mode: str, a: Length, b: Length) -> int | Value:
+        one, other = (x.value if isinstance(x, Count) else x for x in (a, b))
+        if self._builder is None:
+            assert isinstance(one, Value) and isinstance(other, Value)
+            return self.make("Eltwise", [one, other], {"mode": mode})
+        known = self._builder.counted
+        if mode == "MUL" and isinstance(one, Value) and isinstance(other, int):
+            one, factor = known.multiples.get(one, (one, 1))
+            other *= factor
+        both = (one, other)
+        unordered = mode in _MONOTONIC and not isinstance(other, int)
+        key = (mode, frozenset(both) if unordered else both)
+
+        def make() -> Value:
+            like = one if isinstance(one, Value) else other
+            assert isinstance(like, Value)
+            rank = len(like.shape or ())
+            operands = [self._as_value(x, rank) for x in both]
+            return self.make("Eltwise", operands, {"mode": mode})
+
+        result = known.remember(key, make)
+        if mode == "MUL" and isinstance(one, Value) and isinstance(other, int):
+            known.multiples[result] = (one, other)
+        if mode == "MIN":
+            known.limits[result] = frozenset(x for x in both if isinstance(x, Value))
+        return self._settled(result)
+
+    def _as_value(self, x: int | Value, rank: int) -> Value:
+        return x if isinstance(x, Value) else self.constant([x] if rank else x)
+
+    def _settled(self, value: Value) -> int | Value:
+        """A length that turned out to be known."""
+        return int(value.numpy().reshape(-1)[0]) if value.is_constant else value
+
+    def total(self, lengths: Sequence[Length]) -> Length:
+        """The sum of all."""
+        return self.joined("ADD", [*lengths, 0])
+
+    def product(self, lengths: Sequence[Length]) -> Length:
+        """The product of all."""
+        return self.joined("MUL", [*lengths, 1] if self._builder else lengths)
+
+    def joined(self, mode: str, lengths: Sequence[Length]) -> Length:
+        """One result of all, whose order makes no difference."""
+        # Numbers last, so that the same lengths in another order are the same value.
+        numbers = [n for n in lengths if isinstance(n, int)]
+        every: list[Length] = [n for n in lengths if not isinstance(n, int)]
+        if numbers:
+            every.append(functools.reduce(_INTEGERS[mode], numbers))
+        return functools.reduce(functools.partial(self.compute, mode), every)
+
+    def divided(self, count: Count, number: int) -> Count | None:
+        """A count divided by a number, if it is known to be a multiple of it."""
+        assert self._builder is not None
+        known = self._builder.counted.multiples
+        one, factor = known.get(count.value, (count.value, 1))
+        if factor % number:
+            return None
+        most = self.most(self.compute("FLOOR_DIV", count.most, factor))
+        result = self.compute("MUL", Count(one, most), factor // number)
+        assert isinstance(result, Count)
+        return result
+
+    # Values -----------------------------------------------------------------
+
+    def constant(self, data: int | Sequence[int]) -> Value:
+        """A constant of integers."""
+        assert self._builder is not None
+        narrowed = narrow_constant(np.asarray(data, np.int64))
+        return self._builder.graph.add_constant(f"{self._label}/length", narrowed)
+
+    def value(self, length: Length) -> Value:
+        """[1]: a length."""
+        if isinstance(length, int):
+            return self.constant([length])
+        value = length.value if isinstance(length, Count) else length
+        return value if value.rank == 1 else self._shaped(length, [1])
+
+    def scalar(self, length: Length) -> Value:
+        """A length as a value of rank 0."""
+        if isinstance(length, int):
+            return self.constant(length)
+        value = length.value if isinstance(length, Count) else length
+        return value if value.rank == 0 else self._shaped(length, [])
+
+    def _shaped(self, length: Value | Count, shape: list[int]) -> Value:
+        value = length.value if isinstance(length, Count) else length
+        result = self.make("Reshape", [value], {"shape": shape})
+        return self._noted(result, [length])
+
+    def listed(self, lengths: Sequence[Length]) -> Value:
+        """Lengths one after the other, as a shape."""
+        if all(isinstance(length, int) for length in lengths):
+            return self.constant([n for n in lengths if isinstance(n, int)])
+        parts = [self.value(length) for length in lengths]
+        if len(parts) > 1:
+            return self._noted(self.make("Concat", parts, {"axis": 0}), lengths)
+        if not isinstance(lengths[0], Count):
+            return parts[0]
+        return self._noted(self.make("Identity", parts, {}), lengths)
+
+    def _noted(self, value: Value, lengths: Sequence[Length]) -> Value:
+        """Remembers what a value of counts is made of."""
+        if any(isinstance(length, Count) for length in lengths):
+            assert self._builder is not None
+            self._builder.counted.facts[value] = tuple(lengths)
+        return value
+
+    def counted_up(self, begin: Length, end: Length, step: int = 1) -> Value:
+        """The numbers from `begin` to the one before `end`."""
+        numbers = [self.scalar(length) for length in (begin, end, step)]
+        return self.make("Range", numbers, {})
+
+    def positions(self, length: Length) -> Value:
+        """The numbers from 0 to the one before `length`."""
+        if not isinstance(length, Count):
+            return self.counted_up(0, length)
+        return self.limited(self.positions(length.most), length, 0)
+
+    def limited(self, value: Value, length: Length, axis: int) -> Value:
+        """A value of which only so many elements along an axis count."""
+        if not isinstance(length, Count):
+            return value
+        assert self._builder is not None
+        if value.is_constant:
+            # No operator may take it for one, all of which counts.
+            value = self._builder.op("Identity", [value], fold=False)[0]
+        self._builder.counted.add(value, Counted(length.value, axis))
+        return value
