@@ -6,6 +6,7 @@
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/hexagon_op/hexagon_op.h"
 #include "mace/ops/hexagon_op/products.h"
+#include "mace/ops/quantized_product/quantized_product.h"
 
 namespace mace {
 namespace {
@@ -22,8 +23,8 @@ class HexagonConv2DOp final : public HexagonOp {
     HexagonProduct product;
     MACE_ASSIGN_OR_RETURN(product.window, WindowOf(*context));
     product.activation = ActivationParams(attributes);
-    product.depthwise = attributes.groups > 1 &&
-                        attributes.groups == filter[0] && filter[3] == 1;
+    product.depthwise = IsDepthwise(filter, attributes.groups) &&
+                        attributes.groups == filter[0];
     product.groups = attributes.groups;
     if (attributes.groups > kMostGroups && !product.depthwise) {
       return Unsupported("it has ", attributes.groups, " groups for ",

@@ -24,7 +24,7 @@ class HexagonDepthwiseConv2dOp final : public HexagonOp {
     HexagonProduct product;
     MACE_ASSIGN_OR_RETURN(product.window, WindowOf(*context));
     product.depthwise = true;
-    product.taps_first = true;
+    product.order = FilterOrder::kTapsFirst;
     product.activation =
         ActivationParams(context->AttributesAs<DepthwiseConv2dAttributes>());
     return PlanProduct(product, context);

@@ -3,7 +3,6 @@
 
 #include "mace/ops/epilogue/quantized_conv.h"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -20,10 +19,6 @@ namespace mace {
 namespace {
 
 constexpr size_t kOutput = 0;
-
-// How far a scale of a bias may be from the product of the others: a converter
-// may have computed it in double.
-constexpr float kScaleError = 1e-5f;
 
 }  // namespace
 
@@ -144,99 +139,40 @@ class QuantizedConvPlan final : public OpPlan, private RowBands {
 
 namespace {
 
-MaceStatus CheckFilter(const Tensor &filter, int64_t channel_axis) {
-  const Quantization &q = *filter.quantization;
-  const bool shifted = std::any_of(q.zero_points.begin(), q.zero_points.end(),
-                                   [](int64_t zero) { return zero != 0; });
-  if (shifted) return InvalidArgs("the zero points of the filter must be 0");
-  if (!q.per_tensor() && q.axis != channel_axis) {
-    return InvalidArgs("the scales of the filter are of axis ", q.axis,
-                       "; they must be those of its output channels, axis ",
-                       channel_axis);
+MaceStatus CheckFilter(const Tensor &filter, FilterOrder order) {
+  switch (ProblemOfFilter(filter.data_type, filter.quantization, order)) {
+    case FilterProblem::kNotQuantized:
+      return InvalidArgs("the filter has no scales");
+    case FilterProblem::kZeroPoints:
+      return InvalidArgs("the zero points of the filter must be 0");
+    case FilterProblem::kScaleAxis:
+      return InvalidArgs("the scales of the filter are of axis ",
+                         filter.quantization->axis,
+                         "; they must be those of its output channels, axis ",
+                         OutputAxis(order));
+    default:
+      return MaceStatus();
   }
-  return MaceStatus();
 }
 
-float ScaleAt(const Quantization &q, size_t channel) {
-  return q.scales[q.per_tensor() ? 0 : channel];
+ProductNumbers NumbersOf(const PlanContext &context) {
+  const Tensor &input = *context.input(QuantizedConv::kInput);
+  ProductNumbers numbers;
+  numbers.input = KernelSide(input);
+  numbers.input_scale = input.quantization->scales[0];
+  numbers.filter = context.input(QuantizedConv::kFilter)->quantization;
+  numbers.bias = context.input(QuantizedConv::kBias);
+  numbers.output_scale = context.output(kOutput)->quantization->scales[0];
+  return numbers;
 }
 
-int32_t BiasAt(const Tensor *bias, size_t channel) {
-  return bias == nullptr ? 0 : bias->As<int32_t>()[channel];
-}
-
-// Whether its scales are those of the sums.
-MaceStatus CheckBias(const Tensor &input,
-                     const Tensor &filter,
-                     const Tensor &bias) {
-  const auto channels = static_cast<size_t>(bias.elements());
-  for (size_t n = 0; n < channels; ++n) {
-    const float product =
-        input.quantization->scales[0] * ScaleAt(*filter.quantization, n);
-    const float stated = ScaleAt(*bias.quantization, n);
-    if (!(std::fabs(stated - product) <= kScaleError * product)) {
-      return InvalidArgs("the bias of channel ", n, " has the scale ", stated,
-                         ", not that of the input times that of the filter, ",
-                         product);
-    }
-  }
-  return MaceStatus();
+// See conv::Request::small_sums.
+bool AreSmall(const SumRange &sums) {
+  constexpr int64_t kLimit = int64_t{1} << 25;
+  return sums.low >= -kLimit && sums.high < kLimit;
 }
 
 }  // namespace
-
-// The sums of the weights of each of `channels` outputs, and the least weight.
-std::vector<QuantizedConv::WeightSums> QuantizedConv::SumWeights(
-    const Tensor &filter,
-    int64_t channels,
-    conv::FilterLayout layout,
-    int32_t *least) {
-  std::vector<WeightSums> sums(static_cast<size_t>(channels));
-  const auto *weights = filter.As<int8_t>();
-  const int64_t depth = filter.elements() / channels;
-  const auto add = [&](WeightSums *sum) {
-    sum->all += *weights;
-    sum->positive += std::max<int32_t>(*weights, 0);
-    *least = std::min<int32_t>(*least, *weights++);
-  };
-  switch (layout) {
-    case conv::FilterLayout::kTaps:
-      for (int64_t tap = 0; tap < depth; ++tap) {
-        for (WeightSums &sum : sums) add(&sum);
-      }
-      break;
-    case conv::FilterLayout::kFours: {
-      // Each group begins with a panel. What pads the last panel is 0.
-      const int64_t columns = channels / filter.groups;
-      const int64_t panel = gemm::kPanelColumns;
-      for (int64_t group = 0; group < channels; group += columns) {
-        for (int64_t begin = 0; begin < columns; begin += panel) {
-          WeightSums of_panel[gemm::kPanelColumns] = {};
-          for (int64_t k = 0; k < depth; k += 4) {
-            for (WeightSums &sum : of_panel) {
-              for (int i = 0; i < 4; ++i) add(&sum);
-            }
-          }
-          std::copy_n(of_panel, std::min(panel, columns - begin),
-                      &sums[static_cast<size_t>(group + begin)]);
-        }
-      }
-      break;
-    }
-    default:
-      for (WeightSums &sum : sums) {
-        for (int64_t k = 0; k < depth; ++k) add(&sum);
-      }
-  }
-  return sums;
-}
-
-struct QuantizedConv::Operands {
-  const Tensor &input;
-  const Tensor &filter;
-  const Tensor *bias;  // may be null
-  const Tensor &output;
-};
 
 MaceStatus QuantizedConv::Init(const InitContext &context,
                                const activation::Params &activation,
@@ -257,67 +193,31 @@ MaceStatus QuantizedConv::Init(const InitContext &context,
                        kBuildForThisModel);
   }
   const Tensor &filter = *context.constant(kFilter);
-  if (filter.quantization == nullptr) {
-    return InvalidArgs("the filter has no scales");
-  }
-  const bool taps_first = layout == conv::FilterLayout::kTaps;
-  MACE_RETURN_IF_ERROR(CheckFilter(filter, taps_first ? 2 : 0));
+  const FilterOrder order = layout == conv::FilterLayout::kTaps
+                                ? FilterOrder::kTapsFirst
+                                : FilterOrder::kOutputsFirst;
+  MACE_RETURN_IF_ERROR(CheckFilter(filter, order));
   strategy_ = std::move(strategy);
   layout_ = IsPacked(filter.layout) ? conv::FilterLayout::kFours : layout;
-  const Shape &shape = filter.shape;
   // Other ranks and empty filters are errors of the shape function.
-  const size_t rank = taps_first ? 4 : 1;
-  if (shape.rank() < rank || filter.elements() == 0) return MaceStatus();
-  sums_ = SumWeights(filter, taps_first ? shape[2] * shape[3] : shape[0],
-                     layout_, &least_weight_);
+  weights_ = SumWeights(ProductFilter(filter, order), &least_weight_);
   return MaceStatus();
 }
 
-bool QuantizedConv::HasSmallSums(const Tensor &input,
-                                 const Tensor *bias) const {
-  constexpr int64_t kLimit = int64_t{1} << 25;
-  const QuantizedSide side = KernelSide(input);
-  const int64_t least = side.least - side.zero;
-  const int64_t most = side.most - side.zero;
-  for (size_t n = 0; n < sums_.size(); ++n) {
-    const int64_t start = BiasAt(bias, n);
-    const int64_t positive = sums_[n].positive;
-    const int64_t negative = sums_[n].all - positive;
-    if (start + positive * least + negative * most < -kLimit ||
-        start + positive * most + negative * least >= kLimit) {
-      return false;
-    }
-  }
-  return true;
-}
-
-void QuantizedConv::SetRequantization(const Operands &operands,
+void QuantizedConv::SetRequantization(const ProductNumbers &numbers,
+                                      int64_t depth,
                                       const QuantizedLimits &limits,
                                       QuantizedConvPlan *plan) const {
-  const Quantization &filter = *operands.filter.quantization;
-  const QuantizedSide from = KernelSide(operands.input);
-  const float input_scale = operands.input.quantization->scales[0];
-  const float output_scale = operands.output.quantization->scales[0];
-  const size_t columns = sums_.size();
+  const size_t columns = weights_.size() / 2;
   // Kernels read whole panels.
   std::vector<int32_t> sums(columns + gemm::kPanelColumns);
   std::vector<float> scales(columns + gemm::kPanelColumns);
   // Of the products of one result.
-  const double most_products =
-      columns == 0
-          ? 0.0
-          : 255.0 * 128.0 * static_cast<double>(operands.filter.elements()) /
-                static_cast<double>(columns);
+  const double most_products = 255.0 * 128.0 * static_cast<double>(depth);
   bool bounded = true;
   for (size_t n = 0; n < columns; ++n) {
-    const float product = input_scale * ScaleAt(filter, n);
-    scales[n] = product / output_scale;
-    // Modulo 2^32, as the sums.
-    auto start =
-        static_cast<uint32_t>(0) -
-        static_cast<uint32_t>(from.zero) * static_cast<uint32_t>(sums_[n].all);
-    start += static_cast<uint32_t>(BiasAt(operands.bias, n));
-    sums[n] = static_cast<int32_t>(start);
+    scales[n] = MultiplierOf(numbers, n);
+    sums[n] = StartOf(numbers, weights_, n);
     const double most = most_products + std::fabs(static_cast<double>(sums[n]));
     bounded = bounded && most * static_cast<double>(scales[n]) < 0x1p30;
   }
@@ -325,22 +225,16 @@ void QuantizedConv::SetRequantization(const Operands &operands,
                           least_weight_, bounded);
 }
 
-void QuantizedConv::SetRequantization16(const Operands &operands,
+void QuantizedConv::SetRequantization16(const ProductNumbers &numbers,
                                         const QuantizedLimits &limits,
                                         QuantizedConvPlan *plan) const {
-  const Quantization &filter = *operands.filter.quantization;
-  const int64_t zero = KernelSide(operands.input).zero;
-  const double input_scale = operands.input.quantization->scales[0];
-  const double output_scale = operands.output.quantization->scales[0];
-  const size_t columns = sums_.size();
+  const size_t columns = weights_.size() / 2;
   // Kernels read whole panels.
   std::vector<double> sums(columns + gemm::kPanelColumns);
   std::vector<double> scales(columns + gemm::kPanelColumns);
   for (size_t n = 0; n < columns; ++n) {
-    scales[n] =
-        input_scale * static_cast<double>(ScaleAt(filter, n)) / output_scale;
-    sums[n] =
-        static_cast<double>(BiasAt(operands.bias, n) - zero * sums_[n].all);
+    scales[n] = Multiplier16Of(numbers, n);
+    sums[n] = Start16Of(numbers, weights_, n);
   }
   plan->SetRequantization16(std::move(sums), std::move(scales), limits);
 }
@@ -348,7 +242,6 @@ void QuantizedConv::SetRequantization16(const Operands &operands,
 MaceStatus QuantizedConv::Plan(const Geometry &geometry, PlanContext *context) {
   const Tensor &input = *context->input(kInput);
   const Tensor &filter = *context->input(kFilter);
-  const Tensor *bias = context->input(kBias);
   const Tensor &output = *context->output(kOutput);
   MACE_RETURN_IF_ERROR(CheckWidths({&input, &output}));
   if (output.elements() == 0) return MaceStatus();
@@ -359,7 +252,8 @@ MaceStatus QuantizedConv::Plan(const Geometry &geometry, PlanContext *context) {
   request.layout = layout_;
   request.arithmetic = arithmetic_;
   request.threads = threads;
-  request.small_sums = HasSmallSums(input, bias);
+  const ProductNumbers numbers = NumbersOf(*context);
+  request.small_sums = AreSmall(RangeOfSums(numbers, weights_));
   std::unique_ptr<conv::Plan> strategy = strategy_->MakePlan(request);
   if (strategy == nullptr) {
     return Unsupported("quantized, it has groups of one channel, not ",
@@ -374,14 +268,14 @@ MaceStatus QuantizedConv::Plan(const Geometry &geometry, PlanContext *context) {
   auto plan = std::make_unique<QuantizedConvPlan>(geometry, input, output,
                                                   std::move(strategy));
 
-  if (bias != nullptr) MACE_RETURN_IF_ERROR(CheckBias(input, filter, *bias));
+  MACE_RETURN_IF_ERROR(CheckBias(numbers));
   const QuantizedLimits limits =
-      LimitsOf(KernelSide(output), activation_, output.quantization->scales[0]);
-  const Operands operands = {input, filter, bias, output};
+      LimitsOf(KernelSide(output), activation_, numbers.output_scale);
   if (mace::IsInt16(output)) {
-    SetRequantization16(operands, limits, plan.get());
+    SetRequantization16(numbers, limits, plan.get());
   } else {
-    SetRequantization(operands, limits, plan.get());
+    SetRequantization(numbers, filter.elements() / geometry.shape.out_c, limits,
+                      plan.get());
   }
   context->RequestScratch(plan->ScratchBytes(threads, input.bytes()));
   if (geometry.images) context->AllowStridedOutput(kOutput);

@@ -11,19 +11,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "mace/kernels/cpu/activation/activation.h"
 #include "mace/kernels/cpu/conv/conv.h"
 #include "mace/kernels/cpu/conv/strategy.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/quantized_product/limits.h"
+#include "mace/ops/quantized_product/quantized_product.h"
 #include "mace/ops/window/window.h"
 #include "mace/public/mace_statistics.h"
 
 namespace mace {
 
 class QuantizedConvPlan;
-struct QuantizedLimits;
 
 // The filter of such an operator, for all its plans. Inputs are 0: the image,
 // 1: the filter (int8, with scales by output channel and no zero points; its
@@ -67,23 +67,12 @@ class QuantizedConv {
   static void Run(RunContext *context);
 
  private:
-  struct Operands;
-  // Of one output channel.
-  struct WeightSums {
-    int32_t all = 0;
-    int32_t positive = 0;  // of those above 0
-  };
-  static std::vector<WeightSums> SumWeights(const Tensor &filter,
-                                            int64_t channels,
-                                            conv::FilterLayout layout,
-                                            int32_t *least);
-  // See conv::Request::small_sums.
-  bool HasSmallSums(const Tensor &input, const Tensor *bias) const;
-  // What makes results of sums.
-  void SetRequantization(const Operands &operands,
+  // What makes results of sums, of `depth` products each.
+  void SetRequantization(const ProductNumbers &numbers,
+                         int64_t depth,
                          const QuantizedLimits &limits,
                          QuantizedConvPlan *plan) const;
-  void SetRequantization16(const Operands &operands,
+  void SetRequantization16(const ProductNumbers &numbers,
                            const QuantizedLimits &limits,
                            QuantizedConvPlan *plan) const;
 
@@ -91,7 +80,7 @@ class QuantizedConv {
   std::unique_ptr<conv::Strategy> strategy_;
   conv::FilterLayout layout_ = conv::FilterLayout::kPanels;
   activation::Params activation_;
-  std::vector<WeightSums> sums_;  // of each output channel
+  WeightSums weights_;
   int32_t least_weight_ = 0;
 };
 

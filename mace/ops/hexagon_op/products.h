@@ -12,6 +12,7 @@
 #include "mace/core/base/status.h"
 #include "mace/kernels/cpu/activation/activation.h"
 #include "mace/ops/hexagon_op/hexagon_op.h"
+#include "mace/ops/quantized_product/quantized_product.h"
 #include "mace/ops/window/window.h"
 
 namespace mace {
@@ -30,9 +31,7 @@ struct HexagonProduct {
   // Of channels, unless it is depthwise. The DSP multiplies all channels of the
   // input; those of other groups by 0.
   int64_t groups = 1;
-  // The filter is [height, width, channels, 1], not [outputs, height, width,
-  // channels].
-  bool taps_first = false;
+  FilterOrder order = FilterOrder::kOutputsFirst;
   activation::Params activation;
 };
 
