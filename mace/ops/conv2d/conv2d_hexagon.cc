@@ -11,16 +11,13 @@
 namespace mace {
 namespace {
 
-static_assert(kConv2DInputInput == HexagonProduct::kInput);
-static_assert(kConv2DFilterInput == HexagonProduct::kFilter);
-static_assert(kConv2DBiasInput == HexagonProduct::kBias);
-
 class HexagonConv2DOp final : public HexagonOp {
  public:
   MaceStatus Plan(HexagonPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<Conv2DAttributes>();
     const Shape &filter = context->input(kConv2DFilterInput)->shape;
-    HexagonProduct product;
+    HexagonProduct product(
+        {kConv2DInputInput, kConv2DFilterInput, kConv2DBiasInput});
     MACE_ASSIGN_OR_RETURN(product.window, WindowOf(*context));
     product.activation = ActivationParams(attributes);
     product.depthwise = IsDepthwise(filter, attributes.groups) &&

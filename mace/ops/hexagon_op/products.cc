@@ -53,13 +53,15 @@ int GroupsOf(int64_t channels) {
   return static_cast<int>((channels + kVectorWords - 1) / kVectorWords);
 }
 
-HexagonSums SumsOf(const ProductFilter &filter, HexagonPlanContext *context) {
-  const HexagonNumbers input = context->InputNumbers(HexagonProduct::kInput);
+HexagonSums SumsOf(const HexagonProduct::Ports &ports,
+                   const ProductFilter &filter,
+                   HexagonPlanContext *context) {
+  const HexagonNumbers input = context->InputNumbers(ports.input);
   ProductNumbers numbers;
   numbers.input = input.Range();
   numbers.input_scale = input.scale;
-  numbers.filter = context->input(HexagonProduct::kFilter)->quantization;
-  numbers.bias = context->input(HexagonProduct::kBias);
+  numbers.filter = context->input(ports.filter)->quantization;
+  numbers.bias = context->input(ports.bias);
   numbers.output_scale = context->OutputNumbers().scale;
   const WeightSums &weights =
       context->Once([&filter] { return SumWeights(filter); });
@@ -104,14 +106,15 @@ uint32_t AddDepthwiseWeights(const Filter &filter,
       });
 }
 
-// `groups_of_channels`: each output has weights for the channels of one group,
-// and 0 for the others. `spread`: from one column of the filter to the next;
-// those between are 0.
+// `pixel`: bytes from one pixel of the input to the next. `spread`: from one
+// column of the filter to the next; those between are 0. With groups of
+// channels, each output has weights for the channels of one group, and 0 for
+// the others.
 uint32_t AddWeights(const Filter &filter,
                     int64_t groups_of_channels,
+                    int64_t pixel,
                     int64_t spread,
                     HexagonPlanContext *context) {
-  const int64_t pixel = context->PixelBytes(HexagonProduct::kInput);
   const int64_t run = WindowExtent(filter.width, spread) * pixel;
   const hexagon::Window window = {
       static_cast<int>(filter.height), 0,
@@ -171,19 +174,21 @@ HexagonPadding PaddingOf(const WindowGeometry &window) {
 MaceStatus PlanProduct(const HexagonProduct &product,
                        HexagonPlanContext *context) {
   constexpr int64_t kMostRun = 1 << 20;  // bytes of a row of a window
-  const Tensor &tensor = *context->input(HexagonProduct::kFilter);
+  const Tensor &tensor = *context->input(product.ports.filter);
   MACE_RETURN_IF_ERROR(CheckFilter(product, tensor));
   const Filter filter(tensor, product);
   hexagon::WindowParameters window = WindowOf(product.window);
   const int64_t extent = WindowExtent(window.width, window.dilation_x);
-  if (extent * context->PixelBytes(HexagonProduct::kInput) > kMostRun) {
+  const int32_t pixel = context->PixelBytes(product.ports.input);
+  if (extent * pixel > kMostRun) {
     return Unsupported("a row of its windows has ", extent, " pixels of ",
-                       context->PixelBytes(HexagonProduct::kInput), " bytes");
+                       pixel, " bytes");
   }
   MACE_ASSIGN_OR_RETURN(
       const hexagon::ResultParameters results,
-      AddResults(SumsOf(filter.weights, context), product.activation, context));
-  const uint32_t input = context->Input(HexagonProduct::kInput);
+      AddResults(SumsOf(product.ports, filter.weights, context),
+                 product.activation, context));
+  const uint32_t input = context->Input(product.ports.input);
   const uint32_t output = context->Output(0);
   if (product.depthwise) {
     context->Add(hexagon::ConvolveDepthwiseParameters{
@@ -195,7 +200,7 @@ MaceStatus PlanProduct(const HexagonProduct &product,
   window.dilation_x = 1;
   context->Add(hexagon::ConvolveParameters{
       input, output, window,
-      AddWeights(filter, product.groups, spread, context), results});
+      AddWeights(filter, product.groups, pixel, spread, context), results});
   return MaceStatus();
 }
 

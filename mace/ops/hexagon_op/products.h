@@ -17,13 +17,19 @@
 
 namespace mace {
 
-// The input's pixels are at port 0, the filter is at port 1, and a bias at port
-// 2 or absent; the result is output 0.
+// Its result is output 0.
 struct HexagonProduct {
-  static constexpr size_t kInput = 0;
-  static constexpr size_t kFilter = 1;
-  static constexpr size_t kBias = 2;
+  // Input ports: of the pixels, of the filter, and of a bias, which may be
+  // absent.
+  struct Ports {
+    size_t input;
+    size_t filter;
+    size_t bias;
+  };
 
+  explicit HexagonProduct(const Ports &of_operator) : ports(of_operator) {}
+
+  const Ports ports;
   // Every input is a window of one pixel unless a convolution says otherwise.
   WindowGeometry window;
   // Of a depthwise convolution, whose channels have a filter each.
