@@ -164,7 +164,7 @@ class Reader {
     op_->kernel[0] = filter.shape[depthwise ? 0 : 1];
     op_->kernel[1] = filter.shape[depthwise ? 1 : 2];
     op_->groups = from_.Int("groups", 1);
-    const std::string problem = ReadWindow();
+    std::string problem = ReadWindow();
     if (!problem.empty()) return problem;
     if (op_->groups != 1) return "it takes no convolution in groups";
     return ReadProduct(filter, depthwise ? FilterOrder::kTapsFirst
@@ -203,7 +203,7 @@ class Reader {
     const bool average = from_.String("mode", "MAX") == "AVG";
     op_->kind = average ? CommonKind::kAveragePool : CommonKind::kMaxPool;
     ReadPair("kernels", op_->kernel);
-    const std::string problem = ReadWindow();
+    std::string problem = ReadWindow();
     if (!problem.empty()) return problem;
     if (op_->dilations[0] != 1 || op_->dilations[1] != 1) {
       return "it takes no dilated pooling";
