@@ -39,8 +39,7 @@ class Conv2DOp final : public CpuOp {
     settings.geometry = ReportWindow(window, filter.shape);
     settings.macs = output.Elements() * filter.shape.Elements(1, 4);
     settings.activation = &activation_;
-    ConvOpPlan::Make(settings, strategies_, request, context);
-    return MaceStatus();
+    return ConvOpPlan::Make(settings, strategies_, request, context);
   }
 
   MaceStatus Run(RunContext *context) const override {

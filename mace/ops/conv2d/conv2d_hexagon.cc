@@ -6,24 +6,22 @@
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/hexagon_op/hexagon_op.h"
 #include "mace/ops/hexagon_op/products.h"
+#include "mace/ops/quantized_product/quantized_product.h"
 
 namespace mace {
 namespace {
-
-static_assert(kConv2DInputInput == HexagonProduct::kInput);
-static_assert(kConv2DFilterInput == HexagonProduct::kFilter);
-static_assert(kConv2DBiasInput == HexagonProduct::kBias);
 
 class HexagonConv2DOp final : public HexagonOp {
  public:
   MaceStatus Plan(HexagonPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<Conv2DAttributes>();
     const Shape &filter = context->input(kConv2DFilterInput)->shape;
-    HexagonProduct product;
+    HexagonProduct product(
+        {kConv2DInputInput, kConv2DFilterInput, kConv2DBiasInput});
     MACE_ASSIGN_OR_RETURN(product.window, WindowOf(*context));
     product.activation = ActivationParams(attributes);
-    product.depthwise = attributes.groups > 1 &&
-                        attributes.groups == filter[0] && filter[3] == 1;
+    product.depthwise = IsDepthwise(filter, attributes.groups) &&
+                        attributes.groups == filter[0];
     product.groups = attributes.groups;
     if (attributes.groups > kMostGroups && !product.depthwise) {
       return Unsupported("it has ", attributes.groups, " groups for ",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mace/core/base/divide.h"
+#include "mace/core/model/packed_filter.h"
 #include "mace/kernels/opencl/conv_mma_cl.h"
 #include "mace/ops/conv2d/conv2d.h"
 #include "mace/ops/conv2d/conv2d_cl.h"
@@ -95,8 +96,10 @@ Launch PlanGroups(const Conv &conv, const OpenclPlanContext &context) {
 bool FitsImage(const Conv &conv, const OpenclPlanContext &context) {
   const Tensor &filter = *context.input(kConv2DFilterInput);
   if (filter.data_type == DataType::kInt8) return false;
-  const int64_t pixels = conv.attributes.groups * ((conv.out_group + 15) / 16) *
-                         4 * filter.shape.Elements(1, filter.shape.rank());
+  // Of four numbers, whatever the layout of the file is.
+  const PackedFilter packed(ConstantLayout::kPackedO16, filter.shape,
+                            conv.attributes.groups);
+  const int64_t pixels = packed.stored() / 4;
   const auto width = static_cast<int64_t>(kWeightImageWidth);
   return DivideUp(pixels, width) <=
          static_cast<int64_t>(context.gpu().weight_image_rows);

@@ -3,8 +3,6 @@
 
 #include "mace/ops/cpu_op/quantized_tensor.h"
 
-#include <algorithm>
-
 #include "mace/core/model/quantization.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -52,32 +50,6 @@ MaceStatus CheckWidths(std::initializer_list<const Tensor *> tensors) {
     }
   }
   return MaceStatus();
-}
-
-double RoundToEven(double x) {
-  // A double of this size has no fraction.
-  constexpr double kWhole = 0x1.8p52;
-  return (x + kWhole) - kWhole;
-}
-
-bool IsLimit(activation::Kind kind) {
-  return kind == activation::Kind::kNone || kind == activation::Kind::kRelu ||
-         kind == activation::Kind::kRelux;
-}
-
-QuantizedLimits LimitsOf(const QuantizedSide &results,
-                         const activation::Params &activation,
-                         float scale) {
-  QuantizedLimits limits = {results.least, results.most};
-  if (activation.kind != activation::Kind::kNone) {
-    limits.low = std::max(limits.low, results.zero);
-  }
-  if (activation.kind == activation::Kind::kRelux) {
-    const double steps = RoundToEven(activation.limit / scale);
-    limits.high = static_cast<int32_t>(
-        std::clamp<double>(steps + results.zero, limits.low, limits.high));
-  }
-  return limits;
 }
 
 void FlipSigns(const uint8_t *from,

@@ -15,18 +15,14 @@
 #include "mace/core/base/status.h"
 #include "mace/core/base/thread_pool.h"
 #include "mace/core/model/tensor.h"
-#include "mace/kernels/cpu/activation/activation.h"
+#include "mace/ops/quantized_product/limits.h"
 
 namespace mace {
 
-struct QuantizedSide {
+struct QuantizedSide : IntegerRange {
   bool flipped = false;  // kernels see the elements with another highest bit
   // By exclusive or, elements as kernels see them, and the reverse.
   uint8_t mask() const { return flipped ? 0x80 : 0; }
-  // In the type that kernels see.
-  int32_t zero = 0;
-  int32_t least = 0;
-  int32_t most = 0;
 };
 
 // `tensor` is uint8, int8 or int16, with one scale.
@@ -38,21 +34,6 @@ inline bool IsInt16(const Tensor &tensor) {
   return tensor.data_type == DataType::kInt16;
 }
 MaceStatus CheckWidths(std::initializer_list<const Tensor *> tensors);
-
-// To the nearest, ties to even; beyond 2^51, x may stay as it is. Not every
-// Android is known to have the C library's functions for it.
-double RoundToEven(double x);
-
-// The limits of results with that activation, which is none, or RELU or RELUX
-// (IsLimit); `scale` is that of the results.
-struct QuantizedLimits {
-  int32_t low;
-  int32_t high;
-};
-bool IsLimit(activation::Kind kind);
-QuantizedLimits LimitsOf(const QuantizedSide &results,
-                         const activation::Params &activation,
-                         float scale);
 
 // Copies with the highest bit of each byte changed.
 void FlipSigns(const uint8_t *from,

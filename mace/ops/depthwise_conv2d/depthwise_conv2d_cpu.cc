@@ -36,8 +36,7 @@ class DepthwiseConv2dOp final : public CpuOp {
     settings.geometry = ReportWindow(window, filter);
     settings.macs = output.Elements() * filter[0] * filter[1];
     settings.activation = &activation_;
-    ConvOpPlan::Make(settings, strategies_, request, context);
-    return MaceStatus();
+    return ConvOpPlan::Make(settings, strategies_, request, context);
   }
 
   MaceStatus Run(RunContext *context) const override {

@@ -10,10 +10,6 @@
 namespace mace {
 namespace {
 
-static_assert(kDepthwiseConv2dInputInput == HexagonProduct::kInput);
-static_assert(kDepthwiseConv2dFilterInput == HexagonProduct::kFilter);
-static_assert(kDepthwiseConv2dBiasInput == HexagonProduct::kBias);
-
 class HexagonDepthwiseConv2dOp final : public HexagonOp {
  public:
   MaceStatus Plan(HexagonPlanContext *context) const override {
@@ -21,10 +17,12 @@ class HexagonDepthwiseConv2dOp final : public HexagonOp {
     if (filter[3] != 1) {
       return Unsupported("it has one output for each channel, not ", filter[3]);
     }
-    HexagonProduct product;
+    HexagonProduct product({kDepthwiseConv2dInputInput,
+                            kDepthwiseConv2dFilterInput,
+                            kDepthwiseConv2dBiasInput});
     MACE_ASSIGN_OR_RETURN(product.window, WindowOf(*context));
     product.depthwise = true;
-    product.taps_first = true;
+    product.order = FilterOrder::kTapsFirst;
     product.activation =
         ActivationParams(context->AttributesAs<DepthwiseConv2dAttributes>());
     return PlanProduct(product, context);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "mace/core/model/quantized_checks.h"
-#include "mace/kernels/cpu/conv/quantized_strategy.h"
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/depthwise_conv2d/depthwise_conv2d.h"
@@ -12,20 +11,16 @@
 namespace mace {
 namespace {
 
-static_assert(kDepthwiseConv2dInputInput == QuantizedConv::kInput);
-static_assert(kDepthwiseConv2dFilterInput == QuantizedConv::kFilter);
-static_assert(kDepthwiseConv2dBiasInput == QuantizedConv::kBias);
-
 class QuantizedDepthwiseConv2dOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     attributes_ = context->AttributesAs<DepthwiseConv2dAttributes>();
+    const ConvPorts ports = {kDepthwiseConv2dInputInput,
+                             kDepthwiseConv2dFilterInput,
+                             kDepthwiseConv2dBiasInput};
     return AtOperator(context->def(),
-                      conv_.Init(*context, ActivationParams(attributes_),
-                                 QuantizedConv::IsInt16(*context)
-                                     ? conv::MakeInt16Depthwise(isa())
-                                     : conv::MakeQuantizedDepthwise(isa()),
-                                 conv::FilterLayout::kTaps));
+                      conv_.Init(*context, ports, ActivationParams(attributes_),
+                                 FilterOrder::kTapsFirst));
   }
 
   MaceStatus Plan(PlanContext *context) override {
@@ -40,15 +35,15 @@ class QuantizedDepthwiseConv2dOp final : public CpuOp {
     }
     MACE_ASSIGN_OR_RETURN(const WindowGeometry window,
                           DepthwiseConv2dWindow(attributes_, input, filter));
-    QuantizedConv::Geometry geometry;
-    geometry.shape = ConvShape(input, output, window, filter[2]);
-    geometry.report = ReportWindow(window, filter);
-    geometry.macs = output.Elements() * filter[0] * filter[1];
-    return conv_.Plan(geometry, context);
+    ConvOpPlan::Settings settings;
+    settings.geometry = ReportWindow(window, filter);
+    settings.macs = output.Elements() * filter[0] * filter[1];
+    return conv_.Plan(settings, ConvShape(input, output, window, filter[2]),
+                      context);
   }
 
   MaceStatus Run(RunContext *context) const override {
-    QuantizedConv::Run(context);
+    context->PlanAs<ConvOpPlan>().Run(context);
     return MaceStatus();
   }
 

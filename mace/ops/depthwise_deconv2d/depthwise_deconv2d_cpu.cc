@@ -38,8 +38,7 @@ class DepthwiseDeconv2dOp final : public CpuOp {
     settings.macs =
         output.Elements() == 0 ? 0 : input.Elements(0, 3) * filter.Elements();
     settings.activation = &activation_;
-    ConvOpPlan::Make(settings, strategies_, request, context);
-    return MaceStatus();
+    return ConvOpPlan::Make(settings, strategies_, request, context);
   }
 
   MaceStatus Run(RunContext *context) const override {

@@ -9,6 +9,7 @@
 #include "mace/ops/eltwise/eltwise.h"
 #include "mace/ops/hexagon_op/hexagon_op.h"
 #include "mace/ops/hexagon_op/tables.h"
+#include "mace/ops/quantized_product/limits.h"
 
 namespace mace {
 namespace {
@@ -60,11 +61,7 @@ class HexagonEltwiseOp final : public HexagonOp {
       combine.b_factor =
           attributes.mode == EltwiseMode::SUB ? -factors.b : factors.b;
     }
-    QuantizedSide side;
-    side.zero = y.zero;
-    side.least = INT8_MIN;
-    side.most = INT8_MAX;
-    const QuantizedLimits limits = LimitsOf(side, activation, y.scale);
+    const QuantizedLimits limits = LimitsOf(y.Range(), activation, y.scale);
     combine.low = limits.low;
     combine.high = limits.high;
     combine.a = context->Input(kEltwiseAInput);

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "mace/core/base/missing_part.h"
 #include "mace/ops/epilogue/arithmetic_choice.h"
 
 namespace mace {
@@ -45,27 +46,48 @@ conv::Shape ImagesOf(const Shape &input, const Shape &output, int64_t groups) {
   return s;
 }
 
+void SetFloats(const Tensor &input,
+               const Tensor &filter,
+               const Tensor *bias,
+               conv::Request *request) {
+  request->weights = PackedWeightType(filter);
+  if (bias != nullptr) request->bias = bias->As<float>();
+  request->image = ElementOf(input.data_type);
+}
+
 }  // namespace
 
-void ConvOpPlan::Make(const Settings &settings,
-                      const conv::Strategies &strategies,
-                      conv::Request request,
-                      PlanContext *context) {
+const void *ConvNumbers::ConvertInput(const Tensor &input,
+                                      void * /*copy*/,
+                                      ThreadPool * /*pool*/) const {
+  return input.data;
+}
+
+MaceStatus ConvOpPlan::Make(const Settings &settings,
+                            const conv::Strategies &strategies,
+                            conv::Request request,
+                            PlanContext *context,
+                            std::unique_ptr<const ConvNumbers> numbers) {
   const ConvPorts &ports = settings.ports;
   const int threads = context->thread_pool()->thread_count();
   std::unique_ptr<conv::Plan> plan;
   if (context->output(kOutput)->elements() > 0) {
     const Tensor &filter = *context->input(ports.filter);
+    const Tensor &input = *context->input(ports.input);
     const Tensor *bias = context->input(ports.bias);
     const bool residual = Optional(*context, ports.residual) != nullptr;
     request.filter = filter.data;
-    request.weights = PackedWeightType(filter);
-    if (bias != nullptr) request.bias = bias->As<float>();
-    request.image = ElementOf(context->input(ports.input)->data_type);
     request.residual = residual;
     request.threads = threads;
+    if (numbers == nullptr) SetFloats(input, filter, bias, &request);
     plan = strategies.MakePlan(request);
-    context->RequestScratch(plan->ScratchBytes(threads));
+    if (plan == nullptr) {
+      return Unsupported(kBuiltWithout, "the kernels for this convolution",
+                         kBuildForThisModel);
+    }
+    const size_t copy =
+        numbers == nullptr ? 0 : numbers->CopyBytes(input.bytes());
+    context->RequestScratch(copy + plan->ScratchBytes(threads));
     if (plan->PreparedBytes() > 0) {
       conv::Plan *taker = plan.get();
       context->RequestPrepared(plan->PreparedBytes(), [taker](void *memory) {
@@ -79,17 +101,31 @@ void ConvOpPlan::Make(const Settings &settings,
   if (settings.images && (plan == nullptr || plan->OutputMayBeStrided())) {
     context->AllowStridedOutput(kOutput);
   }
-  context->Keep(
-      std::make_unique<ConvOpPlan>(settings, request.shape, std::move(plan)));
+  context->Keep(std::make_unique<ConvOpPlan>(
+      settings, request.shape, std::move(plan), std::move(numbers)));
+  return MaceStatus();
 }
 
 ConvOpPlan::ConvOpPlan(const Settings &settings,
                        const conv::Shape &shape,
-                       std::unique_ptr<conv::Plan> plan)
-    : settings_(settings), shape_(shape), plan_(std::move(plan)) {}
+                       std::unique_ptr<conv::Plan> plan,
+                       std::unique_ptr<const ConvNumbers> numbers)
+    : settings_(settings),
+      shape_(shape),
+      plan_(std::move(plan)),
+      numbers_(std::move(numbers)) {}
 
 conv::Args ConvOpPlan::ArgsFor(const RunContext &context) const {
   const ConvPorts &ports = settings_.ports;
+  if (numbers_ != nullptr) {
+    const Tensor &output = *context.output(kOutput);
+    conv::Args args;
+    args.input = context.input(ports.input)->data;
+    args.output = output.data;
+    args.output_stride = static_cast<size_t>(output.RowStride());
+    numbers_->SetArgs(&args);
+    return args;
+  }
   ConvTensors tensors;
   tensors.input = context.input(ports.input);
   tensors.weights = context.input(ports.filter);
@@ -101,12 +137,23 @@ conv::Args ConvOpPlan::ArgsFor(const RunContext &context) const {
 
 void ConvOpPlan::Run(RunContext *context) const {
   if (plan_ == nullptr) return;
-  plan_->Run(ArgsFor(*context), settings_.activation->second_pass(),
-             context->thread_pool(), context->scratch());
+  ThreadPool *pool = context->thread_pool();
+  conv::Args args = ArgsFor(*context);
+  if (numbers_ == nullptr) {
+    plan_->Run(args, SecondPass(), pool, context->scratch());
+    return;
+  }
+  const Tensor &input = *context->input(settings_.ports.input);
+  auto *scratch = static_cast<char *>(context->scratch());
+  args.input = numbers_->ConvertInput(input, scratch, pool);
+  plan_->Run(args, nullptr, pool, scratch + numbers_->CopyBytes(input.bytes()));
+  numbers_->ConvertOutput(*context->output(kOutput), pool);
 }
 
 const RowBands *ConvOpPlan::row_bands() const {
-  return settings_.images && plan_ != nullptr && plan_->rows() != nullptr
+  const bool whole = numbers_ != nullptr && numbers_->ConvertsTensors();
+  return settings_.images && !whole && plan_ != nullptr &&
+                 plan_->rows() != nullptr
              ? this
              : nullptr;
 }
@@ -152,8 +199,8 @@ void ConvOpPlan::RunBand(const RunContext &context, const BandRun &run) const {
                              pixel * args.epilogue.residual_stride *
                                  gemm::ElementBytes(ElementOf(type));
   }
-  plan_->rows()->RunRows(ImageRowsOf(shape_, run.rows), args,
-                         settings_.activation->second_pass(), run.scratch);
+  plan_->rows()->RunRows(ImageRowsOf(shape_, run.rows), args, SecondPass(),
+                         run.scratch);
 }
 
 std::string ConvOpPlan::KernelName() const {

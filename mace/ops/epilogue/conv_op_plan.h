@@ -30,10 +30,30 @@ struct ConvPorts {
   size_t residual = kNone;
 };
 
+// What the plan of an operator on integers sets for its runs.
+class ConvNumbers {
+ public:
+  virtual ~ConvNumbers() = default;
+
+  // Sets the epilogue, and the padding.
+  virtual void SetArgs(conv::Args *args) const = 0;
+  // Whether kernels read copies of whole inputs, or outputs change when they
+  // are complete. Then rows can't be computed separately.
+  virtual bool ConvertsTensors() const { return false; }
+  // Scratch memory for the copy of an input; 0: none.
+  virtual size_t CopyBytes(int64_t /*input_bytes*/) const { return 0; }
+  // The input as kernels read it: its own elements, or their copy at `copy`.
+  virtual const void *ConvertInput(const Tensor &input,
+                                   void *copy,
+                                   ThreadPool *pool) const;
+  virtual void ConvertOutput(const Tensor & /*output*/,
+                             ThreadPool * /*pool*/) const {}
+};
+
 class ConvOpPlan final : public OpPlan, private RowBands {
  public:
-  // The settings of an operator. `activation` belongs to the operator, which
-  // outlives the plan.
+  // The settings of an operator. `activation` is null with ConvNumbers, or
+  // belongs to the operator, which outlives the plan.
   struct Settings {
     ConvPorts ports;
     bool images = true;  // input and output are images, whose rows can be
@@ -45,15 +65,18 @@ class ConvOpPlan final : public OpPlan, private RowBands {
 
   // Makes the plan for request.shape, unless the output has no elements,
   // requests its memory, and passes it to the engine. Sets the fields of
-  // `request` for image, threads and residual.
-  static void Make(const Settings &settings,
-                   const conv::Strategies &strategies,
-                   conv::Request request,
-                   PlanContext *context);
+  // `request` for filter, image, threads and residual. `numbers`: null for
+  // floats. UNSUPPORTED if the library lacks the kernels.
+  static MaceStatus Make(const Settings &settings,
+                         const conv::Strategies &strategies,
+                         conv::Request request,
+                         PlanContext *context,
+                         std::unique_ptr<const ConvNumbers> numbers = nullptr);
 
   ConvOpPlan(const Settings &settings,
              const conv::Shape &shape,
-             std::unique_ptr<conv::Plan> plan);
+             std::unique_ptr<conv::Plan> plan,
+             std::unique_ptr<const ConvNumbers> numbers);
 
   void Run(RunContext *context) const;
 
@@ -67,10 +90,16 @@ class ConvOpPlan final : public OpPlan, private RowBands {
 
  private:
   conv::Args ArgsFor(const RunContext &context) const;
+  const conv::OutputActivation *SecondPass() const {
+    return settings_.activation == nullptr
+               ? nullptr
+               : settings_.activation->second_pass();
+  }
 
   const Settings settings_;
   const conv::Shape shape_;
   const std::unique_ptr<conv::Plan> plan_;  // null: the output is empty
+  const std::unique_ptr<const ConvNumbers> numbers_;  // null: floats
 };
 
 // The windows of its rows; and the rows of an image that are computed for some

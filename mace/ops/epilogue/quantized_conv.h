@@ -3,95 +3,54 @@
 
 // What quantized operators that are a convolution share: Conv2D and others in
 // integers of 8 or 16 bits. docs/reference/quantization.md specifies the
-// arithmetic.
+// arithmetic, of which mace/ops/quantized_product has what is the same on every
+// device.
 
 #ifndef MACE_OPS_EPILOGUE_QUANTIZED_CONV_H_
 #define MACE_OPS_EPILOGUE_QUANTIZED_CONV_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "mace/kernels/cpu/activation/activation.h"
 #include "mace/kernels/cpu/conv/conv.h"
 #include "mace/kernels/cpu/conv/strategy.h"
 #include "mace/ops/cpu_op/cpu_op.h"
-#include "mace/ops/window/window.h"
-#include "mace/public/mace_statistics.h"
+#include "mace/ops/epilogue/conv_op_plan.h"
+#include "mace/ops/quantized_product/quantized_product.h"
 
 namespace mace {
 
-class QuantizedConvPlan;
-struct QuantizedLimits;
-
-// The filter of such an operator, for all its plans. Inputs are 0: the image,
-// 1: the filter (int8, with scales by output channel and no zero points; its
-// first axis is that of the output channels, or its third one if it has taps
-// first), 2: the bias (int32, absent: 0); the output is 0.
+// The filter of such an operator, for all its plans: int8, with scales by
+// output channel and no zero points. The bias is int32; absent: 0.
 class QuantizedConv {
  public:
-  static constexpr size_t kInput = 0;
-  static constexpr size_t kFilter = 1;
-  static constexpr size_t kBias = 2;
-
-  // Whether images are int16, not of 8 bits.
-  static bool IsInt16(const InitContext &context) {
-    const auto &quantization = context.def().output_quantization;
-    return !quantization.empty() &&
-           quantization[0].data_type == DataType::kInt16;
-  }
-
-  // `strategy` is one of quantized_strategy.h, for filters of that layout, or
-  // kFours if that is how the constant is stored, and images of that type.
   // UNSUPPORTED for an activation that is no clamp, and if the library lacks
   // the kernels. INVALID_ARGS for a filter whose zero points are not 0, or
   // whose scales are not by output channel.
   MaceStatus Init(const InitContext &context,
+                  const ConvPorts &ports,
                   const activation::Params &activation,
-                  std::unique_ptr<conv::Strategy> strategy,
-                  conv::FilterLayout layout = conv::FilterLayout::kPanels);
+                  FilterOrder order = FilterOrder::kOutputsFirst);
 
-  // What a plan adds to the shapes.
-  struct Geometry {
-    conv::Shape shape;
-    ConvPoolArgs report;
-    int64_t macs = 0;
-    bool images = true;  // rows can be computed separately
-  };
-  // Makes the plan and passes it to the engine, unless the output has no
-  // elements. INVALID_ARGS for a bias whose scales are not those of the sums.
-  MaceStatus Plan(const Geometry &geometry, PlanContext *context);
-
-  // Runs the plan of the context.
-  static void Run(RunContext *context);
+  // Makes the plan and passes it to the engine. Sets the ports of `settings`.
+  // INVALID_ARGS for a bias whose scales are not those of the sums.
+  MaceStatus Plan(ConvOpPlan::Settings settings,
+                  const conv::Shape &shape,
+                  PlanContext *context) const;
 
  private:
-  struct Operands;
-  // Of one output channel.
-  struct WeightSums {
-    int32_t all = 0;
-    int32_t positive = 0;  // of those above 0
-  };
-  static std::vector<WeightSums> SumWeights(const Tensor &filter,
-                                            int64_t channels,
-                                            conv::FilterLayout layout,
-                                            int32_t *least);
-  // See conv::Request::small_sums.
-  bool HasSmallSums(const Tensor &input, const Tensor *bias) const;
-  // What makes results of sums.
-  void SetRequantization(const Operands &operands,
-                         const QuantizedLimits &limits,
-                         QuantizedConvPlan *plan) const;
-  void SetRequantization16(const Operands &operands,
-                           const QuantizedLimits &limits,
-                           QuantizedConvPlan *plan) const;
+  // What makes results of sums, of `depth` products each.
+  std::unique_ptr<const ConvNumbers> MakeNumbers(const PlanContext &context,
+                                                 const ProductNumbers &product,
+                                                 int64_t depth) const;
 
+  ConvPorts ports_;
   const gemm::Arithmetic *arithmetic_ = nullptr;
-  std::unique_ptr<conv::Strategy> strategy_;
+  conv::Strategies strategies_;
   conv::FilterLayout layout_ = conv::FilterLayout::kPanels;
   activation::Params activation_;
-  std::vector<WeightSums> sums_;  // of each output channel
+  WeightSums weights_;
   int32_t least_weight_ = 0;
 };
 

@@ -40,8 +40,7 @@ class FullyConnectedOp final : public CpuOp {
     settings.images = false;
     settings.macs = rows * weights.shape.Elements();
     settings.activation = &activation_;
-    ConvOpPlan::Make(settings, strategies_, request, context);
-    return MaceStatus();
+    return ConvOpPlan::Make(settings, strategies_, request, context);
   }
 
   MaceStatus Run(RunContext *context) const override {

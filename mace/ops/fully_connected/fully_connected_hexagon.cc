@@ -10,15 +10,13 @@
 namespace mace {
 namespace {
 
-static_assert(kFullyConnectedInputInput == HexagonProduct::kInput);
-static_assert(kFullyConnectedWeightsInput == HexagonProduct::kFilter);
-static_assert(kFullyConnectedBiasInput == HexagonProduct::kBias);
-
 // A convolution with windows of one pixel.
 class HexagonFullyConnectedOp final : public HexagonOp {
  public:
   MaceStatus Plan(HexagonPlanContext *context) const override {
-    HexagonProduct product;
+    HexagonProduct product({kFullyConnectedInputInput,
+                            kFullyConnectedWeightsInput,
+                            kFullyConnectedBiasInput});
     product.activation =
         ActivationParams(context->AttributesAs<FullyConnectedAttributes>());
     return PlanProduct(product, context);

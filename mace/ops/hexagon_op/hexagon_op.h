@@ -20,6 +20,7 @@
 #include "mace/core/model/op.h"
 #include "mace/core/model/quantization.h"
 #include "mace/kernels/hexagon/program/instructions.h"
+#include "mace/ops/quantized_product/quantized_product.h"
 #include "mace/public/mace_statistics.h"
 #include "mace/public/mace_status.h"
 
@@ -47,6 +48,7 @@ struct HexagonNumbers {
   float scale = 1;
   int32_t zero = 0;
 
+  IntegerRange Range() const { return {zero, INT8_MIN, INT8_MAX}; }
   // `tensor` is int8 or uint8, with one scale, or not quantized.
   static HexagonNumbers Of(const Tensor &tensor);
 };

@@ -11,6 +11,8 @@
 
 #include "mace/kernels/hexagon/packing.h"
 #include "mace/ops/hexagon_op/results.h"
+#include "mace/ops/quantized_product/quantized_product.h"
+#include "mace/ops/window/padding_after.h"
 
 namespace mace {
 namespace {
@@ -21,109 +23,54 @@ using hexagon::kStepBytes;
 using hexagon::kVectorBytes;
 using hexagon::kVectorWords;
 
-// A filter of int8, of any layout: weights by output, row, column and channel.
-class Filter {
- public:
-  Filter(const Tensor &filter, bool depthwise, bool taps_first)
-      : weights_(filter.As<int8_t>()),
-        fours_(filter.layout == ConstantLayout::kPackedO16Fours),
-        taps_first_(taps_first),
-        packed_groups_(filter.groups) {
+// The weights by output, row, column and channel.
+struct Filter {
+  Filter(const Tensor &filter, const HexagonProduct &product)
+      : weights(filter, product.order), outputs(weights.outputs()) {
     const Shape &shape = filter.shape;
-    if (taps_first) {
+    if (product.order == FilterOrder::kTapsFirst) {
       height = shape[0];
       width = shape[1];
-      outputs = shape[2];
-    } else {
-      outputs = shape[0];
-      height = shape.rank() == 4 ? shape[1] : 1;
-      width = shape.rank() == 4 ? shape[2] : 1;
+    } else if (shape.rank() == 4) {
+      height = shape[1];
+      width = shape[2];
     }
-    inputs = depthwise ? 1 : shape.back();
+    inputs = product.depthwise ? 1 : shape.back();
   }
 
   int8_t At(int64_t output, int64_t tap, int64_t input) const {
-    constexpr int64_t kPanel = 16;
-    constexpr int64_t kFour = 4;
-    const int64_t depth = height * width * inputs;
-    const int64_t k = tap * inputs + input;
-    if (taps_first_) return weights_[tap * outputs + output];
-    if (!fours_) return weights_[output * depth + k];
-    const int64_t columns = outputs / packed_groups_;
-    const int64_t panels = (columns + kPanel - 1) / kPanel;
-    const int64_t n = output % columns;
-    const int64_t panel = output / columns * panels + n / kPanel;
-    return weights_[panel * depth * kPanel + k / kFour * kPanel * kFour +
-                    n % kPanel * kFour + k % kFour];
+    return weights.At(output, tap * inputs + input);
   }
 
-  int64_t outputs = 1;
+  ProductFilter weights;
+  int64_t outputs;
   int64_t height = 1;
   int64_t width = 1;
   int64_t inputs = 1;  // of one output, in a tap
-
- private:
-  const int8_t *weights_;
-  bool fours_;
-  bool taps_first_;
-  int64_t packed_groups_;
 };
 
 int GroupsOf(int64_t channels) {
   return static_cast<int>((channels + kVectorWords - 1) / kVectorWords);
 }
 
-float ScaleAt(const Quantization &q, size_t channel) {
-  return q.scales[q.per_tensor() ? 0 : channel];
-}
-
-// Of each output: the sum of its weights above 0, and that of those below.
-std::vector<int64_t> SumsOfWeights(const Filter &filter) {
-  std::vector<int64_t> sums;
-  sums.reserve(static_cast<size_t>(2 * filter.outputs));
-  for (int64_t n = 0; n < filter.outputs; ++n) {
-    int64_t positive = 0;
-    int64_t negative = 0;
-    for (int64_t tap = 0; tap < filter.height * filter.width; ++tap) {
-      for (int64_t c = 0; c < filter.inputs; ++c) {
-        const int8_t w = filter.At(n, tap, c);
-        (w > 0 ? positive : negative) += w;
-      }
-    }
-    sums.push_back(positive);
-    sums.push_back(negative);
-  }
-  return sums;
-}
-
-// Sums begin with the bias, and with what the zero point of the input takes
-// off.
-HexagonSums SumsOf(const Filter &filter, HexagonPlanContext *context) {
-  const HexagonNumbers input = context->InputNumbers(HexagonProduct::kInput);
-  const HexagonNumbers output = context->OutputNumbers();
-  const Quantization &q =
-      *context->input(HexagonProduct::kFilter)->quantization;
-  const Tensor *bias = context->input(HexagonProduct::kBias);
-  const std::vector<int64_t> &weights =
-      context->Once([&filter] { return SumsOfWeights(filter); });
-  const int64_t least = INT8_MIN - input.zero;
-  const int64_t greatest = INT8_MAX - input.zero;
+HexagonSums SumsOf(const HexagonProduct::Ports &ports,
+                   const ProductFilter &filter,
+                   HexagonPlanContext *context) {
+  const HexagonNumbers input = context->InputNumbers(ports.input);
+  ProductNumbers numbers;
+  numbers.input = input.Range();
+  numbers.input_scale = input.scale;
+  numbers.filter = context->input(ports.filter)->quantization;
+  numbers.bias = context->input(ports.bias);
+  numbers.output_scale = context->OutputNumbers().scale;
+  const WeightSums &weights =
+      context->Once([&filter] { return SumWeights(filter); });
+  const SumRange range = RangeOfSums(numbers, weights);
   HexagonSums sums;
-  sums.most = 0;
-  for (size_t n = 0; n < static_cast<size_t>(filter.outputs); ++n) {
-    const int64_t positive = weights[2 * n];
-    const int64_t negative = weights[2 * n + 1];
-    const int32_t start = bias == nullptr ? 0 : bias->As<int32_t>()[n];
-    const int64_t low = start + positive * least + negative * greatest;
-    const int64_t high = start + positive * greatest + negative * least;
-    sums.most = std::max({sums.most, -low, high});
-    const auto all = static_cast<uint32_t>(positive + negative);
-    // Modulo 2^32, as the sums.
-    sums.starts.push_back(
-        static_cast<int32_t>(static_cast<uint32_t>(start) -
-                             static_cast<uint32_t>(input.zero) * all));
-    const float product = input.scale * ScaleAt(q, n);
-    sums.multipliers.push_back(product / output.scale);
+  sums.most = std::max(-range.low, range.high);
+  for (size_t n = 0; n < static_cast<size_t>(filter.outputs()); ++n) {
+    sums.starts.push_back(StartOf(numbers, weights, n));
+    sums.multipliers.push_back(MultiplierOf(numbers, n));
   }
   return sums;
 }
@@ -159,14 +106,15 @@ uint32_t AddDepthwiseWeights(const Filter &filter,
       });
 }
 
-// `groups_of_channels`: each output has weights for the channels of one group,
-// and 0 for the others. `spread`: from one column of the filter to the next;
-// those between are 0.
+// `pixel`: bytes from one pixel of the input to the next. `spread`: from one
+// column of the filter to the next; those between are 0. With groups of
+// channels, each output has weights for the channels of one group, and 0 for
+// the others.
 uint32_t AddWeights(const Filter &filter,
                     int64_t groups_of_channels,
+                    int64_t pixel,
                     int64_t spread,
                     HexagonPlanContext *context) {
-  const int64_t pixel = context->PixelBytes(HexagonProduct::kInput);
   const int64_t run = WindowExtent(filter.width, spread) * pixel;
   const hexagon::Window window = {
       static_cast<int>(filter.height), 0,
@@ -203,47 +151,44 @@ uint32_t AddWeights(const Filter &filter,
 }
 
 MaceStatus CheckFilter(const HexagonProduct &product, const Tensor &filter) {
-  const Quantization *q = filter.quantization;
-  if (q == nullptr || filter.data_type != DataType::kInt8) {
-    return Unsupported("its weights are not quantized");
+  switch (
+      ProblemOfFilter(filter.data_type, filter.quantization, product.order)) {
+    case FilterProblem::kNotQuantized:
+      return Unsupported("its weights are not quantized");
+    case FilterProblem::kZeroPoints:
+      return Unsupported("its weights have zero points");
+    case FilterProblem::kScaleAxis:
+      return Unsupported("the scales of its weights are not by output channel");
+    default:
+      return MaceStatus();
   }
-  const bool shifted = std::any_of(q->zero_points.begin(), q->zero_points.end(),
-                                   [](int64_t zero) { return zero != 0; });
-  if (shifted) return Unsupported("its weights have zero points");
-  if (!q->per_tensor() && q->axis != (product.taps_first ? 2 : 0)) {
-    return Unsupported("the scales of its weights are not by output channel");
-  }
-  return MaceStatus();
 }
 
 }  // namespace
 
 HexagonPadding PaddingOf(const WindowGeometry &window) {
-  const auto after = [](const WindowAxis &axis) {
-    const int64_t end =
-        axis.Begin(axis.output - 1) + WindowExtent(axis.kernel, axis.dilation);
-    return std::max<int64_t>(end - axis.size, 0);
-  };
-  return {window.axis[0].pad_before, after(window.axis[0]),
-          window.axis[1].pad_before, after(window.axis[1])};
+  return {window.axis[0].pad_before, PaddingAfter(window.axis[0]),
+          window.axis[1].pad_before, PaddingAfter(window.axis[1])};
 }
 
 MaceStatus PlanProduct(const HexagonProduct &product,
                        HexagonPlanContext *context) {
   constexpr int64_t kMostRun = 1 << 20;  // bytes of a row of a window
-  const Tensor &tensor = *context->input(HexagonProduct::kFilter);
+  const Tensor &tensor = *context->input(product.ports.filter);
   MACE_RETURN_IF_ERROR(CheckFilter(product, tensor));
-  const Filter filter(tensor, product.depthwise, product.taps_first);
+  const Filter filter(tensor, product);
   hexagon::WindowParameters window = WindowOf(product.window);
   const int64_t extent = WindowExtent(window.width, window.dilation_x);
-  if (extent * context->PixelBytes(HexagonProduct::kInput) > kMostRun) {
+  const int32_t pixel = context->PixelBytes(product.ports.input);
+  if (extent * pixel > kMostRun) {
     return Unsupported("a row of its windows has ", extent, " pixels of ",
-                       context->PixelBytes(HexagonProduct::kInput), " bytes");
+                       pixel, " bytes");
   }
   MACE_ASSIGN_OR_RETURN(
       const hexagon::ResultParameters results,
-      AddResults(SumsOf(filter, context), product.activation, context));
-  const uint32_t input = context->Input(HexagonProduct::kInput);
+      AddResults(SumsOf(product.ports, filter.weights, context),
+                 product.activation, context));
+  const uint32_t input = context->Input(product.ports.input);
   const uint32_t output = context->Output(0);
   if (product.depthwise) {
     context->Add(hexagon::ConvolveDepthwiseParameters{
@@ -255,7 +200,7 @@ MaceStatus PlanProduct(const HexagonProduct &product,
   window.dilation_x = 1;
   context->Add(hexagon::ConvolveParameters{
       input, output, window,
-      AddWeights(filter, product.groups, spread, context), results});
+      AddWeights(filter, product.groups, pixel, spread, context), results});
   return MaceStatus();
 }
 

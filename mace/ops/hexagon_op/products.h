@@ -12,17 +12,24 @@
 #include "mace/core/base/status.h"
 #include "mace/kernels/cpu/activation/activation.h"
 #include "mace/ops/hexagon_op/hexagon_op.h"
+#include "mace/ops/quantized_product/quantized_product.h"
 #include "mace/ops/window/window.h"
 
 namespace mace {
 
-// The input's pixels are at port 0, the filter is at port 1, and a bias at port
-// 2 or absent; the result is output 0.
+// Its result is output 0.
 struct HexagonProduct {
-  static constexpr size_t kInput = 0;
-  static constexpr size_t kFilter = 1;
-  static constexpr size_t kBias = 2;
+  // Input ports: of the pixels, of the filter, and of a bias, which may be
+  // absent.
+  struct Ports {
+    size_t input;
+    size_t filter;
+    size_t bias;
+  };
 
+  explicit HexagonProduct(const Ports &of_operator) : ports(of_operator) {}
+
+  const Ports ports;
   // Every input is a window of one pixel unless a convolution says otherwise.
   WindowGeometry window;
   // Of a depthwise convolution, whose channels have a filter each.
@@ -30,9 +37,7 @@ struct HexagonProduct {
   // Of channels, unless it is depthwise. The DSP multiplies all channels of the
   // input; those of other groups by 0.
   int64_t groups = 1;
-  // The filter is [height, width, channels, 1], not [outputs, height, width,
-  // channels].
-  bool taps_first = false;
+  FilterOrder order = FilterOrder::kOutputsFirst;
   activation::Params activation;
 };
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "mace/kernels/hexagon/packing.h"
-#include "mace/ops/cpu_op/quantized_tensor.h"
+#include "mace/ops/quantized_product/limits.h"
 
 namespace mace {
 namespace {
@@ -38,10 +38,6 @@ int ShiftFor(int64_t most) {
 
 }  // namespace
 
-bool IsHexagonLimit(const activation::Params &activation) {
-  return IsLimit(activation.kind);
-}
-
 Result<hexagon::ResultParameters> AddResults(
     const HexagonSums &sums,
     const activation::Params &activation,
@@ -69,11 +65,8 @@ Result<hexagon::ResultParameters> AddResults(
                                left, &factors[n]);
   }
   const HexagonNumbers output = context->OutputNumbers();
-  QuantizedSide side;
-  side.zero = output.zero;
-  side.least = INT8_MIN;
-  side.most = INT8_MAX;
-  const QuantizedLimits limits = LimitsOf(side, activation, output.scale);
+  const QuantizedLimits limits =
+      LimitsOf(output.Range(), activation, output.scale);
   hexagon::ResultParameters results = {};
   results.bias = AddWords("bias", std::move(starts), context);
   results.mantissa = AddWords("mantissa", std::move(mantissas), context);

@@ -24,9 +24,6 @@ struct HexagonSums {
   int64_t most = INT64_MAX;
 };
 
-// Whether an activation only limits results: none, RELU or RELUX.
-bool IsHexagonLimit(const activation::Params &activation);
-
 // The parameters for output 0; `context` gets constants. UNSUPPORTED for a
 // multiplier that is not a normal number, or another activation.
 Result<hexagon::ResultParameters> AddResults(

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "mace/kernels/hexagon/packing.h"
-#include "mace/ops/cpu_op/quantized_tensor.h"
+#include "mace/ops/quantized_product/limits.h"
 
 namespace mace {
 

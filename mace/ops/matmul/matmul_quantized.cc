@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "mace/core/base/aligned_memory.h"
 #include "mace/core/base/missing_part.h"
 #include "mace/core/model/quantization.h"
 #include "mace/core/model/quantized_checks.h"
@@ -19,8 +20,6 @@ namespace mace {
 namespace {
 
 float ScaleOf(const Tensor &tensor) { return tensor.quantization->scales[0]; }
-
-size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
 class QuantizedMatMulPlan final : public OpPlan {
  public:
@@ -71,7 +70,7 @@ class QuantizedMatMulPlan final : public OpPlan {
 
  private:
   size_t CopyBytes(size_t a_bytes) const {
-    return a_.flipped ? Align(a_bytes) : 0;
+    return a_.flipped ? AlignUp(a_bytes) : 0;
   }
 
   const QuantizedSide a_;

@@ -10,14 +10,14 @@
 
 #include "mace/core/base/divide.h"
 #include "mace/core/base/half.h"
+#include "mace/core/model/packed_filter.h"
 
 namespace mace {
 namespace {
 
 constexpr int64_t kBlock = 32;  // channels of a warp, and of a step
-constexpr int64_t kPacked = 16;
-constexpr int64_t kGroup = 4;  // channels of a lane
-constexpr int64_t kUnit = 8;   // inputs of a lane
+constexpr int64_t kGroup = 4;   // channels of a lane
+constexpr int64_t kUnit = 8;    // inputs of a lane
 constexpr int64_t kStepUnits = 4;
 
 // Where the elements of a filter go: each row of `units` times 8 inputs is one
@@ -46,7 +46,10 @@ template <typename From, typename To, typename Convert>
 class Rearrange {
  public:
   Rearrange(const Tensor &filter, const FilterOrder &order, Convert convert)
-      : from_(filter.As<From>()), order_(order), convert_(convert) {}
+      : from_(filter.As<From>()),
+        packed_(filter),
+        order_(order),
+        convert_(convert) {}
 
   void Run(To *to) {
     to_ = to;
@@ -81,9 +84,9 @@ class Rearrange {
     const int64_t tap = row + k / order_.per_tap;
     const int64_t i = k % order_.per_tap;
     if (o < order_.out && tap < order_.taps && i + kPiece <= order_.in) {
-      const From *from = At(o, tap, i);
+      const int64_t at = packed_.OfOutput(o);
       for (int64_t j = 0; j < kPiece; ++j) {
-        *to_++ = convert_(from[j * kPacked]);
+        *to_++ = convert_(from_[at + packed_.OfDepth(tap * order_.in + i + j)]);
       }
       return;
     }
@@ -92,17 +95,13 @@ class Rearrange {
       const int64_t i_j = (k + j) % order_.per_tap;
       const bool inside =
           o < order_.out && tap_j < order_.taps && i_j < order_.in;
-      *to_++ = inside ? convert_(*At(o, tap_j, i_j)) : To{0};
+      *to_++ = inside ? convert_(from_[packed_.At(o, tap_j * order_.in + i_j)])
+                      : To{0};
     }
   }
 
-  const From *At(int64_t o, int64_t tap, int64_t i) const {
-    return from_ +
-           ((o / kPacked * order_.taps + tap) * order_.in + i) * kPacked +
-           o % kPacked;
-  }
-
   const From *from_;
+  const PackedFilter packed_;
   const FilterOrder &order_;
   Convert convert_;
   To *to_ = nullptr;

@@ -7,6 +7,7 @@
 
 #include "mace/core/base/divide.h"
 #include "mace/core/base/half.h"
+#include "mace/core/model/packed_filter.h"
 
 namespace mace {
 namespace {
@@ -39,7 +40,6 @@ constexpr double kFilter4[6][3] = {{kAt0, 0, 0},
                                    {kAtB, -kB *kAtB, kB *kB *kAtB},
                                    {0, 0, 1}};
 
-constexpr int64_t kPacked = 16;
 constexpr int64_t kTaps = 9;
 
 template <typename T, int kPoints, typename ToDouble, typename FromDouble>
@@ -49,8 +49,8 @@ void Transform(const Tensor &filter,
                FromDouble from_double,
                T *to) {
   const int64_t in = filter.shape.back();
-  const int64_t blocks = DivideUp(filter.shape[0], kPacked);
-  const int64_t of_tap = in * kPacked;
+  const int64_t blocks = DivideUp(filter.shape[0], kPackedBlock);
+  const int64_t of_tap = in * kPackedBlock;
   const T *from = filter.As<T>();
   for (int64_t block = 0; block < blocks; ++block) {
     for (int64_t k = 0; k < of_tap; ++k) {
@@ -83,7 +83,8 @@ MaceStatus MakeFilter(const Tensor &filter,
                       const double (&g)[kPoints][3],
                       MappedMemory *bytes) {
   const int64_t elements = kPoints * kPoints * filter.shape.back() *
-                           DivideUp(filter.shape[0], kPacked) * kPacked;
+                           DivideUp(filter.shape[0], kPackedBlock) *
+                           kPackedBlock;
   if (filter.data_type == DataType::kFloat16) {
     MACE_ASSIGN_OR_RETURN(uint16_t *to,
                           AllocateForm<uint16_t>(filter, elements, bytes));

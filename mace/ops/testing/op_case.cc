@@ -7,7 +7,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
+
+#include "mace/core/model/packed_filter.h"
 
 namespace mace::op_test {
 
@@ -106,177 +109,132 @@ OpCase &OpCase::Floats(const char *name, const std::vector<float> &values) {
   return *this;
 }
 
-OpCase &OpCase::Packed(const Value &plain, int64_t groups, DataType type) {
-  constexpr int64_t kPanel = 16;
-  const std::vector<float> source = plain.floats();
-  const int64_t columns = plain.shape[0] / groups;
-  const int64_t depth = plain.shape.Elements(1, plain.shape.rank());
-  const int64_t panels = (columns + kPanel - 1) / kPanel;
-  const size_t count = static_cast<size_t>(groups * panels * depth * kPanel);
-  std::vector<float> packed(count, 0.0f);
-  // Does not loop over groups: without outputs, their number may be arbitrary.
-  for (int64_t o = 0; o < groups * columns; ++o) {
-    const int64_t n = o % columns;
-    const int64_t panel = o / columns * panels + n / kPanel;
-    for (int64_t k = 0; k < depth; ++k) {
-      packed[(panel * depth + k) * kPanel + n % kPanel] = source[o * depth + k];
-    }
-  }
+namespace {
+
+CaseInput PackedConstant(ConstantLayout layout, int64_t groups, Value value) {
   CaseInput input;
   input.kind = CaseInput::Kind::kConstant;
-  input.layout = ConstantLayout::kPackedO16;
+  input.layout = layout;
   input.groups = groups;
+  input.value = std::move(value);
+  return input;
+}
+
+// The elements in the order of the file, with zeros in the padding.
+template <typename To, typename From, typename Convert>
+std::vector<To> Pack(const PackedFilter &filter,
+                     const From *plain,
+                     Convert convert) {
+  std::vector<To> packed(static_cast<size_t>(filter.stored()));
+  filter.ForEach([&](int64_t output, int64_t k, int64_t place) {
+    packed[static_cast<size_t>(place)] =
+        convert(plain[output * filter.depth() + k]);
+  });
+  return packed;
+}
+
+}  // namespace
+
+OpCase &OpCase::Packed(const Value &plain, int64_t groups, DataType type) {
+  constexpr ConstantLayout kLayout = ConstantLayout::kPackedO16;
+  const PackedFilter filter(kLayout, plain.shape, groups);
+  const std::vector<float> source = plain.floats();
+  Value value;
   if (type == DataType::kFloat32) {
-    input.value = Value::Floats(plain.shape, packed);
+    value = Value::Floats(plain.shape,
+                          Pack<float>(filter, source.data(),
+                                      [](float weight) { return weight; }));
   } else {
-    std::vector<uint16_t> halves(count);
-    for (size_t i = 0; i < count; ++i) {
-      halves[i] = type == DataType::kFloat16 ? NarrowToFloat16(packed[i])
-                                             : NarrowToBfloat16(packed[i]);
-    }
-    input.value = Value::Of(type, plain.shape, halves);
+    value = Value::Of(
+        type, plain.shape,
+        Pack<uint16_t>(
+            filter, source.data(),
+            type == DataType::kFloat16 ? NarrowToFloat16 : NarrowToBfloat16));
   }
-  inputs.push_back(input);
+  inputs.push_back(PackedConstant(kLayout, groups, std::move(value)));
   return *this;
 }
 
 OpCase &OpCase::PackedPairs(const Value &plain, int64_t groups) {
-  constexpr int64_t kPanel = 16;
+  constexpr ConstantLayout kLayout = ConstantLayout::kPackedO16Pairs;
+  const PackedFilter filter(kLayout, plain.shape, groups);
   const std::vector<float> source = plain.floats();
-  const int64_t columns = plain.shape[0] / groups;
-  const int64_t channels = plain.shape.back();
-  const int64_t even = channels + channels % 2;
-  const int64_t depth = plain.shape.Elements(1, plain.shape.rank());
-  const int64_t pixels = channels > 0 ? depth / channels : 0;
-  const int64_t panels = (columns + kPanel - 1) / kPanel;
-  std::vector<uint16_t> packed(
-      static_cast<size_t>(groups * panels * pixels * even * kPanel));
-  for (int64_t o = 0; o < groups * columns; ++o) {
-    const int64_t n = o % columns;
-    const int64_t panel = o / columns * panels + n / kPanel;
-    for (int64_t i = 0; i < depth; ++i) {
-      const int64_t k = i / channels * even + i % channels;
-      const int64_t pair = panel * pixels * even / 2 + k / 2;
-      packed[(pair * kPanel + n % kPanel) * 2 + k % 2] =
-          NarrowToBfloat16(source[o * depth + i]);
-    }
-  }
-  CaseInput input;
-  input.kind = CaseInput::Kind::kConstant;
-  input.layout = ConstantLayout::kPackedO16Pairs;
-  input.groups = groups;
-  input.value = Value::Of(DataType::kBfloat16, plain.shape, packed);
-  inputs.push_back(input);
+  inputs.push_back(PackedConstant(
+      kLayout, groups,
+      Value::Of(DataType::kBfloat16, plain.shape,
+                Pack<uint16_t>(filter, source.data(), NarrowToBfloat16))));
   return *this;
 }
 
 OpCase &OpCase::PackedScaled(const Value &plain,
                              int64_t groups,
                              Value *stored) {
-  constexpr int64_t kPanel = 16;
+  constexpr ConstantLayout kLayout = ConstantLayout::kPackedO16Scaled;
+  const PackedFilter filter(kLayout, plain.shape, groups);
+  const int64_t depth = filter.depth();
   std::vector<float> values = plain.floats();
-  const int64_t columns = plain.shape[0] / groups;
-  const int64_t depth = plain.shape.Elements(1, plain.shape.rank());
-  const int64_t panels = (columns + kPanel - 1) / kPanel;
-  const size_t panel_bytes =
-      static_cast<size_t>(kPanel) * (2 * sizeof(float) + depth);
-  CaseInput input;
-  input.kind = CaseInput::Kind::kConstant;
-  input.layout = ConstantLayout::kPackedO16Scaled;
-  input.groups = groups;
-  input.value.data_type = DataType::kInt8;
-  input.value.shape = plain.shape;
-  input.value.bytes.assign(static_cast<size_t>(groups * panels) * panel_bytes,
-                           0);
-  for (int64_t o = 0; depth > 0 && o < groups * columns; ++o) {
-    const int64_t n = o % columns;
-    const int64_t panel = o / columns * panels + n / kPanel;
-    uint8_t *to = input.value.bytes.data() + panel * panel_bytes;
+  Value value;
+  value.data_type = DataType::kInt8;
+  value.shape = plain.shape;
+  value.bytes.assign(static_cast<size_t>(filter.stored()), 0);
+  uint8_t *to = value.bytes.data();
+  for (int64_t o = 0; depth > 0 && o < filter.outputs(); ++o) {
     float *row = &values[o * depth];
     const auto [low, high] = std::minmax_element(row, row + depth);
     const float scale = (*high - *low) / 255.0f;
     const float offset = *low + 128.0f * scale;
-    std::memcpy(to + n % kPanel * sizeof(float), &scale, sizeof(float));
-    std::memcpy(to + (kPanel + n % kPanel) * sizeof(float), &offset,
-                sizeof(float));
-    to += 2 * kPanel * sizeof(float) + n % kPanel;
-    for (int64_t k = 0; k < depth; ++k, to += kPanel) {
+    std::memcpy(to + filter.ScaleAt(o), &scale, sizeof(float));
+    std::memcpy(to + filter.OffsetAt(o), &offset, sizeof(float));
+    for (int64_t k = 0; k < depth; ++k) {
       float q =
           scale == 0.0f ? 0.0f : std::nearbyint((row[k] - offset) / scale);
       q = std::fmin(std::fmax(q, -128.0f), 127.0f);
-      *to = static_cast<uint8_t>(static_cast<int8_t>(q));
+      to[filter.At(o, k)] = static_cast<uint8_t>(static_cast<int8_t>(q));
       row[k] = q * scale + offset;
     }
   }
   if (stored != nullptr) *stored = Value::Floats(plain.shape, values);
-  inputs.push_back(input);
+  inputs.push_back(PackedConstant(kLayout, groups, std::move(value)));
   return *this;
 }
 
 OpCase &OpCase::PackedFours(const Value &plain, int64_t groups) {
-  constexpr int64_t kPanel = 16;
-  constexpr int64_t kFour = 4;
-  const Shape &shape = plain.shape;
-  const int64_t columns = shape[0] / groups;
-  const int64_t depth = shape.Elements(1, shape.rank());
-  const int64_t panels = (columns + kPanel - 1) / kPanel;
-  std::vector<uint8_t> packed(
-      static_cast<size_t>(groups * panels * depth * kPanel));
-  for (int64_t i = 0; i < shape.Elements(); ++i) {
-    const int64_t o = i / depth;
-    const int64_t k = i % depth;
-    const int64_t n = o % columns;
-    const int64_t panel = o / columns * panels + n / kPanel;
-    const int64_t four = panel * depth * kPanel + k / kFour * kPanel * kFour +
-                         n % kPanel * kFour;
-    packed[static_cast<size_t>(four + k % kFour)] =
-        plain.bytes[static_cast<size_t>(i)];
-  }
-  CaseInput input;
-  input.kind = CaseInput::Kind::kConstant;
-  input.layout = ConstantLayout::kPackedO16Fours;
-  input.groups = groups;
-  input.value.data_type = DataType::kInt8;
-  input.value.shape = shape;
-  input.value.bytes = std::move(packed);
-  inputs.push_back(input);
+  constexpr ConstantLayout kLayout = ConstantLayout::kPackedO16Fours;
+  const PackedFilter filter(kLayout, plain.shape, groups);
+  Value value;
+  value.data_type = DataType::kInt8;
+  value.shape = plain.shape;
+  value.bytes = Pack<uint8_t>(filter, plain.bytes.data(),
+                              [](uint8_t weight) { return weight; });
+  inputs.push_back(PackedConstant(kLayout, groups, std::move(value)));
   return *this;
 }
 
 OpCase &OpCase::PackedMatrices(const Value &plain) {
-  constexpr int64_t kPanel = 16;
-  constexpr int64_t kFour = 4;
   const Shape &shape = plain.shape;
-  const int64_t matrices = shape.Elements(0, shape.rank() - 2);
+  const mace::PackedMatrices packed(shape);
   const int64_t depth = shape[shape.rank() - 2];
   const int64_t columns = shape.back();
-  const int64_t panels = (columns + kPanel - 1) / kPanel;
-  const int64_t fours = (depth + kFour - 1) / kFour;
-  std::vector<uint8_t> packed(
-      static_cast<size_t>(matrices * panels * fours * kPanel * kFour));
-  std::vector<int32_t> sums(static_cast<size_t>(matrices * panels * kPanel));
+  Value value;
+  value.data_type = plain.data_type;
+  value.shape = shape;
+  value.bytes.assign(static_cast<size_t>(packed.stored()), 0);
   const int64_t offset = plain.data_type == DataType::kUint8 ? 128 : 0;
   for (int64_t i = 0; i < shape.Elements(); ++i) {
     const int64_t n = i % columns;
     const int64_t k = i / columns % depth;
-    const int64_t panel = i / columns / depth * panels + n / kPanel;
-    const int64_t four = (panel * fours + k / kFour) * kPanel + n % kPanel;
+    const int64_t matrix = i / columns / depth;
     const auto byte =
         static_cast<uint8_t>(plain.bytes[static_cast<size_t>(i)] - offset);
-    packed[static_cast<size_t>(four * kFour + k % kFour)] = byte;
-    sums[static_cast<size_t>(panel * kPanel + n % kPanel)] +=
-        static_cast<int8_t>(byte);
+    value.bytes[static_cast<size_t>(packed.At(matrix, k, n))] = byte;
+    uint8_t *sum_bytes = &value.bytes[packed.SumAt(matrix, n)];
+    int32_t sum;
+    std::memcpy(&sum, sum_bytes, sizeof(sum));
+    sum += static_cast<int8_t>(byte);
+    std::memcpy(sum_bytes, &sum, sizeof(sum));
   }
-  CaseInput input;
-  input.kind = CaseInput::Kind::kConstant;
-  input.layout = ConstantLayout::kPackedN16Fours;
-  input.value.data_type = plain.data_type;
-  input.value.shape = shape;
-  input.value.bytes = std::move(packed);
-  const auto *sum_bytes = reinterpret_cast<const uint8_t *>(sums.data());
-  input.value.bytes.insert(input.value.bytes.end(), sum_bytes,
-                           sum_bytes + sums.size() * sizeof(int32_t));
-  inputs.push_back(input);
+  inputs.push_back(
+      PackedConstant(ConstantLayout::kPackedN16Fours, 1, std::move(value)));
   return *this;
 }
 

@@ -6,8 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 
+#include "mace/core/base/data_type.h"
 #include "mace/core/base/status.h"
+#include "mace/core/model/quantization.h"
+#include "mace/ops/op_enums.h"
+#include "mace/ops/quantized_product/quantized_product.h"
+#include "mace/ops/window/padding_after.h"
+#include "mace/ops/window/window.h"
 
 namespace mace {
 namespace {
@@ -108,27 +115,46 @@ class Reader {
     for (size_t i = 0; i < 2 && i < values.size(); ++i) to[i] = values[i];
   }
 
-  // Strides, dilations and explicit pads; the kernel is set before. The pads
-  // after the image follow from the size of the output, whatever rounding made
-  // it.
-  void ReadWindow() {
+  // Strides, dilations and explicit pads; the kernel is set before. Those of an
+  // image whose size is not known, which is only asked about, are those of one
+  // that a window covers.
+  std::string ReadWindow() {
     ReadPair("strides", op_->strides);
     ReadPair("dilations", op_->dilations);
-    const std::string padding = from_.String("padding", "VALID");
+    WindowSpec spec;
+    spec.padding = ReadPadding();
     const std::vector<int64_t> pads = from_.Ints("pads", {0, 0, 0, 0});
+    std::copy_n(pads.begin(), std::min<size_t>(pads.size(), 4), spec.pads);
+    int64_t sizes[2];
+    bool known[2];
     for (size_t axis = 0; axis < 2; ++axis) {
+      spec.kernel[axis] = op_->kernel[axis];
+      spec.stride[axis] = op_->strides[axis];
+      spec.dilation[axis] = op_->dilations[axis];
       const int64_t size = Input().shape[axis + 1];
-      const int64_t outputs = Output().shape[axis + 1];
-      const int64_t extent = (op_->kernel[axis] - 1) * op_->dilations[axis] + 1;
-      const int64_t total = std::max<int64_t>(
-          (outputs - 1) * op_->strides[axis] + extent - size, 0);
-      int64_t before = 0;
-      if (padding == "SAME") before = total / 2;
-      if (padding == "SAME_LOWER") before = total - total / 2;
-      if (padding == "EXPLICIT") before = pads[axis];
-      op_->pads[2 * axis] = before;
-      op_->pads[2 * axis + 1] = std::max<int64_t>(total - before, 0);
+      known[axis] = size >= 0 && Output().shape[axis + 1] >= 0;
+      sizes[axis] = known[axis]
+                        ? size
+                        : WindowExtent(spec.kernel[axis], spec.dilation[axis]);
     }
+    Result<WindowGeometry> window = ComputeWindow(spec, sizes[0], sizes[1]);
+    if (!window.ok()) return window.status().information();
+    for (size_t axis = 0; axis < 2; ++axis) {
+      WindowAxis &own = window.value().axis[axis];
+      if (known[axis]) own.output = Output().shape[axis + 1];
+      op_->pads[2 * axis] = own.pad_before;
+      op_->pads[2 * axis + 1] = PaddingAfter(own);
+    }
+    return std::string();
+  }
+
+  Padding ReadPadding() const {
+    const std::string name = from_.String("padding", "VALID");
+    const auto found =
+        std::find(std::begin(kPaddingNames), std::end(kPaddingNames), name);
+    return found == std::end(kPaddingNames)
+               ? Padding::VALID
+               : static_cast<Padding>(found - std::begin(kPaddingNames));
   }
 
   std::string ReadConvolution(CommonKind kind) {
@@ -138,21 +164,26 @@ class Reader {
     op_->kernel[0] = filter.shape[depthwise ? 0 : 1];
     op_->kernel[1] = filter.shape[depthwise ? 1 : 2];
     op_->groups = from_.Int("groups", 1);
-    ReadWindow();
+    std::string problem = ReadWindow();
+    if (!problem.empty()) return problem;
     if (op_->groups != 1) return "it takes no convolution in groups";
-    return ReadProduct(filter, depthwise ? 2 : 0);
+    return ReadProduct(filter, depthwise ? FilterOrder::kTapsFirst
+                                         : FilterOrder::kOutputsFirst);
   }
 
   // Bias, residual, activation, and the type of the filter.
-  std::string ReadProduct(const DelegateTensor &filter, int output_axis) {
+  std::string ReadProduct(const DelegateTensor &filter, FilterOrder order) {
     op_->bias = from_.input(2);
     op_->residual = from_.input(3);
     if (op_->quantized) {
-      const bool zero =
-          std::all_of(filter.zero_points.begin(), filter.zero_points.end(),
-                      [](int64_t point) { return point == 0; });
-      if (filter.type != IDataType::IDT_INT8 || filter.scales.empty() ||
-          !zero || (filter.scales.size() > 1 && filter.axis != output_axis)) {
+      Quantization quantization;
+      quantization.scales = filter.scales;
+      quantization.zero_points = filter.zero_points;
+      quantization.axis = filter.axis;
+      const DataType type = filter.type == IDataType::IDT_INT8
+                                ? DataType::kInt8
+                                : DataType::kUnknown;
+      if (ProblemOfFilter(type, &quantization, order) != FilterProblem::kNone) {
         return "it takes quantized weights of 8 bits, with a scale for each "
                "output channel and without zero points";
       }
@@ -165,14 +196,15 @@ class Reader {
   std::string ReadFullyConnected() {
     op_->kind = CommonKind::kFullyConnected;
     if (Input().shape.size() != 2) return "it takes an input of rank 2 only";
-    return ReadProduct(At(from_.inputs[1]), 0);
+    return ReadProduct(At(from_.inputs[1]), FilterOrder::kOutputsFirst);
   }
 
   std::string ReadPooling() {
     const bool average = from_.String("mode", "MAX") == "AVG";
     op_->kind = average ? CommonKind::kAveragePool : CommonKind::kMaxPool;
     ReadPair("kernels", op_->kernel);
-    ReadWindow();
+    std::string problem = ReadWindow();
+    if (!problem.empty()) return problem;
     if (op_->dilations[0] != 1 || op_->dilations[1] != 1) {
       return "it takes no dilated pooling";
     }

@@ -8,116 +8,66 @@
 #include <utility>
 
 #include "mace/core/base/half.h"
+#include "mace/core/model/packed_filter.h"
 
 namespace mace {
 namespace {
-
-constexpr int64_t kLanes = 16;
 
 float ToFloat(uint16_t value, DataType type) {
   return type == DataType::kFloat16 ? HalfToFloat(value)
                                     : Bfloat16ToFloat(value);
 }
 
-// Where the blocks of 16 output channels of a packed filter are.
-struct Blocks {
-  explicit Blocks(const Tensor &tensor)
-      : outputs(tensor.shape[0]),
-        inner(tensor.shape.Elements(1, tensor.shape.rank())),
-        of_group(outputs / tensor.groups),
-        count((of_group + kLanes - 1) / kLanes) {}
-
-  int64_t BlockOf(int64_t output) const {
-    return output / of_group * count + output % of_group / kLanes;
-  }
-  int64_t LaneOf(int64_t output) const { return output % of_group % kLanes; }
-
-  const int64_t outputs;
-  const int64_t inner;
-  const int64_t of_group;
-  const int64_t count;  // of a group
-};
-
-// read(block, k, lane) gives element k of an output channel.
+// read(output, place) gives the element at that place.
 template <typename To, typename Read>
-void Unpack(const Blocks &blocks, Read read, To *to) {
-  for (int64_t output = 0; output < blocks.outputs; ++output) {
-    const int64_t block = blocks.BlockOf(output);
-    const int64_t lane = blocks.LaneOf(output);
-    for (int64_t k = 0; k < blocks.inner; ++k) *to++ = read(block, k, lane);
+void Unpack(const PackedFilter &filter, Read read, To *to) {
+  for (int64_t output = 0; output < filter.outputs(); ++output) {
+    const int64_t start = filter.OfOutput(output);
+    for (int64_t k = 0; k < filter.depth(); ++k) {
+      *to++ = read(output, start + filter.OfDepth(k));
+    }
   }
 }
 
-void UnpackO16(const Tensor &from, float *to) {
-  const Blocks blocks(from);
-  const auto at = [&blocks](int64_t block, int64_t k, int64_t lane) {
-    return (block * blocks.inner + k) * kLanes + lane;
-  };
+void UnpackFloats(const Tensor &from, float *to) {
+  const PackedFilter filter(from);
   if (from.data_type == DataType::kFloat32) {
     const auto *data = from.As<float>();
     Unpack(
-        blocks,
-        [&](int64_t block, int64_t k, int64_t lane) {
-          return data[at(block, k, lane)];
-        },
+        filter, [=](int64_t /*output*/, int64_t place) { return data[place]; },
         to);
     return;
   }
   const auto *data = from.As<uint16_t>();
   Unpack(
-      blocks,
-      [&](int64_t block, int64_t k, int64_t lane) {
-        return ToFloat(data[at(block, k, lane)], from.data_type);
-      },
-      to);
-}
-
-void UnpackPairs(const Tensor &from, float *to) {
-  const Blocks blocks(from);
-  const auto *data = from.As<uint16_t>();
-  const int64_t last = from.shape.back();
-  const int64_t padded = (last + 1) / 2 * 2;
-  const int64_t stored = blocks.inner / last * padded;
-  Unpack(
-      blocks,
-      [&](int64_t block, int64_t k, int64_t lane) {
-        const int64_t at = k / last * padded + k % last;
-        return Bfloat16ToFloat(
-            data[(block * stored + at / 2 * 2) * kLanes + lane * 2 + at % 2]);
+      filter,
+      [&](int64_t /*output*/, int64_t place) {
+        return ToFloat(data[place], from.data_type);
       },
       to);
 }
 
 void UnpackScaled(const Tensor &from, float *to) {
-  const Blocks blocks(from);
+  const PackedFilter filter(from);
   const auto *data = from.As<char>();
-  constexpr int64_t kHead = 2 * kLanes * static_cast<int64_t>(sizeof(float));
-  const int64_t block_bytes = kHead + blocks.inner * kLanes;
   Unpack(
-      blocks,
-      [&](int64_t block, int64_t k, int64_t lane) {
-        const char *start = data + block * block_bytes;
+      filter,
+      [&](int64_t output, int64_t place) {
         float scale = 0;
         float offset = 0;
-        std::memcpy(&scale, start + lane * sizeof(float), sizeof(float));
-        std::memcpy(&offset, start + (kLanes + lane) * sizeof(float),
-                    sizeof(float));
-        const auto q = static_cast<int8_t>(start[kHead + k * kLanes + lane]);
+        std::memcpy(&scale, data + filter.ScaleAt(output), sizeof(float));
+        std::memcpy(&offset, data + filter.OffsetAt(output), sizeof(float));
+        const auto q = static_cast<int8_t>(data[place]);
         return scale * static_cast<float>(q) + offset;
       },
       to);
 }
 
 void UnpackFours(const Tensor &from, int8_t *to) {
-  const Blocks blocks(from);
   const auto *data = from.As<int8_t>();
   Unpack(
-      blocks,
-      [&](int64_t block, int64_t k, int64_t lane) {
-        return data[(block * blocks.inner + k / 4 * 4) * kLanes + lane * 4 +
-                    k % 4];
-      },
-      to);
+      PackedFilter(from),
+      [=](int64_t /*output*/, int64_t place) { return data[place]; }, to);
 }
 
 void Widen(const Tensor &from, float *to) {
@@ -173,10 +123,8 @@ Result<const void *> PlainConstants::Get(const Graph &graph, int tensor) {
       Widen(from, static_cast<float *>(copy.data()));
       break;
     case ConstantLayout::kPackedO16:
-      UnpackO16(from, static_cast<float *>(copy.data()));
-      break;
     case ConstantLayout::kPackedO16Pairs:
-      UnpackPairs(from, static_cast<float *>(copy.data()));
+      UnpackFloats(from, static_cast<float *>(copy.data()));
       break;
     case ConstantLayout::kPackedO16Scaled:
       UnpackScaled(from, static_cast<float *>(copy.data()));

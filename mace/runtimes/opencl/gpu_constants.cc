@@ -11,41 +11,30 @@
 
 #include "mace/core/base/divide.h"
 #include "mace/core/base/half.h"
+#include "mace/core/model/packed_filter.h"
 
 namespace mace {
 namespace {
 
-// [blocks][K / 2][16][2] of bfloat16 -> [blocks][K][16] of float32, without the
-// zero that pads an odd last dimension.
-Result<MappedMemory> FromPairs(const Tensor &tensor, size_t stored_bytes) {
+// CL_PACKED_O16_PAIRS of bfloat16 -> CL_PACKED_O16 of float32, without the zero
+// that pads an odd last dimension.
+Result<MappedMemory> FromPairs(const Tensor &tensor) {
+  const PackedFilter pairs(tensor);
+  const PackedFilter floats(ConstantLayout::kPackedO16, tensor.shape,
+                            tensor.groups);
   const auto *from = tensor.As<uint16_t>();
-  const int64_t inner = tensor.shape.back();
-  const int64_t padded = (inner + 1) / 2 * 2;
-  const int64_t outer = tensor.shape.Elements(1, tensor.shape.rank() - 1);
-  const int64_t k_stored = outer * padded;
-  const auto blocks =
-      static_cast<int64_t>(stored_bytes / sizeof(uint16_t)) / (k_stored * 16);
   MappedMemory memory;
-  MACE_ASSIGN_OR_RETURN(
-      float *to,
-      AllocateForm<float>(tensor, blocks * outer * inner * 16, &memory));
-  for (int64_t block = 0; block < blocks; ++block) {
-    for (int64_t o = 0; o < outer; ++o) {
-      for (int64_t i = 0; i < inner; ++i) {
-        const int64_t k = o * padded + i;
-        const uint16_t *pair = from + (block * k_stored + k / 2 * 2) * 16;
-        for (int64_t lane = 0; lane < 16; ++lane) {
-          *to++ = Bfloat16ToFloat(pair[lane * 2 + k % 2]);
-        }
-      }
-    }
-  }
+  MACE_ASSIGN_OR_RETURN(float *to,
+                        AllocateForm<float>(tensor, floats.stored(), &memory));
+  pairs.ForEach([&](int64_t output, int64_t k, int64_t place) {
+    to[floats.At(output, k)] = Bfloat16ToFloat(from[place]);
+  });
   return memory;
 }
 
 Result<MappedMemory> Widen(const Tensor &tensor, size_t stored_bytes) {
   if (tensor.layout == ConstantLayout::kPackedO16Pairs) {
-    return FromPairs(tensor, stored_bytes);
+    return FromPairs(tensor);
   }
   const auto count = static_cast<int64_t>(stored_bytes / sizeof(uint16_t));
   MappedMemory memory;

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "mace/core/base/aligned_memory.h"
 #include "mace/core/base/logging.h"
 #include "mace/core/base/missing_part.h"
 #include "mace/kernels/cpu/conv/strategy.h"
@@ -79,7 +80,7 @@ class DepthwisePlan : public Plan, private RowPlan {
     }
     ranges_ = dwconv::SplitRanges(request.shape, request.threads);
     thread_bytes_ = kernels_->scratch_bytes(request.shape, type);
-    thread_bytes_ = (thread_bytes_ + 63) & ~size_t{63};
+    thread_bytes_ = AlignUp(thread_bytes_);
   }
 
   std::string Name() const override { return NameOf("dwconv"); }

@@ -3,12 +3,12 @@
 
 #include "mace/kernels/cpu/conv/direct_run.h"
 
+#include "mace/core/base/aligned_memory.h"
+
 namespace mace::conv {
 namespace {
 
-size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
-
-size_t PerThread(const DirectPlan &plan) { return Align(plan.scratch_bytes); }
+size_t PerThread(const DirectPlan &plan) { return AlignUp(plan.scratch_bytes); }
 
 // Pixels per grain, so that using another thread is worthwhile: 64 KiB of
 // channels.
@@ -40,7 +40,7 @@ void RunTasks(const DirectPlan &plan,
 }  // namespace
 
 size_t DirectScratchBytes(const DirectPlan &plan, int threads) {
-  return Align(plan.staged_bytes) +
+  return AlignUp(plan.staged_bytes) +
          PerThread(plan) * static_cast<size_t>(threads);
 }
 
@@ -58,7 +58,7 @@ void RunDirect(const DirectPlan &plan,
                                     static_cast<ptrdiff_t>(end));
                       });
   }
-  char *memory = static_cast<char *>(scratch) + Align(plan.staged_bytes);
+  char *memory = static_cast<char *>(scratch) + AlignUp(plan.staged_bytes);
   pool->ParallelFor(plan.tasks, 1, [&](int64_t begin, int64_t end, int thread) {
     RunTasks(plan, own, activation, begin, end,
              memory + static_cast<size_t>(thread) * per_thread);
@@ -72,7 +72,7 @@ void RunDirectAlone(const DirectPlan &plan,
   const Args own = WithStaged(plan, args, scratch);
   if (plan.staged_pixels > 0) StagePixels(plan, own, 0, plan.staged_pixels);
   RunTasks(plan, own, activation, 0, plan.tasks,
-           static_cast<char *>(scratch) + Align(plan.staged_bytes));
+           static_cast<char *>(scratch) + AlignUp(plan.staged_bytes));
 }
 
 std::string DirectName(const DirectPlan &plan) {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "mace/core/base/aligned_memory.h"
+
 namespace mace::conv {
 Element RowElement(const DirectPlan &p) {
   return p.packs ? p.image : p.element;
@@ -18,25 +20,24 @@ bool FitsOneKBlock(const DirectPlan &p) {
 }
 
 Scratch LayOutScratch(const DirectPlan &p) {
-  auto align = [](size_t bytes) { return (bytes + 63) & ~size_t{63}; };
   Scratch s;
   s.pointers = 0;
-  s.runs = align(static_cast<size_t>(p.taps * p.row_block) * sizeof(void *));
+  s.runs = AlignUp(static_cast<size_t>(p.taps * p.row_block) * sizeof(void *));
   s.zeros = s.runs;
   if (p.skipping != TapSkipping::kNone) {
-    s.zeros += align(static_cast<size_t>(p.row_block) * sizeof(gemm::TapRun));
+    s.zeros += AlignUp(static_cast<size_t>(p.row_block) * sizeof(gemm::TapRun));
   }
   s.edges = s.zeros +
-            align(static_cast<size_t>(p.depth) * ElementBytes(RowElement(p)));
+            AlignUp(static_cast<size_t>(p.depth) * ElementBytes(RowElement(p)));
   s.packed = s.edges;
   if (p.tap_kind == DirectPlan::Taps::kRow) {
-    s.packed += align(static_cast<size_t>(p.row_block * p.taps * p.depth) *
-                      ElementBytes(p.element));
+    s.packed += AlignUp(static_cast<size_t>(p.row_block * p.taps * p.depth) *
+                        ElementBytes(p.element));
   }
   s.widened = s.packed;
   if (p.packs) {
-    s.widened += align(static_cast<size_t>(p.row_block * p.depth) *
-                       ElementBytes(p.element));
+    s.widened += AlignUp(static_cast<size_t>(p.row_block * p.depth) *
+                         ElementBytes(p.element));
   }
   s.end = s.widened;
   if (p.results != Element::kF32) {

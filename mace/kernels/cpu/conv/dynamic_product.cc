@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "mace/core/base/aligned_memory.h"
 #include "mace/kernels/cpu/conv/plan_of_direct.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 #include "mace/kernels/cpu/quantize/quantize.h"
@@ -16,8 +17,6 @@ namespace mace::conv {
 namespace {
 
 using quantize::Range;
-
-size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
 // What the integers of a row stand for.
 struct RowScale {
@@ -124,7 +123,7 @@ class DynamicProduct final : public PlanOfDirect {
     Rows rows;
     const auto take = [&](size_t bytes) {
       char *at = memory == nullptr ? nullptr : memory + rows.bytes;
-      rows.bytes += Align(bytes);
+      rows.bytes += AlignUp(bytes);
       return at;
     };
     const auto count = static_cast<size_t>(rows_);

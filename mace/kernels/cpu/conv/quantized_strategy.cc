@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 
+#include "mace/core/base/aligned_memory.h"
 #include "mace/kernels/cpu/conv/plan_of_direct.h"
 #include "mace/kernels/cpu/dwconv/int16_dwconv.h"
 #include "mace/kernels/cpu/dwconv/quantized_dwconv.h"
@@ -112,6 +113,7 @@ class QuantizedDirect final : public Strategy {
   explicit QuantizedDirect(Element element) : element_(element) {}
 
   std::unique_ptr<Plan> MakePlan(const Request &request) override {
+    if (request.layout == FilterLayout::kTaps) return nullptr;
     Request own = request;
     own.weights = WeightType::kI8Fours;
     own.image = own.results = element_;
@@ -235,7 +237,7 @@ class PlanOfDepthwise final : public Plan, private RowPlan {
   // Of rows whose channels are repeated, if that is necessary.
   size_t RepeatedBytes(ptrdiff_t rows) const {
     const auto bytes = static_cast<size_t>(rows * shape_.in_w * shape_.in_c);
-    return times_ == 1 ? 0 : (bytes + 63) / 64 * 64;
+    return times_ == 1 ? 0 : AlignUp(bytes);
   }
   void RepeatImage(const uint8_t *from, uint8_t *to, ThreadPool *pool) const {
     // Starting another thread takes about as long as copying so many.
@@ -285,8 +287,9 @@ class QuantizedDepthwise final : public Strategy {
 
   std::unique_ptr<Plan> MakePlan(const Request &request) override {
     const Shape &s = request.shape;
+    const bool panels = request.layout == FilterLayout::kPanels;
     if (request.layout == FilterLayout::kFours || s.groups != s.in_c ||
-        kernels_ == nullptr) {
+        (panels && s.groups == 1) || kernels_ == nullptr) {
       return nullptr;
     }
     return std::make_unique<PlanOfDepthwise>(request, kernels_, &packed_);
@@ -379,6 +382,18 @@ class Int16Depthwise final : public Strategy {
 };
 
 }  // namespace
+
+void Strategies::InitQuantized(CpuIsa isa, int max_tile) {
+  in_order_[0] = MakeQuantizedWinograd(isa, max_tile);
+  in_order_[1] = MakeQuantizedDepthwise(isa);
+  in_order_[2] = MakeQuantizedDirect();
+}
+
+void Strategies::InitInt16(CpuIsa isa) {
+  in_order_[0] = nullptr;
+  in_order_[1] = MakeInt16Depthwise(isa);
+  in_order_[2] = MakeInt16Direct();
+}
 
 std::unique_ptr<Strategy> MakeInt16Depthwise(CpuIsa isa) {
   return std::make_unique<Int16Depthwise>(isa);

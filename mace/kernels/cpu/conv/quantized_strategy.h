@@ -16,19 +16,20 @@
 
 namespace mace::conv {
 
-// FilterLayout::kPanels: a product of image rows that are read in place.
-std::unique_ptr<Strategy> MakeQuantizedDirect();
-// Likewise, or by Winograd's method with the same results, if that is faster on
+// Winograd's method with the results of a direct product, if that is faster on
 // the processor and the sums are small (Request::small_sums). `max_tile` is the
-// deployment's hint.
-std::unique_ptr<Strategy> MakeQuantizedConv(CpuIsa isa, int max_tile);
-// For groups of one channel, with filters of FilterLayout::kPanels or kTaps.
+// deployment's hint; null if it or the processor has none.
+std::unique_ptr<Strategy> MakeQuantizedWinograd(CpuIsa isa, int max_tile);
+// Several groups of one channel, and filters of FilterLayout::kTaps.
 std::unique_ptr<Strategy> MakeQuantizedDepthwise(CpuIsa isa);
+// All but filters of FilterLayout::kTaps: a product of image rows that are read
+// in place.
+std::unique_ptr<Strategy> MakeQuantizedDirect();
 
 // The same for images and results of int16 (int16_gemm.h): with the arithmetic
-// "int16" and its requantization.
-std::unique_ptr<Strategy> MakeInt16Direct();
+// "int16" and its requantization. Depthwise: FilterLayout::kTaps alone.
 std::unique_ptr<Strategy> MakeInt16Depthwise(CpuIsa isa);
+std::unique_ptr<Strategy> MakeInt16Direct();
 
 }  // namespace mace::conv
 

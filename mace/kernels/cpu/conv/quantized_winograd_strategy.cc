@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "mace/kernels/cpu/conv/quantized_strategy.h"
 #include "mace/kernels/cpu/winograd/quantized_winograd.h"
@@ -302,14 +301,13 @@ void PlanOfQuantizedWinograd::RunTask(const Args &args,
 
 class QuantizedWinograd final : public Strategy {
  public:
-  QuantizedWinograd(const winograd::QuantizedKernels *kernels,
-                    std::unique_ptr<Strategy> direct)
-      : kernels_(kernels), direct_(std::move(direct)) {}
+  explicit QuantizedWinograd(const winograd::QuantizedKernels *kernels)
+      : kernels_(kernels) {}
 
   std::unique_ptr<Plan> MakePlan(const Request &request) override {
-    if (!request.small_sums || !Fits(request.shape) ||
-        !IsFaster(request.shape)) {
-      return direct_->MakePlan(request);
+    if (request.layout == FilterLayout::kTaps || !request.small_sums ||
+        !Fits(request.shape) || !IsFaster(request.shape)) {
+      return nullptr;
     }
     return std::make_unique<PlanOfQuantizedWinograd>(request, kernels_,
                                                      &transformed_);
@@ -317,18 +315,16 @@ class QuantizedWinograd final : public Strategy {
 
  private:
   const winograd::QuantizedKernels *const kernels_;
-  const std::unique_ptr<Strategy> direct_;
   void *transformed_ = nullptr;
 };
 
 }  // namespace
 
-std::unique_ptr<Strategy> MakeQuantizedConv(CpuIsa isa, int max_tile) {
-  std::unique_ptr<Strategy> direct = MakeQuantizedDirect();
+std::unique_ptr<Strategy> MakeQuantizedWinograd(CpuIsa isa, int max_tile) {
   const winograd::QuantizedKernels *kernels =
       max_tile < kTile ? nullptr : winograd::QuantizedKernelsFor(isa);
-  if (kernels == nullptr) return direct;
-  return std::make_unique<QuantizedWinograd>(kernels, std::move(direct));
+  if (kernels == nullptr) return nullptr;
+  return std::make_unique<QuantizedWinograd>(kernels);
 }
 
 }  // namespace mace::conv

@@ -19,6 +19,7 @@ void Strategies::Init(CpuIsa isa, int max_tile) {
 
 std::unique_ptr<Plan> Strategies::MakePlan(const Request &request) const {
   for (const auto &strategy : in_order_) {
+    if (strategy == nullptr) continue;
     std::unique_ptr<Plan> plan = strategy->MakePlan(request);
     if (plan != nullptr) return plan;
   }

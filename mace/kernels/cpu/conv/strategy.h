@@ -16,6 +16,9 @@
 //   Depthwise      a depthwise filter: rows of outputs
 //   Phases         every filter in panels: a convolution per phase of outputs
 //
+// Those for images of integers (quantized_strategy.h) have the order of the
+// first three.
+//
 // A plan is for one shape. Running it does not change it, so that several plans
 // can run at the same time. A strategy keeps the rearranged filter for all its
 // plans. The choice of a strategy depends only on shapes and on the deployment,
@@ -141,13 +144,17 @@ class Strategies {
   // Creates those of convolutions, or of transposed convolutions.
   void Init(CpuIsa isa, int max_tile);
   void InitTransposed(CpuIsa isa);
+  // Likewise for images of 8-bit integers or of int16; a separate library
+  // defines them.
+  void InitQuantized(CpuIsa isa, int max_tile);
+  void InitInt16(CpuIsa isa);
   // Returns the plan of the first strategy that supports the request. Null only
-  // for a filter of taps whose image and results have different types, or a
-  // type without kernels.
+  // for a filter of taps whose image and results have different types, or for
+  // types without kernels.
   std::unique_ptr<Plan> MakePlan(const Request &request) const;
 
  private:
-  std::unique_ptr<Strategy> in_order_[3];
+  std::unique_ptr<Strategy> in_order_[3];  // null: not there
 };
 
 }  // namespace mace::conv

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "mace/core/base/aligned_memory.h"
 #include "mace/kernels/cpu/col2im/col2im.h"
 #include "mace/kernels/cpu/conv/column_pieces.h"
 #include "mace/kernels/cpu/conv/strategy.h"
@@ -27,7 +28,6 @@
 namespace mace::conv {
 namespace {
 
-constexpr size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 constexpr size_t Size(int64_t x) { return static_cast<size_t>(x); }
 constexpr int64_t CeilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
 constexpr int64_t ToPanels(int64_t columns) {
@@ -92,7 +92,8 @@ struct ColumnConstants {
 
 size_t ColumnConstants::Bytes() const {
   const size_t bias = Size(axes[1].stride) * outputs + col2im::kSlack;
-  return Align(columns * depth * sizeof(float)) + Align(bias * sizeof(float));
+  return AlignUp(columns * depth * sizeof(float)) +
+         AlignUp(bias * sizeof(float));
 }
 
 // Converts [O / 16][KH * KW][C][16], where C is rounded up to an even number if
@@ -138,7 +139,7 @@ void ColumnConstants::LayOut(const Request &request, void *memory) {
   }
   weights = to;
 
-  const size_t floats = Align(count * sizeof(float)) / sizeof(float);
+  const size_t floats = AlignUp(count * sizeof(float)) / sizeof(float);
   float *values = to + floats;
   const size_t bias_count = Size(axes[1].stride) * outputs;
   for (size_t i = 0; i < bias_count; ++i) {
@@ -155,8 +156,8 @@ class ColumnsPlan final : public Plan {
 
   std::string Name() const override { return "gemm and col2im"; }
   size_t ScratchBytes(int threads) const override {
-    return (Align(RingBytes()) + Align(PixelBytes()) +
-            Align(constants_->taps * sizeof(const float *))) *
+    return (AlignUp(RingBytes()) + AlignUp(PixelBytes()) +
+            AlignUp(constants_->taps * sizeof(const float *))) *
            Size(threads);
   }
   bool ResidualMayBeOutput() const override { return false; }
@@ -366,7 +367,7 @@ void ColumnsPlan::Run(const Args &args,
         char *memory = static_cast<char *>(scratch) + Size(thread) * per_thread;
         auto take = [&](size_t bytes) {
           void *taken = memory;
-          memory += Align(bytes);
+          memory += AlignUp(bytes);
           return taken;
         };
         Task task;

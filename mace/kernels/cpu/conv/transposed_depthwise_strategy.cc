@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "mace/core/base/aligned_memory.h"
 #include "mace/kernels/cpu/conv/bias_pixels.h"
 #include "mace/kernels/cpu/conv/strategy.h"
 #include "mace/kernels/cpu/conv/transposed_axis.h"
@@ -17,7 +18,6 @@
 namespace mace::conv {
 namespace {
 
-constexpr size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 constexpr ptrdiff_t Index(int64_t x) { return static_cast<ptrdiff_t>(x); }
 constexpr size_t Size(int64_t x) { return static_cast<size_t>(x); }
 
@@ -89,7 +89,7 @@ class TransposedDepthwisePlan final : public Plan {
       for (const TransposedPhase &column : filter->phases[1]) {
         if (column.taps == 0) continue;
         thread_bytes_ = std::max(
-            thread_bytes_, Align(kernels->scratch_bytes(
+            thread_bytes_, AlignUp(kernels->scratch_bytes(
                                RowShape(row, column, 0), request.weights)));
       }
     }

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <vector>
 
+#include "mace/core/base/aligned_memory.h"
 #include "mace/kernels/cpu/conv/bias_pixels.h"
 #include "mace/kernels/cpu/conv/direct.h"
 #include "mace/kernels/cpu/conv/strategy.h"
@@ -22,7 +23,6 @@
 namespace mace::conv {
 namespace {
 
-constexpr size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 constexpr ptrdiff_t Index(int64_t x) { return static_cast<ptrdiff_t>(x); }
 constexpr size_t Size(int64_t x) { return static_cast<size_t>(x); }
 
@@ -84,7 +84,7 @@ PhaseFilter::PhaseFilter(const Request &request)
       const size_t products = Size(row.taps * column.taps) * depth;
       if (products == 0) continue;
       parts.push_back({row, column, bytes});
-      bytes += Align(panels * gemm::PanelBytes(type, products));
+      bytes += AlignUp(panels * gemm::PanelBytes(type, products));
     }
   }
 }
@@ -179,7 +179,7 @@ class PhasesPlan final : public Plan {
 
 PhasesPlan::PhasesPlan(const Request &request, PhaseFilter *filter)
     : filter_(filter), model_filter_(request.filter), shape_(request.shape) {
-  tile_bytes_ = Align(Size(shape_.out_c) * sizeof(float));
+  tile_bytes_ = AlignUp(Size(shape_.out_c) * sizeof(float));
   for (const PhaseFilter::Part &part : filter->parts) {
     Shape s;
     s.batch = shape_.batch;
@@ -212,7 +212,7 @@ PhasesPlan::PhasesPlan(const Request &request, PhaseFilter *filter)
         gemm::kPanelColumns * sizeof(float);
     tile_bytes_ = std::max(tile_bytes_, tile);
     scratch_bytes_ =
-        std::max(scratch_bytes_, Align(phase.direct.scratch_bytes));
+        std::max(scratch_bytes_, AlignUp(phase.direct.scratch_bytes));
     phases_.push_back(phase);
   }
 }

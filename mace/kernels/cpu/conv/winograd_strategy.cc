@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "mace/core/base/aligned_memory.h"
 #include "mace/core/base/logging.h"
 #include "mace/core/base/missing_part.h"
 #include "mace/kernels/cpu/conv/strategy.h"
@@ -71,7 +72,7 @@ class WinogradPlan final : public Plan {
            void *scratch) const override;
 
  private:
-  size_t PerThread() const { return (plan_.scratch_bytes + 63) & ~size_t{63}; }
+  size_t PerThread() const { return AlignUp(plan_.scratch_bytes); }
   size_t FilterBytes() const {
     return part_->filter_elements(plan_) *
            ElementBytes(plan_.arithmetic->element);

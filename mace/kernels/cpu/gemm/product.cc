@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "mace/core/base/aligned_memory.h"
+
 namespace mace::gemm {
 namespace {
 
@@ -19,7 +21,6 @@ constexpr size_t kWorthwhile = 256 * 1024;
 constexpr size_t kPartsPerThread = 4;
 
 size_t DivideUp(size_t a, size_t b) { return (a + b - 1) / b; }
-size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
 ProductPlan::Kind ChooseKind(const ProductShape &s) {
   if (s.rows <= (s.transposed_b ? kFewRowsTransposed : kFewRows)) {
@@ -32,7 +33,7 @@ ProductPlan::Kind ChooseKind(const ProductShape &s) {
 
 // Row pointers follow the packed columns.
 size_t PackedBytes(const ProductPlan &p) {
-  return Align(PackedFloats(p.shape.depth, p.task_columns) * sizeof(float));
+  return AlignUp(PackedFloats(p.shape.depth, p.task_columns) * sizeof(float));
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ ProductPlan PlanProduct(const ProductShape &shape,
   p.task_columns = task_groups * kGroupColumns;
   p.tasks = DivideUp(shape.columns, p.task_columns);
   if (p.kind == ProductPlan::Kind::kPacks) {
-    p.scratch_bytes = PackedBytes(p) + Align(shape.rows * sizeof(float *));
+    p.scratch_bytes = PackedBytes(p) + AlignUp(shape.rows * sizeof(float *));
   }
   return p;
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "mace/core/base/aligned_memory.h"
 #include "mace/kernels/cpu/conv/direct.h"
 #include "mace/kernels/cpu/conv/direct_run.h"
 #include "mace/kernels/cpu/gemm/pack.h"
@@ -19,7 +20,6 @@
 namespace mace::matmul {
 namespace {
 
-size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 constexpr size_t Size(int64_t x) { return static_cast<size_t>(x); }
 constexpr int64_t SizeOf(gemm::Element element) {
   return static_cast<int64_t>(gemm::ElementBytes(element));
@@ -155,7 +155,7 @@ FloatPlan::FloatPlan(const FloatKernels &kernels,
   if (kernels.narrows() && sizes.a_type != gemm::Element::kF32) {
     a_depth_ = (sizes.depth + 1) / 2 * 2;
   }
-  if (PreparesRows()) a_bytes_ = Align(Size(call_rows_ * a_depth_ * a_size_));
+  if (PreparesRows()) a_bytes_ = AlignUp(Size(call_rows_ * a_depth_ * a_size_));
   MakePlan(threads);
 }
 
@@ -181,9 +181,9 @@ void FloatPlan::MakePlan(int threads) {
   request.results = sizes_.c_type;
   request.threads = threads;
   direct_ = conv::PlanDirect(request);
-  packed_bytes_ =
-      Align(narrows ? gemm::PackedPairNumbers(depth, columns) * sizeof(uint16_t)
-                    : gemm::PackedFloats(depth, columns) * sizeof(float));
+  packed_bytes_ = AlignUp(
+      narrows ? gemm::PackedPairNumbers(depth, columns) * sizeof(uint16_t)
+              : gemm::PackedFloats(depth, columns) * sizeof(float));
 }
 
 void FloatPlan::Run(const Args &args, ThreadPool *pool, void *memory) const {

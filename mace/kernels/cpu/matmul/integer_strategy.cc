@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "mace/core/base/aligned_memory.h"
 #include "mace/kernels/cpu/gemm/int8_gemm.h"
 #include "mace/kernels/cpu/matmul/matmul.h"
 #include "mace/kernels/cpu/matmul/task_split.h"
@@ -17,7 +18,6 @@ namespace {
 using gemm::kPanelColumns;
 constexpr auto kColumns = static_cast<int64_t>(kPanelColumns);
 
-size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Rows of `bytes` bytes per grain, so that using another thread is worthwhile.
@@ -168,7 +168,7 @@ class IntegerPlan final : public Plan {
     Scratch s;
     const auto take = [&](size_t bytes) {
       char *at = memory == nullptr ? nullptr : memory + s.bytes;
-      s.bytes += Align(bytes);
+      s.bytes += AlignUp(bytes);
       return at;
     };
     const auto take_numbers = [&](size_t count) {

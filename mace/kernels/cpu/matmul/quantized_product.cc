@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "mace/core/base/aligned_memory.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 #include "mace/kernels/cpu/matmul/task_split.h"
 #include "mace/kernels/cpu/transpose/transpose.h"
@@ -24,7 +25,6 @@ constexpr auto kColumns = static_cast<int64_t>(kPanelColumns);
 constexpr auto kGroup = static_cast<int64_t>(gemm::kPackedPanels);
 
 constexpr size_t Size(int64_t x) { return static_cast<size_t>(x); }
-size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
 // Items of `bytes` bytes per grain, so that using another thread is worthwhile.
 constexpr int64_t Grain(int64_t bytes) {
@@ -133,10 +133,10 @@ class QuantizedPlan final : public Plan {
 
   // What follows the panels of a task.
   size_t PointerBytes() const {
-    return Align(Size(split_.task_rows) * sizeof(void *));
+    return AlignUp(Size(split_.task_rows) * sizeof(void *));
   }
   size_t RowBiasBytes() const {
-    return Align(Size(split_.task_rows) * sizeof(int32_t));
+    return AlignUp(Size(split_.task_rows) * sizeof(int32_t));
   }
   static constexpr size_t BiasBytes(size_t panels) {
     return panels * kPanelColumns * sizeof(int32_t);
@@ -152,7 +152,7 @@ class QuantizedPlan final : public Plan {
     Scratch s;
     const auto take = [&](size_t bytes) {
       char *at = memory == nullptr ? nullptr : memory + s.bytes;
-      s.bytes += Align(bytes);
+      s.bytes += AlignUp(bytes);
       return at;
     };
     if (s_.transposed_a) {

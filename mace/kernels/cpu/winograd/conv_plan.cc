@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "mace/core/base/aligned_memory.h"
 #include "mace/kernels/cpu/winograd/conv_task.h"
 
 namespace mace::winograd {
@@ -33,9 +34,7 @@ Index GroupPanels(const ConvPlan &p) {
   return std::clamp(kGroupFilterBytes / panel_bytes, Index{1}, most);
 }
 
-size_t Align(Index size) {
-  return (static_cast<size_t>(size) + 63) & ~size_t{63};
-}
+size_t Align(Index size) { return AlignUp(static_cast<size_t>(size)); }
 
 void SplitTiles(ConvPlan *p, Index blocks) {
   p->tile_block = DivideUp(p->tiles, blocks);
