@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Generates the C++ header with the field numbers of mace.proto.
 
-    python mace/core/model/field_numbers_gen.py \\
+    python mace/core/model/field_numbers_gen.py \
         --proto mace/proto/mace.proto --out field_numbers.h
 
-Field `data_type` of message `ValueInfo` is `ValueInfoField::kDataType`. The file is read
-as text, so that a build needs no compiler of protobuf; field_numbers_gen_test.py compares
-the result with protobuf's own reading.
+Field `data_type` of message `ValueInfo` is `ValueInfoField::kDataType`. The file is
+read as text, so that a build needs no compiler of protobuf; field_numbers_gen_test.py
+compares the result with protobuf's own reading.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _LICENCE = (
 
 
 def field_numbers(proto: str) -> dict[str, dict[str, int]]:
-    """The numbers of the fields of each message, by their names, in the file's order."""
+    """The numbers of the fields of each message, by their names, in the file's
+    order.
+    """
     return {
         message: {name: int(number) for name, number in _FIELD.findall(body)}
         for message, body in _MESSAGE.findall(proto)
