@@ -4,6 +4,8 @@ r"""Generates C++ from the operator declarations.
 
     python -m mace.ops.op_schema_gen \
         --op conv2d.op.yaml --enums op_enums.yaml --out conv2d_schema.h
+    python -m mace.ops.op_schema_gen \
+        --op reshape.op.yaml --device cpu --enums op_enums.yaml --out reshape_cpu.cc
     python -m mace.ops.op_schema_gen --enums op_enums.yaml --out op_enums.h
     python -m mace.ops.op_schema_gen --types */*.op.yaml \
         --enums op_enums.yaml --out left_out.cc
@@ -16,7 +18,9 @@ The first form writes, for an operator `Conv2D`:
 * `enum Conv2DInput : size_t {...}` and `Conv2DOutput`: port numbers;
 * `kConv2DSchema`: the `OpSchema` that the graph checks models against.
 
-The third writes the names of all operators, for libraries with selected operators.
+The second registers what the key `computes` of a declaration names for a device.
+
+The last writes the names of all operators, for libraries with selected operators.
 
 An invalid declaration stops the build with one message per mistake.
 """
@@ -38,6 +42,7 @@ from mace.python.tools.catalogue import (
     OpSchema,
     Packing,
     Port,
+    SharedCode,
     Signature,
     load_enums,
     load_op,
@@ -66,6 +71,15 @@ _LAYOUTS = {
     None: "kPlainLayout",
     Packing.FILTER: "kFilterLayouts",
     Packing.INTEGER_MATRICES: "kIntegerMatrixLayouts",
+}
+# The header in mace/ops and the class for each device.
+_SHARED_CODE = {
+    (SharedCode.SAME_ELEMENTS, "cpu"): ("cpu_op/shape_only_op.h", "ShapeOnlyOp"),
+    (SharedCode.SAME_ELEMENTS, "hexagon"): (
+        "hexagon_op/moves.h",
+        "HexagonSameElementsOp",
+    ),
+    (SharedCode.SAME_ELEMENTS, "opencl"): ("opencl_op/move.h", "SameElementsOpencl"),
 }
 _LICENCE = (
     "// Copyright 2026 The MACE Authors\n// SPDX-License-Identifier: Apache-2.0\n"
@@ -114,6 +128,27 @@ def generate_op(op: OpSchema) -> str:
         f"#endif  // {guard}",
         "",
     ]
+    return "\n".join(lines)
+
+
+def generate_registration(op: OpSchema, room: str, device: str) -> str:
+    """The source that registers code which operators share for one of them.
+
+    Raises:
+        CatalogueError: the operator is not computed by such code.
+    """
+    if op.computes is None:
+        raise CatalogueError(
+            f"mace/ops/{room}: the CPU computes every operator; there is no "
+            f"{room}_cpu.cc, and {room}.op.yaml does not have the key 'computes'"
+        )
+    header, operator = _SHARED_CODE[op.computes, device]
+    lines = [f"{_LICENCE}// Generated from the declaration of {op.type}.", ""]
+    lines += [f'#include "mace/ops/{header}"']
+    lines += [f'#include "mace/ops/{room}/{room}_schema.h"', ""]
+    lines += ["namespace mace {", ""]
+    lines += [f"MACE_REGISTER_OP({op.type}, {DEVICES[device]}, {operator});", ""]
+    lines += ["}  // namespace mace", ""]
     return "\n".join(lines)
 
 
@@ -358,23 +393,32 @@ def _attributes(op: OpSchema) -> list[str]:
 
 
 def _generate(
-    op: Path | None, types: Iterable[Path] | None, enums: Enumerations
+    op: Path | None,
+    device: str | None,
+    types: Iterable[Path] | None,
+    enums: Enumerations,
 ) -> str:
     if types is not None:
         return generate_types(load_op(path, enums).type for path in types)
-    return generate_enums(enums) if op is None else generate_op(load_op(op, enums))
+    if op is None:
+        return generate_enums(enums)
+    schema = load_op(op, enums)
+    if device is not None:
+        return generate_registration(schema, op.parent.name, device)
+    return generate_op(schema)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Entry point; returns the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--op", type=Path, help="operator declaration")
+    parser.add_argument("--device", choices=DEVICES, help="on which to register it")
     parser.add_argument("--types", type=Path, nargs="+", help="all declarations")
     parser.add_argument("--enums", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args(argv)
     try:
-        text = _generate(args.op, args.types, load_enums(args.enums))
+        text = _generate(args.op, args.device, args.types, load_enums(args.enums))
     except CatalogueError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_status

@@ -111,6 +111,43 @@ def test_the_schema_has_the_functions_that_devices_share(
         assert line + "\n" in text
 
 
+@pytest.mark.parametrize(
+    ("device", "registered"),
+    [
+        ("cpu", "MACE_REGISTER_OP(TestOp, CPU, ShapeOnlyOp);"),
+        ("hexagon", "MACE_REGISTER_OP(TestOp, HEXAGON, HexagonSameElementsOp);"),
+        ("opencl", "MACE_REGISTER_OP(TestOp, GPU, SameElementsOpencl);"),
+    ],
+)
+def test_shared_code_is_registered(
+    device: str, registered: str, tmp_path: Path, enums: Path
+) -> None:
+    declaration = tmp_path / "test_op/test_op.op.yaml"
+    declaration.parent.mkdir()
+    declaration.write_text(_OP + "computes: same_elements\n", encoding="utf-8")
+    out = tmp_path / "out.cc"
+    arguments = ["--op", str(declaration), "--device", device]
+    assert main([*arguments, "--enums", str(enums), "--out", str(out)]) == 0
+    lines = out.read_text(encoding="utf-8").splitlines()
+    assert registered in lines
+    assert '#include "mace/ops/test_op/test_op_schema.h"' in lines
+
+
+def test_a_room_without_code_says_what_computes_it(
+    tmp_path: Path, enums: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declaration = tmp_path / "test_op/test_op.op.yaml"
+    declaration.parent.mkdir()
+    arguments = ["--op", str(declaration), "--device", "cpu", "--enums", str(enums)]
+    for key, reason in (
+        ("", "there is no test_op_cpu.cc, and test_op.op.yaml does not have the key"),
+        ("computes: sums\n", "computes: unknown 'sums'; known: same_elements"),
+    ):
+        declaration.write_text(_OP + key, encoding="utf-8")
+        assert main([*arguments, "--out", str(tmp_path / "out.cc")]) != 0
+        assert reason in capsys.readouterr().err
+
+
 _SIGNATURES = """
 signatures:
   cpu:

@@ -11,7 +11,9 @@ is in no list: a new operator is new files only. A room holds
     <op>.cc, <op>.h         what all devices share: the shape function; <op>.h only
                             where a device needs more of it. No kernel can be
                             included; without <op>.cc the operator is only declared
-    <op>_cpu.cc             how the CPU computes it, with the other *.cc and *.h
+    <op>_cpu.cc             how the CPU computes it, with the other *.cc and *.h. Where the
+                            declaration has the key `computes`, there is neither this file
+                            nor one of another device: they are generated
     <op>_quantized.cc       how the CPU computes it in quantized numbers; optional
     <op>_opencl.cc, *.cl    how a GPU computes it; optional. <op>_opencl.h where kernels
                             for several operators need part of it
@@ -217,6 +219,23 @@ def _schema(place, op, deps):
         deps = deps,
     )
 
+def _generated_source(place, op, kind):
+    """<op>_<kind>.cc of an operator that is computed by code which operators share."""
+    source = "%s%s/%s_%s.cc" % (place.folder, op, op, kind)
+    declaration = "%s%s/%s.op.yaml" % (place.folder, op, op)
+    enums = place.mace + "op_enums.yaml"
+    generator = place.mace + "op_schema_gen"
+    native.genrule(
+        name = "%s_%s_cc" % (op, kind),
+        srcs = [declaration, enums],
+        outs = [source],
+        cmd = ("$(location %s) --op $(location %s) --device %s --enums $(location %s) " +
+               "--out $@") % (generator, declaration, kind, enums),
+        message = "Generating the registration of an operator",
+        tools = [generator],
+    )
+    return source
+
 def _opencl_room(place, op, deps):
     """The operator on GPUs; returns its label, or None."""
     source = place.folder + op + "/" + op + "_opencl.cc"
@@ -300,9 +319,11 @@ def _room(place, op, deps, small):
     if not shared_sources:
         # Declared for the converter; not computed by this release.
         return None
-    if place.folder + op + "/" + op + "_cpu.cc" not in sources:
-        fail(("%s%s: the CPU computes every operator; there is no " +
-              "%s_cpu.cc") % (where, op, op))
+    generated = place.folder + op + "/" + op + "_cpu.cc" not in sources
+    if generated:
+        if sources:
+            fail("%s%s: there is %s, but no %s_cpu.cc" % (where, op, sources[0], op))
+        sources = [_generated_source(place, op, "cpu")]
     for missing, found in (
         ("_test.cc", test_sources),
         ("_benchmark.cc", benchmark_sources),
@@ -377,6 +398,14 @@ def _room(place, op, deps, small):
                 ":%s_benchmark_cases" % op,
                 deps.benchmark_main,
             ],
+        )
+    if generated:
+        for kind in ["hexagon", "opencl"]:
+            _generated_source(place, op, kind)
+        return struct(
+            hexagon = _device_library(place, op, "hexagon", deps.hexagon),
+            opencl = _device_library(place, op, "opencl", deps.opencl),
+            quantized = quantized_room,
         )
     return struct(
         hexagon = _source_room(place, op, "hexagon", deps.hexagon),

@@ -25,6 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Dict, List, Sequence, Tuple
 
+from mace.core.model import field_numbers_gen
 from mace.kernels.opencl.embed_cl import embed
 from mace.kernels.opencl.embed_cl import header as embedded_header
 from mace.ops.op_schema_gen import main as generate
@@ -194,6 +195,10 @@ def generate_headers(root: Path) -> List[str]:
             continue
         embedded.parent.mkdir(parents=True, exist_ok=True)
         embedded.write_text(text, encoding="utf-8")
+    numbers = root / "build/check/include/mace/core/model/field_numbers.h"
+    numbers.parent.mkdir(parents=True, exist_ok=True)
+    proto = root / "mace/proto/mace.proto"
+    field_numbers_gen.main(["--proto", str(proto), "--out", str(numbers)])
     return []
 
 

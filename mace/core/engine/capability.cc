@@ -16,6 +16,7 @@
 #include "mace/core/base/heap_sort.h"
 #include "mace/core/base/status.h"
 #include "mace/core/graph/device.h"
+#include "mace/core/model/field_numbers.h"
 #include "mace/core/model/tensor.h"
 #include "mace/public/mace.h"
 
@@ -79,22 +80,25 @@ constexpr int64_t kWide = 192;
 class Workload {
  public:
   Workload() {
-    model_.Number(1, 1);
-    model_.Text(2, "capability");
-    const size_t input = model_.Begin(4);
-    model_.Text(1, "0");
-    model_.Dims(2, {1, kSize, kSize, kNarrow});
-    model_.Number(3, static_cast<uint64_t>(DataType::kFloat32));
-    model_.Number(4, static_cast<uint64_t>(DataFormat::NHWC));
+    model_.Number(ModelField::kFormatVersion, 1);
+    model_.Text(ModelField::kName, "capability");
+    const size_t input = model_.Begin(ModelField::kInputs);
+    model_.Text(ValueInfoField::kName, "0");
+    model_.Dims(ValueInfoField::kShape, {1, kSize, kSize, kNarrow});
+    model_.Number(ValueInfoField::kDataType,
+                  static_cast<uint64_t>(DataType::kFloat32));
+    model_.Number(ValueInfoField::kDataFormat,
+                  static_cast<uint64_t>(DataFormat::NHWC));
     model_.End(input);
     Add("Conv2D", {"0", "a", "1"}, {kWide, 1, 1, kNarrow});
     Add("DepthwiseConv2d", {"1", "b", "2"}, {3, 3, kWide, 1});
     Add("Conv2D", {"2", "c", "3"}, {kNarrow, 1, 1, kWide});
-    const size_t output = model_.Begin(5);
-    model_.Text(1, "3");
-    model_.Number(4, static_cast<uint64_t>(DataFormat::NHWC));
+    const size_t output = model_.Begin(ModelField::kOutputs);
+    model_.Text(ValueInfoField::kName, "3");
+    model_.Number(ValueInfoField::kDataFormat,
+                  static_cast<uint64_t>(DataFormat::NHWC));
     model_.End(output);
-    model_.Number(8, data_size_);
+    model_.Number(ModelField::kDataSize, data_size_);
   }
 
   const ModelWriter &model() const { return model_; }
@@ -105,29 +109,31 @@ class Workload {
   void Add(const char *type,
            const char *const (&names)[3],
            const int64_t (&filter)[4]) {
-    const size_t def = model_.Begin(6);
-    model_.Text(1, names[2]);
-    model_.Text(2, type);
-    model_.Text(3, names[0]);
-    model_.Text(3, names[1]);
-    model_.Text(4, names[2]);
-    const size_t attribute = model_.Begin(5);
-    model_.Text(1, "padding");
-    model_.Text(4, "SAME");
+    const size_t def = model_.Begin(ModelField::kOperators);
+    model_.Text(OperatorField::kName, names[2]);
+    model_.Text(OperatorField::kType, type);
+    model_.Text(OperatorField::kInputs, names[0]);
+    model_.Text(OperatorField::kInputs, names[1]);
+    model_.Text(OperatorField::kOutputs, names[2]);
+    const size_t attribute = model_.Begin(OperatorField::kAttributes);
+    model_.Text(AttributeField::kName, "padding");
+    model_.Text(AttributeField::kS, "SAME");
     model_.End(attribute);
     model_.End(def);
     uint64_t bytes = sizeof(float);
     for (int64_t dim : filter) bytes *= static_cast<uint64_t>(dim);
     const bool packed = type[0] == 'C';
-    const size_t constant = model_.Begin(7);
-    model_.Text(1, names[1]);
-    model_.Dims(2, filter);
-    model_.Number(3, static_cast<uint64_t>(DataType::kFloat32));
-    model_.Number(4, static_cast<uint64_t>(packed ? ConstantLayout::kPackedO16
-                                                  : ConstantLayout::kPlain));
-    model_.Number(5, packed ? 1 : 0);
-    model_.Number(6, data_size_);
-    model_.Number(7, bytes);
+    const size_t constant = model_.Begin(ModelField::kConstants);
+    model_.Text(ConstantField::kName, names[1]);
+    model_.Dims(ConstantField::kDims, filter);
+    model_.Number(ConstantField::kDataType,
+                  static_cast<uint64_t>(DataType::kFloat32));
+    model_.Number(ConstantField::kLayout,
+                  static_cast<uint64_t>(packed ? ConstantLayout::kPackedO16
+                                               : ConstantLayout::kPlain));
+    model_.Number(ConstantField::kGroups, packed ? 1 : 0);
+    model_.Number(ConstantField::kOffset, data_size_);
+    model_.Number(ConstantField::kSize, bytes);
     model_.End(constant);
     data_size_ += AlignUp(bytes);
   }

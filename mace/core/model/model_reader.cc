@@ -8,6 +8,7 @@
 
 #include <protozero/pbf_reader.hpp>
 
+#include "mace/core/model/field_numbers.h"
 #include "mace/core/model/message_fields.h"
 
 namespace mace {
@@ -16,79 +17,6 @@ namespace {
 using protozero::pbf_reader;
 using Fields = MessageFields;
 
-// Field numbers of mace.proto.
-enum ModelField : uint32_t {
-  kFormatVersion = 1,
-  kModelName = 2,
-  kProducer = 3,
-  kInputs = 4,
-  kOutputs = 5,
-  kOperators = 6,
-  kConstants = 7,
-  kDataSize = 8,
-  kDataCrc32 = 9,
-  kHints = 10,
-  kStates = 13,
-  kSubgraphs = 14,
-};
-enum SubgraphField : uint32_t {
-  kSubgraphName = 1,
-};
-enum StateField : uint32_t {
-  kStateInput = 1,
-  kStateOutput = 2,
-};
-enum ValueInfoField : uint32_t {
-  kValueName = 1,
-  kValueShape = 2,
-  kValueDataType = 3,
-  kValueDataFormat = 4,
-  kValueAlias = 5,
-  kValueQuantization = 7,
-  kValueLargestShape = 8,
-};
-enum OperatorField : uint32_t {
-  kOperatorName = 1,
-  kOperatorType = 2,
-  kOperatorInputs = 3,
-  kOperatorOutputs = 4,
-  kOperatorAttributes = 5,
-  kOperatorOutputQuantization = 9,
-  kOperatorSubgraph = 10,
-};
-enum AttributeField : uint32_t {
-  kAttributeName = 1,
-  kAttributeInt = 2,
-  kAttributeFloat = 3,
-  kAttributeString = 4,
-  kAttributeInts = 5,
-  kAttributeFloats = 6,
-};
-enum ConstantField : uint32_t {
-  kConstantName = 1,
-  kConstantDims = 2,
-  kConstantDataType = 3,
-  kConstantLayout = 4,
-  kConstantGroups = 5,
-  kConstantOffset = 6,
-  kConstantSize = 7,
-  kConstantQuantization = 8,
-};
-enum QuantizationField : uint32_t {
-  kQuantizationScales = 1,
-  kQuantizationZeroPoints = 2,
-  kQuantizationAxis = 3,
-  kQuantizationDataType = 4,
-};
-enum HintsField : uint32_t {
-  kHintsWinograd = 2,
-  kHintsDataType = 3,
-  kHintsLimitOpenclKernelTime = 4,
-  kHintsOpenclQueueWindowSize = 5,
-  kHintsClMemType = 8,
-};
-constexpr uint32_t kListValues = 1;  // of IntList and FloatList
-
 // Reads the message at the current field.
 MaceStatus ReadQuantization(Fields *parent, Quantization *quantization) {
   pbf_reader message;
@@ -96,19 +24,19 @@ MaceStatus ReadQuantization(Fields *parent, Quantization *quantization) {
   Fields fields(message, parent->place());
   while (fields.Next()) {
     switch (fields.tag()) {
-      case kQuantizationScales:
+      case QuantizationField::kScales:
         MACE_RETURN_IF_ERROR(fields.Floats(&quantization->scales));
         break;
-      case kQuantizationZeroPoints:
+      case QuantizationField::kZeroPoints:
         MACE_RETURN_IF_ERROR(fields.SignedInts(&quantization->zero_points));
         break;
-      case kQuantizationAxis: {
+      case QuantizationField::kAxis: {
         uint32_t axis = 0;
         MACE_RETURN_IF_ERROR(fields.Uint32(&axis));
         quantization->axis = axis;
         break;
       }
-      case kQuantizationDataType:
+      case QuantizationField::kDataType:
         MACE_RETURN_IF_ERROR(fields.ElementType(&quantization->data_type));
         break;
       default:
@@ -121,16 +49,16 @@ MaceStatus ReadQuantization(Fields *parent, Quantization *quantization) {
 MaceStatus ReadValueInfo(Fields fields, ValueInfo *info) {
   while (fields.Next()) {
     switch (fields.tag()) {
-      case kValueName:
+      case ValueInfoField::kName:
         MACE_RETURN_IF_ERROR(fields.Bytes(&info->name));
         break;
-      case kValueShape:
+      case ValueInfoField::kShape:
         MACE_RETURN_IF_ERROR(fields.Dims(-1, &info->shape));
         break;
-      case kValueDataType:
+      case ValueInfoField::kDataType:
         MACE_RETURN_IF_ERROR(fields.ElementType(&info->data_type));
         break;
-      case kValueDataFormat: {
+      case ValueInfoField::kDataFormat: {
         uint64_t number = 0;
         MACE_RETURN_IF_ERROR(fields.Uint64(&number));
         if (number > static_cast<uint64_t>(DataFormat::NCHW)) {
@@ -140,13 +68,13 @@ MaceStatus ReadValueInfo(Fields fields, ValueInfo *info) {
         info->data_format = static_cast<DataFormat>(number);
         break;
       }
-      case kValueAlias:
+      case ValueInfoField::kAlias:
         MACE_RETURN_IF_ERROR(fields.Bytes(&info->alias));
         break;
-      case kValueLargestShape:
+      case ValueInfoField::kLargestShape:
         MACE_RETURN_IF_ERROR(fields.Dims(0, &info->largest_shape));
         break;
-      case kValueQuantization:
+      case ValueInfoField::kQuantization:
         MACE_RETURN_IF_ERROR(ReadQuantization(&fields, &info->quantization));
         break;
       default:
@@ -156,11 +84,13 @@ MaceStatus ReadValueInfo(Fields fields, ValueInfo *info) {
   return MaceStatus::MACE_SUCCESS;
 }
 
+static_assert(uint32_t{IntListField::kValues} == FloatListField::kValues);
+
 // The values of an IntList or FloatList; `append` reads one field.
 template <typename Append>
 MaceStatus ReadList(Fields fields, Append append) {
   while (fields.Next()) {
-    if (fields.tag() == kListValues) {
+    if (fields.tag() == IntListField::kValues) {
       MACE_RETURN_IF_ERROR(append(&fields));
     } else {
       fields.Skip();
@@ -173,24 +103,24 @@ MaceStatus ReadAttribute(Fields fields, AttributeValue *attribute) {
   bool has_value = false;
   while (fields.Next()) {
     const uint32_t tag = fields.tag();
-    has_value |= tag >= kAttributeInt && tag <= kAttributeFloats;
+    has_value |= tag >= AttributeField::kI && tag <= AttributeField::kFloats;
     switch (tag) {
-      case kAttributeName:
+      case AttributeField::kName:
         MACE_RETURN_IF_ERROR(fields.Bytes(&attribute->name));
         break;
-      case kAttributeInt:
+      case AttributeField::kI:
         attribute->kind = AttributeKind::kInt;
         MACE_RETURN_IF_ERROR(fields.Int64(&attribute->i));
         break;
-      case kAttributeFloat:
+      case AttributeField::kF:
         attribute->kind = AttributeKind::kFloat;
         MACE_RETURN_IF_ERROR(fields.Float(&attribute->f));
         break;
-      case kAttributeString:
+      case AttributeField::kS:
         attribute->kind = AttributeKind::kString;
         MACE_RETURN_IF_ERROR(fields.Bytes(&attribute->s));
         break;
-      case kAttributeInts: {
+      case AttributeField::kInts: {
         attribute->kind = AttributeKind::kInts;
         pbf_reader list;
         MACE_RETURN_IF_ERROR(fields.Message(&list));
@@ -200,7 +130,7 @@ MaceStatus ReadAttribute(Fields fields, AttributeValue *attribute) {
             }));
         break;
       }
-      case kAttributeFloats: {
+      case AttributeField::kFloats: {
         attribute->kind = AttributeKind::kFloats;
         pbf_reader list;
         MACE_RETURN_IF_ERROR(fields.Message(&list));
@@ -223,24 +153,24 @@ MaceStatus ReadAttribute(Fields fields, AttributeValue *attribute) {
 MaceStatus ReadOperator(Fields fields, OperatorDef *def) {
   size_t attributes = 0;
   for (Fields ahead = fields; ahead.Next(); ahead.Skip()) {
-    if (ahead.tag() == kOperatorAttributes) ++attributes;
+    if (ahead.tag() == OperatorField::kAttributes) ++attributes;
   }
   def->attributes.reserve(attributes);
   while (fields.Next()) {
     switch (fields.tag()) {
-      case kOperatorName:
+      case OperatorField::kName:
         MACE_RETURN_IF_ERROR(fields.Bytes(&def->name));
         break;
-      case kOperatorType:
+      case OperatorField::kType:
         MACE_RETURN_IF_ERROR(fields.Bytes(&def->type));
         break;
-      case kOperatorInputs:
+      case OperatorField::kInputs:
         MACE_RETURN_IF_ERROR(fields.AppendBytes(&def->inputs));
         break;
-      case kOperatorOutputs:
+      case OperatorField::kOutputs:
         MACE_RETURN_IF_ERROR(fields.AppendBytes(&def->outputs));
         break;
-      case kOperatorAttributes: {
+      case OperatorField::kAttributes: {
         pbf_reader message;
         MACE_RETURN_IF_ERROR(fields.Message(&message));
         def->attributes.emplace_back();
@@ -248,10 +178,10 @@ MaceStatus ReadOperator(Fields fields, OperatorDef *def) {
                                            &def->attributes.back()));
         break;
       }
-      case kOperatorSubgraph:
+      case OperatorField::kSubgraph:
         MACE_RETURN_IF_ERROR(fields.Uint32(&def->subgraph));
         break;
-      case kOperatorOutputQuantization:
+      case OperatorField::kOutputQuantization:
         def->output_quantization.emplace_back();
         MACE_RETURN_IF_ERROR(
             ReadQuantization(&fields, &def->output_quantization.back()));
@@ -266,16 +196,16 @@ MaceStatus ReadOperator(Fields fields, OperatorDef *def) {
 MaceStatus ReadConstant(Fields fields, ConstantInfo *constant) {
   while (fields.Next()) {
     switch (fields.tag()) {
-      case kConstantName:
+      case ConstantField::kName:
         MACE_RETURN_IF_ERROR(fields.Bytes(&constant->name));
         break;
-      case kConstantDims:
+      case ConstantField::kDims:
         MACE_RETURN_IF_ERROR(fields.Dims(0, &constant->dims));
         break;
-      case kConstantDataType:
+      case ConstantField::kDataType:
         MACE_RETURN_IF_ERROR(fields.ElementType(&constant->data_type));
         break;
-      case kConstantLayout: {
+      case ConstantField::kLayout: {
         uint64_t number = 0;
         MACE_RETURN_IF_ERROR(fields.Uint64(&number));
         if (number > static_cast<uint64_t>(ConstantLayout::kPackedO16Fours)) {
@@ -285,19 +215,19 @@ MaceStatus ReadConstant(Fields fields, ConstantInfo *constant) {
         constant->layout = static_cast<ConstantLayout>(number);
         break;
       }
-      case kConstantGroups: {
+      case ConstantField::kGroups: {
         uint32_t groups = 0;
         MACE_RETURN_IF_ERROR(fields.Uint32(&groups));
         constant->groups = groups == 0 ? 1 : groups;
         break;
       }
-      case kConstantOffset:
+      case ConstantField::kOffset:
         MACE_RETURN_IF_ERROR(fields.Uint64(&constant->offset));
         break;
-      case kConstantSize:
+      case ConstantField::kSize:
         MACE_RETURN_IF_ERROR(fields.Uint64(&constant->size));
         break;
-      case kConstantQuantization:
+      case ConstantField::kQuantization:
         MACE_RETURN_IF_ERROR(
             ReadQuantization(&fields, &constant->quantization));
         break;
@@ -311,10 +241,10 @@ MaceStatus ReadConstant(Fields fields, ConstantInfo *constant) {
 MaceStatus ReadState(Fields fields, StateInfo *state) {
   while (fields.Next()) {
     switch (fields.tag()) {
-      case kStateInput:
+      case StateField::kInput:
         MACE_RETURN_IF_ERROR(fields.Bytes(&state->input));
         break;
-      case kStateOutput:
+      case StateField::kOutput:
         MACE_RETURN_IF_ERROR(fields.Bytes(&state->output));
         break;
       default:
@@ -326,7 +256,7 @@ MaceStatus ReadState(Fields fields, StateInfo *state) {
 
 MaceStatus ReadSubgraph(Fields fields, std::string *name) {
   while (fields.Next()) {
-    if (fields.tag() == kSubgraphName) {
+    if (fields.tag() == SubgraphField::kName) {
       MACE_RETURN_IF_ERROR(fields.Bytes(name));
     } else {
       fields.Skip();
@@ -340,14 +270,14 @@ MaceStatus ReadHints(Fields fields, DeploymentHints *hints) {
   while (fields.Next()) {
     uint32_t number = 0;
     switch (fields.tag()) {
-      case kHintsDataType: {
+      case DeploymentHintsField::kDataType: {
         std::string data_type;
         MACE_RETURN_IF_ERROR(fields.Bytes(&data_type));
         MACE_ASSIGN_OR_RETURN(hints->precision, ParsePrecision(data_type));
         hints->half_storage = HasHalfStorage(data_type);
         break;
       }
-      case kHintsWinograd:
+      case DeploymentHintsField::kWinograd:
         MACE_RETURN_IF_ERROR(fields.Uint32(&number));
         if (number != 0 && number != 2 && number != 4) {
           return fields.Damaged("winograd is ", number,
@@ -355,14 +285,14 @@ MaceStatus ReadHints(Fields fields, DeploymentHints *hints) {
         }
         hints->winograd = static_cast<int>(number);
         break;
-      case kHintsLimitOpenclKernelTime:
+      case DeploymentHintsField::kLimitOpenclKernelTime:
         MACE_RETURN_IF_ERROR(fields.Uint32(&number));
         hints->limit_opencl_kernel_time = number != 0;
         break;
-      case kHintsOpenclQueueWindowSize:
+      case DeploymentHintsField::kOpenclQueueWindowSize:
         MACE_RETURN_IF_ERROR(fields.Uint32(&hints->opencl_queue_window_size));
         break;
-      case kHintsClMemType: {
+      case DeploymentHintsField::kClMemType: {
         std::string memory;
         MACE_RETURN_IF_ERROR(fields.Bytes(&memory));
         if (memory == "image") hints->cl_mem_type = ClMemoryType::kImage;
@@ -392,46 +322,46 @@ MaceStatus AppendMessage(Fields *fields,
 MaceStatus ReadModelFields(Fields fields, Model *model) {
   while (fields.Next()) {
     switch (fields.tag()) {
-      case kFormatVersion:
+      case ModelField::kFormatVersion:
         MACE_RETURN_IF_ERROR(fields.Uint32(&model->format_version));
         break;
-      case kModelName:
+      case ModelField::kName:
         MACE_RETURN_IF_ERROR(fields.Bytes(&model->name));
         break;
-      case kProducer:
+      case ModelField::kProducer:
         MACE_RETURN_IF_ERROR(fields.Bytes(&model->producer));
         break;
-      case kInputs:
+      case ModelField::kInputs:
         MACE_RETURN_IF_ERROR(
             AppendMessage(&fields, "input", ReadValueInfo, &model->inputs));
         break;
-      case kOutputs:
+      case ModelField::kOutputs:
         MACE_RETURN_IF_ERROR(
             AppendMessage(&fields, "output", ReadValueInfo, &model->outputs));
         break;
-      case kOperators:
+      case ModelField::kOperators:
         MACE_RETURN_IF_ERROR(AppendMessage(&fields, "operator", ReadOperator,
                                            &model->operators));
         break;
-      case kConstants:
+      case ModelField::kConstants:
         MACE_RETURN_IF_ERROR(AppendMessage(&fields, "constant", ReadConstant,
                                            &model->constants));
         break;
-      case kStates:
+      case ModelField::kStates:
         MACE_RETURN_IF_ERROR(
             AppendMessage(&fields, "state", ReadState, &model->states));
         break;
-      case kSubgraphs:
+      case ModelField::kSubgraphs:
         MACE_RETURN_IF_ERROR(AppendMessage(&fields, "subgraph", ReadSubgraph,
                                            &model->subgraphs));
         break;
-      case kDataSize:
+      case ModelField::kDataSize:
         MACE_RETURN_IF_ERROR(fields.Uint64(&model->data_size));
         break;
-      case kDataCrc32:
+      case ModelField::kDataCrc32:
         MACE_RETURN_IF_ERROR(fields.Uint32(&model->data_crc32));
         break;
-      case kHints: {
+      case ModelField::kHints: {
         pbf_reader message;
         MACE_RETURN_IF_ERROR(fields.Message(&message));
         MACE_RETURN_IF_ERROR(
@@ -451,7 +381,7 @@ MaceStatus ReadModelFields(Fields fields, Model *model) {
 MaceStatus CheckVersion(Fields fields) {
   uint32_t version = 0;
   while (fields.Next()) {
-    if (fields.tag() == kFormatVersion) {
+    if (fields.tag() == ModelField::kFormatVersion) {
       MACE_RETURN_IF_ERROR(fields.Uint32(&version));
       break;
     }

@@ -162,7 +162,63 @@ def isa_headers(includes, deps):
                     deps = deps,
                 )
 
-def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = None, visibility = None, testonly = False):
+# The first argument of MACE_FIND_TABLE (isa_table.h) for an extension.
+_COPIES = {
+    None: "BASE",
+    "bf16": "BF16",
+    "fp16": "FP16",
+}
+
+_FINDER = """\
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+// Generated: `tables` of {target}.
+
+{includes}
+#include "mace/kernels/cpu/isa_table.h"
+
+namespace mace::{family} {{
+
+{finders}
+}}  // namespace mace::{family}
+"""
+
+_FIND = """\
+MACE_DECLARE_TABLES({copies}, {table}, k{table})
+
+const {table} *{prefix}{table}For(CpuIsa isa) {{
+  return MACE_FIND_TABLE({copies}, isa, k{table});
+}}
+"""
+
+def _table_finder_impl(ctx):
+    source = ctx.actions.declare_file(ctx.label.name + ".cc")
+    ctx.actions.write(source, _FINDER.format(
+        family = ctx.label.package.split("/")[-1],
+        finders = "\n".join([
+            _FIND.format(copies = ctx.attr.copies, prefix = ctx.attr.prefix, table = table)
+            for table in ctx.attr.tables
+        ]),
+        includes = "\n".join([
+            "#include \"%s\"" % header.short_path
+            for header in ctx.files.hdrs
+        ]),
+        target = ctx.label,
+    ))
+    return [DefaultInfo(files = depset([source]))]
+
+_table_finder = rule(
+    implementation = _table_finder_impl,
+    doc = "The source with the functions that find tables of a family.",
+    attrs = {
+        "copies": attr.string(mandatory = True),
+        "hdrs": attr.label_list(allow_files = True),
+        "prefix": attr.string(),
+        "tables": attr.string_list(mandatory = True),
+    },
+)
+
+def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = None, visibility = None, testonly = False, finder = {}):
     """A kernel family: srcs once per ISA of the target, hdrs once.
 
     With `extension`, once per ISA that has it instead; none on CPUs without.
@@ -176,6 +232,7 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = N
       extension: a key of _EXTENSIONS or None.
       visibility: as in cc_library.
       testonly: as in cc_library.
+      finder: sources that are compiled once, and their copts and features.
     """
     libraries = {}
     made = {}
@@ -230,15 +287,26 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = N
         hdrs = hdrs,
         visibility = visibility,
         deps = deps + select(libraries),
+        **finder
     )
 
-def mace_isa_kernels(name, srcs, hdrs, elements = [], copts = [], extension = None, testonly = False, deps = []):
+def mace_isa_kernels(name, srcs, hdrs, tables = [], elements = [], copts = [], extension = None, testonly = False, deps = []):
     """The kernels of a family, which its library in the same folder links.
+
+    For a type `Kernels` in `tables`, the sources define the constant kKernels in
+    namespace MACE_ISA, and `hdrs` declare, in the namespace that is called like the
+    folder, what this defines:
+
+        const Kernels *KernelsFor(CpuIsa isa);
+
+    The function for images of an element is called Fp16KernelsFor or Bf16KernelsFor.
+    A family that has to do more to choose a table does so by isa_table.h.
 
     Args:
       name: <family>_isa.
       srcs: sources (and private headers) in namespace MACE_ISA.
       hdrs: public headers: declarations of the tables, no inline code.
+      tables: types of tables; not for an extension of which other ISAs have a copy too.
       elements: keys of _ELEMENTS: <family>_<element>_isa has the same sources
         for images of that type.
       copts: further flags.
@@ -251,6 +319,21 @@ def mace_isa_kernels(name, srcs, hdrs, elements = [], copts = [], extension = No
         variant = "%s_%s_isa" % (name[:-len("_isa")], element)
         variants.append((variant, element, copts + [_ELEMENTS[element]]))
     for variant, variant_extension, variant_copts in variants:
+        finder = {}
+        if tables:
+            _table_finder(
+                name = variant + "_tables",
+                copies = _COPIES[variant_extension],
+                hdrs = hdrs,
+                prefix = "" if variant == name else variant_extension.capitalize(),
+                tables = tables,
+                visibility = ["//visibility:private"],
+            )
+            finder = dict(
+                copts = MACE_KERNEL_COPTS,
+                features = MACE_KERNEL_FEATURES,
+                srcs = [":%s_tables" % variant],
+            )
         mace_isa_library(
             name = variant,
             testonly = testonly,
@@ -259,6 +342,7 @@ def mace_isa_kernels(name, srcs, hdrs, elements = [], copts = [], extension = No
             copts = variant_copts,
             extension = variant_extension,
             visibility = ["//visibility:private"],
+            finder = finder,
             deps = deps + [
                 "//mace/kernels/cpu:isa",
                 "//mace/kernels/cpu:simd",

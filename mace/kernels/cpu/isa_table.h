@@ -3,7 +3,8 @@
 
 // Finds the table of a kernel family for an ISA. The source that
 // mace_isa_library compiles defines a constant, the table, in the namespace of
-// each ISA; another file of the family chooses:
+// each ISA; what `tables` of mace_isa_kernels generates, or a file of the
+// family that has to do more, chooses:
 //
 //   namespace mace::pool {
 //

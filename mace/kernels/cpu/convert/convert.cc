@@ -7,12 +7,7 @@
 
 namespace mace::convert {
 
-MACE_DECLARE_TABLES(BASE, Kernels, kKernels)
 MACE_DECLARE_TABLES(BF16, HalfKernels, kBf16Kernels)
-
-const Kernels *KernelsFor(CpuIsa isa) {
-  return MACE_FIND_TABLE(BASE, isa, kKernels);
-}
 
 // Small enough to be in every library.
 const HalfKernels *Bf16ActivationsFor(CpuIsa isa) {

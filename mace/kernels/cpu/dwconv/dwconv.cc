@@ -9,22 +9,7 @@
 
 namespace mace::dwconv {
 
-MACE_DECLARE_TABLES(BASE, Kernels, kKernels)
-MACE_DECLARE_TABLES(FP16, Kernels, kKernels)
-MACE_DECLARE_TABLES(BF16, Kernels, kKernels)
 MACE_DECLARE_TABLES(BF16, Kernels, kPairGroupKernels)
-
-const Kernels *KernelsFor(CpuIsa isa) {
-  return MACE_FIND_TABLE(BASE, isa, kKernels);
-}
-
-const Kernels *Fp16KernelsFor(CpuIsa isa) {
-  return MACE_FIND_TABLE(FP16, isa, kKernels);
-}
-
-const Kernels *Bf16KernelsFor(CpuIsa isa) {
-  return MACE_FIND_TABLE(BF16, isa, kKernels);
-}
 
 const Kernels *PairGroupKernelsFor(CpuIsa isa) {
   return MACE_FIND_TABLE(BF16, isa, kPairGroupKernels);

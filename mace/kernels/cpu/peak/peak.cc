@@ -7,12 +7,7 @@
 
 namespace mace::peak {
 
-MACE_DECLARE_TABLES(BASE, Kernels, kKernels)
 MACE_DECLARE_TABLES(INT8_OR_BASE, Int8Kernels, kInt8Kernels)
-
-const Kernels *KernelsFor(CpuIsa isa) {
-  return MACE_FIND_TABLE(BASE, isa, kKernels);
-}
 
 const Int8Kernels *Int8KernelsFor(CpuIsa isa) {
   return MACE_FIND_TABLE(INT8_OR_BASE, isa, kInt8Kernels);

@@ -3,15 +3,7 @@
 
 #include "mace/kernels/cpu/transpose/transpose.h"
 
-#include "mace/kernels/cpu/isa_table.h"
-
 namespace mace::transpose {
-
-MACE_DECLARE_TABLES(BASE, Kernels, kKernels)
-
-const Kernels *KernelsFor(CpuIsa isa) {
-  return MACE_FIND_TABLE(BASE, isa, kKernels);
-}
 
 Matrix MatrixOf(const Kernels &kernels, int64_t size) {
   switch (size) {

@@ -185,7 +185,7 @@ class Network:
                 for t in self.file.inputs
             ],
             outputs=[
-                Port(v.name, static(v.shape) or (), v.dtype.value, DataFormat.NONE)
+                Port(v.name, static(v.shape) or (), v.dtype, DataFormat.NONE)
                 for v in group
             ],
             out_of_range_check=False,

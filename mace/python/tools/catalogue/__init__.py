@@ -21,6 +21,7 @@ from mace.python.tools.catalogue.schema import (
     OpSchema,
     Packing,
     Port,
+    SharedCode,
     Signature,
 )
 from mace.python.tools.data_type import DataType
@@ -37,6 +38,7 @@ __all__ = [
     "OpSchema",
     "Packing",
     "Port",
+    "SharedCode",
     "Signature",
     "attribute_problems",
     "default_catalogue",

@@ -28,6 +28,7 @@ from mace.python.tools.catalogue.schema import (
     OpSchema,
     Packing,
     Port,
+    SharedCode,
 )
 from mace.python.tools.catalogue.signatures import DEVICES, read_signatures
 from mace.python.tools.custom_ops import (
@@ -51,7 +52,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _DATA_TYPES = {dtype.value: dtype for dtype in DataType if dtype.in_models}
 _OPTIONAL_OP_KEYS = frozenset(
-    ["doc", "signatures", "depends_on_shapes_only", "cpu_kernels"]
+    ["doc", "signatures", "depends_on_shapes_only", "cpu_kernels", "computes"]
 )
 _OP_KEYS = _OPTIONAL_OP_KEYS | {"op", "summary", "inputs", "outputs", "attributes"}
 _PORT_KEYS = frozenset(
@@ -126,7 +127,7 @@ def with_custom(catalogue: Catalogue, folders: Iterable[Path]) -> Catalogue:
                 continue
             ops[schema.type] = schema
             rooms[schema.type] = room.name
-            devices[schema.type] = _devices(room)
+            devices[schema.type] = _devices(schema, room)
             custom[schema.type] = room
     if problems:
         raise CatalogueError("\n".join(problems))
@@ -185,7 +186,7 @@ def load_catalogue(ops_dir: Path) -> Catalogue:
             continue
         ops[schema.type] = schema
         rooms[schema.type] = path.parent.name
-        devices[schema.type] = _devices(path.parent)
+        devices[schema.type] = _devices(schema, path.parent)
     if not files:
         problems.append(f"{ops_dir}: no operator declarations (*/*.op.yaml)")
     if problems:
@@ -195,8 +196,11 @@ def load_catalogue(ops_dir: Path) -> Catalogue:
     )
 
 
-def _devices(room: Path) -> tuple[str, ...]:
-    """Those whose file is in a room, or, in an installed package, was."""
+def _devices(schema: OpSchema, room: Path) -> tuple[str, ...]:
+    """Those whose file is in a room, or, in an installed package, was; every device
+    for code that operators share."""
+    if schema.computes is not None:
+        return tuple(DEVICES.values())
     known = _packaged_devices(room.parent).get(room.name)
     if known is not None:
         return known
@@ -305,7 +309,16 @@ def _op(
         ),
         depends_on_shapes_only=bool(raw.get("depends_on_shapes_only", False)),
         cpu_kernels=_families(raw.get("cpu_kernels", []), problems),
+        computes=_shared_code(raw.get("computes"), problems),
     )
+
+
+def _shared_code(raw: Any, problems: list[str]) -> SharedCode | None:
+    known = [code.value for code in SharedCode]
+    if raw is None or raw in known:
+        return None if raw is None else SharedCode(raw)
+    problems.append(f"computes: unknown {raw!r}; known: {', '.join(known)}")
+    return None
 
 
 def _families(raw: Any, problems: list[str]) -> tuple[str, ...]:

@@ -134,6 +134,13 @@ class Signature:
     )
 
 
+class SharedCode(str, enum.Enum):
+    """What operators without code of their own compute, on each device."""
+
+    # The output has the elements of input 0 in their order.
+    SAME_ELEMENTS = "same_elements"
+
+
 @dataclass(frozen=True)
 class OpSchema:
     """One operator type.
@@ -144,6 +151,8 @@ class OpSchema:
             that the engine computes them before the run.
         cpu_kernels: the families of kernels, folders of mace/kernels/cpu, that the
             room calls by itself on the CPU.
+        computes: what devices do, if code that operators share does it and the room
+            has none; None where it has.
     """
 
     type: str
@@ -157,6 +166,7 @@ class OpSchema:
     )
     depends_on_shapes_only: bool = False
     cpu_kernels: tuple[str, ...] = ()
+    computes: SharedCode | None = None
 
     @property
     def can_be_quantized(self) -> bool:

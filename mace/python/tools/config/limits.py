@@ -18,6 +18,7 @@ from mace.python.tools.config.vocabulary import (
     QuantizeSchema,
     Runtime,
 )
+from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import UnsupportedError
 from mace.python.tools.wording import listed, nearest, shown
 
@@ -35,7 +36,7 @@ NO_MODES = (
 # Of the flag that chooses this code.
 NO_NNLIB = "the DSP runs MACE's own code, not libhexagon_nn"
 # The element types of what the DSP computes.
-_OF_THE_DSP = frozenset({"int8", "uint8"})
+_OF_THE_DSP = frozenset({DataType.INT8, DataType.UINT8})
 
 FRAMEWORKS = listed(item.value for item in Platform if item.in_release)
 
@@ -97,7 +98,7 @@ def without_precision(asked: Asked) -> str:
     )
 
 
-def check_for_dsp(model: ModelConfig, quantized: Iterable[str]) -> None:
+def check_for_dsp(model: ModelConfig, quantized: Iterable[DataType]) -> None:
     """Checks that a model, or the part of it that is for the DSP, can run there.
 
     Args:
@@ -111,7 +112,8 @@ def check_for_dsp(model: ModelConfig, quantized: Iterable[str]) -> None:
     found = set(quantized)
     if found & _OF_THE_DSP:
         return
-    what = f"in {listed(sorted(found))}" if found else "in floats"
+    names = sorted(data_type.value for data_type in found)
+    what = f"in {listed(names)}" if names else "in floats"
     raise UnsupportedError(
         f"models.{model.name}.runtime: dsp computes in integers of 8 bits, and this "
         f"model computes {what}; add quantize: 1 with quantize_range_file or "

@@ -254,9 +254,9 @@ def _convert(
     return _Converted(result, linked)
 
 
-def _quantized_types(graph: Graph) -> Iterator[str]:
+def _quantized_types(graph: Graph) -> Iterator[DataType]:
     outputs = (value for op in graph.ops for value in op.outputs)
-    return (v.dtype.value for v in outputs if v.quantization)
+    return (v.dtype for v in outputs if v.quantization)
 
 
 def _integer_type(abis: Sequence[Abi]) -> DataType:

@@ -26,7 +26,7 @@ from mace.python.tools.proto import load_proto
 _PROTO = "mace/proto/mace.proto"
 
 # DataType of the model file -> the word mace_run and numpy use.
-_TYPE_NAMES = {item.proto_name: item.value for item in DataType if item.in_models}
+_TYPES = {item.proto_name: item for item in DataType if item.in_models}
 
 
 class ModelFileError(MaceError):
@@ -40,7 +40,8 @@ class TensorInfo:
     Attributes:
         shape: as the user sees it for inputs and outputs, as it lies in memory
             (channels last) for inner tensors; -1 where unknown.
-        data_type: 'float32', 'int32', ...; 'unknown' if not recorded.
+        type_recorded: whether the file says the type; that of an inner tensor is
+            optional, and then FLOAT32 here.
         largest: of an input, its shape with upper limits; empty if it has none.
         means, scales: of an input that the model normalises; empty if it does not.
         source: the framework's tensor with the same values; '' if none.
@@ -52,7 +53,7 @@ class TensorInfo:
 
     name: str
     shape: tuple[int, ...]
-    data_type: str
+    data_type: DataType
     data_format: DataFormat = DataFormat.NONE
     source: str = ""
     source_axes: tuple[int, ...] | None = None
@@ -60,6 +61,7 @@ class TensorInfo:
     largest: tuple[int, ...] = ()
     means: tuple[float, ...] = ()
     scales: tuple[float, ...] = ()
+    type_recorded: bool = True
 
     @property
     def is_static(self) -> bool:
@@ -128,7 +130,7 @@ class ModelFile:
         return bool(self.quantized_types)
 
     @property
-    def quantized_types(self) -> frozenset[str]:
+    def quantized_types(self) -> frozenset[DataType]:
         """The types of these integers."""
         tensors = (tensor for op in self.operators for tensor in op.outputs)
         return frozenset(t.data_type for t in tensors if t.quantization is not None)
@@ -155,8 +157,9 @@ def read_model_file(places: ModelPlaces, source: Sequence[str] = ()) -> ModelFil
                 f"({command('convert')} {shlex.join(source) or '...'})"
             )
     types = {
-        number: _TYPE_NAMES.get(name, "unknown")
+        number: _TYPES[name]
         for number, name in load_proto(_PROTO).enum_names("DataType").items()
+        if name in _TYPES
     }
     message = read_message(graph_path)
     if not message.inputs or not message.outputs:
@@ -166,13 +169,13 @@ def read_model_file(places: ModelPlaces, source: Sequence[str] = ()) -> ModelFil
             "convert it again"
         )
     becomes = {state.input: state.output for state in message.states}
-    inputs = [_value(value, types) for value in message.inputs]
+    inputs = [_value(graph_path, value, types) for value in message.inputs]
     return ModelFile(
         name=message.name,
         graph_path=graph_path,
         data_path=data_path,
         inputs=tuple(tensor for tensor in inputs if tensor.name not in becomes),
-        outputs=tuple(_value(value, types) for value in message.outputs),
+        outputs=tuple(_value(graph_path, value, types) for value in message.outputs),
         operators=tuple(_operator(op, types) for op in message.operators),
         graph_linked=places.graph_linked,
         data_linked=places.data_linked,
@@ -216,9 +219,9 @@ def as_declared(file: ModelFile, subgraph: SubgraphConfig) -> ModelFile:
 
     def tensor(own: TensorInfo) -> TensorInfo:
         wanted = declared.get(own.name)
-        if wanted is None or not wanted.is_float or "float" not in own.data_type:
+        if wanted is None or not wanted.is_float or not own.data_type.is_float:
             return own
-        return dataclasses.replace(own, data_type=wanted.value)
+        return dataclasses.replace(own, data_type=wanted)
 
     return dataclasses.replace(
         file,
@@ -230,11 +233,16 @@ def as_declared(file: ModelFile, subgraph: SubgraphConfig) -> ModelFile:
 _FORMATS = (DataFormat.NONE, DataFormat.NHWC, DataFormat.NCHW)
 
 
-def _value(value: Any, types: dict[int, str]) -> TensorInfo:
+def _value(path: Path, value: Any, types: dict[int, DataType]) -> TensorInfo:
+    if value.data_type not in types:
+        raise ModelFileError(
+            f"{path}: the element type of {value.name} is number {value.data_type}, "
+            "which this release does not know; convert it again"
+        )
     return TensorInfo(
         name=value.name,
         shape=tuple(value.shape),
-        data_type=types.get(value.data_type, "unknown"),
+        data_type=types[value.data_type],
         data_format=_FORMATS[value.data_format]
         if value.data_format < 3
         else _FORMATS[0],
@@ -252,9 +260,10 @@ def read_quantization(message: Any) -> Quantization | None:
     return Quantization(tuple(message.scales), tuple(message.zero_points), message.axis)
 
 
-def _operator(op: Any, types: dict[int, str]) -> OperatorInfo:
+def _operator(op: Any, types: dict[int, DataType]) -> OperatorInfo:
     outputs = []
     for i, name in enumerate(op.outputs):
+        dtype = types.get(op.output_types[i]) if i < len(op.output_types) else None
         outputs.append(
             TensorInfo(
                 name=name,
@@ -262,9 +271,8 @@ def _operator(op: Any, types: dict[int, str]) -> OperatorInfo:
                 shape=tuple(op.output_shapes[i].dims)
                 if i < len(op.output_shapes)
                 else (-1,),
-                data_type=types.get(op.output_types[i], "unknown")
-                if i < len(op.output_types)
-                else "unknown",
+                data_type=dtype or DataType.FLOAT32,
+                type_recorded=dtype is not None,
                 source=op.source_outputs[i] if i < len(op.source_outputs) else "",
                 source_axes=tuple(op.source_axes[i].dims)
                 if i < len(op.source_axes)

@@ -73,7 +73,7 @@ def _lines(model: ModelFile) -> Iterator[str]:
 
 def _words(tensor: TensorInfo) -> tuple[str, str, str, str]:
     shape = format_shape(from_ints(tensor.shape))
-    return tensor.name, tensor.data_type, shape, tensor.data_format.value
+    return tensor.name, tensor.data_type.value, shape, tensor.data_format.value
 
 
 def _size(model: ModelFile) -> int:
@@ -96,7 +96,7 @@ def _json(model: ModelFile) -> dict[str, Any]:
 def _tensor(tensor: TensorInfo) -> dict[str, Any]:
     return {
         "name": tensor.name,
-        "type": tensor.data_type,
+        "type": tensor.data_type.value,
         "shape": list(tensor.shape),
         "order": tensor.data_format.value,
     }

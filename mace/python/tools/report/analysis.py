@@ -9,16 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mace.python.tools.data_type import DataType
 from mace.python.tools.export.model_file import ModelFile
 from mace.python.tools.ir.liveness import live_bytes
 
 _ELEMENT_BYTES = {
-    "float16": 2,
-    "bfloat16": 2,
-    "int16": 2,
-    "int8": 1,
-    "uint8": 1,
-    "bool": 1,
+    DataType.FLOAT16: 2,
+    DataType.BFLOAT16: 2,
+    DataType.INT16: 2,
+    DataType.INT8: 1,
+    DataType.UINT8: 1,
+    DataType.BOOL: 1,
 }
 
 

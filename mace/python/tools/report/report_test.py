@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.config.vocabulary import Abi, Runtime
+from mace.python.tools.data_type import DataType
 from mace.python.tools.export.model_file import ModelFile, OperatorInfo, TensorInfo
 from mace.python.tools.report import plots
 from mace.python.tools.report.analysis import Analysis, analyse
@@ -30,7 +31,7 @@ from mace.python.tools.validate import compare_tensor
 
 
 def _tensor(name: str, *shape: int) -> TensorInfo:
-    return TensorInfo(name, shape, "float32")
+    return TensorInfo(name, shape, DataType.FLOAT32)
 
 
 def _model() -> ModelFile:

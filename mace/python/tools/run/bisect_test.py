@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import UsageError
 from mace.python.tools.export.model_file import OperatorInfo, TensorInfo, read_message
 from mace.python.tools.report.results import LayerComparison
@@ -53,7 +54,7 @@ def _layers(count: int) -> list[Layer]:
         Layer(
             i,
             OperatorInfo(f"op{i}", "Conv2D", (), ()),
-            TensorInfo(f"t{i}", (8,), "float32", source=f"s{i}"),
+            TensorInfo(f"t{i}", (8,), DataType.FLOAT32, source=f"s{i}"),
         )
         for i in range(count)
     ]

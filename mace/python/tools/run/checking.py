@@ -17,7 +17,6 @@ from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.values import FileRef
 from mace.python.tools.config.vocabulary import DataFormat, Platform, Runtime
 from mace.python.tools.convert.scaled_inputs import scaled
-from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import UnsupportedError, UsageError
 from mace.python.tools.export.model_file import ModelFile, OperatorInfo, TensorInfo
 from mace.python.tools.fetch import fetch_file
@@ -160,7 +159,7 @@ def _given(file: ModelFile, info: BorderTensor, ref: FileRef) -> Array:
     own = file.output(info.name)
     if own is None or info.shape:
         return load_tensor(ref, info.shape, info.data_type)
-    return load_tensor(ref, own.shape, DataType(own.data_type))
+    return load_tensor(ref, own.shape, own.data_type)
 
 
 def least_similarity(
@@ -241,7 +240,7 @@ def _layers_of(index: int, operator: OperatorInfo) -> list[Layer]:
     return [
         Layer(index, operator, tensor)
         for tensor in operator.outputs
-        if tensor.source and tensor.is_static and tensor.data_type != "unknown"
+        if tensor.source and tensor.is_static and tensor.type_recorded
     ]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import UsageError
 from mace.python.tools.export.model_file import OperatorInfo, TensorInfo
 from mace.python.tools.run import checking
@@ -132,7 +133,7 @@ def test_one_threshold_for_outputs_checks_and_layers(
 
 def test_what_depends_on_random_numbers() -> None:
     def operator(name: str, op_type: str, inputs: tuple[str, ...]) -> OperatorInfo:
-        tensor = TensorInfo(name, (2,), "float32")
+        tensor = TensorInfo(name, (2,), DataType.FLOAT32)
         return OperatorInfo(f"{name}_op", op_type, inputs, (tensor,))
 
     operators = (

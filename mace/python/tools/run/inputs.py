@@ -32,14 +32,14 @@ class InputDataError(MaceError):
     """A file with values does not match its tensor."""
 
 
-def element_type(data_type: str) -> np.dtype[Any]:
+def element_type(data_type: DataType) -> np.dtype[Any]:
     """How elements of a type are stored."""
-    if data_type == "bfloat16":
+    if data_type is DataType.BFLOAT16:
         import ml_dtypes
 
         bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
         return bfloat16
-    return np.dtype(data_type)
+    return data_type.numpy
 
 
 def make_inputs(subgraph: SubgraphConfig, seed: int = SEED) -> dict[str, Array]:
@@ -75,20 +75,20 @@ def load_tensor(ref: FileRef, shape: tuple[int, ...], data_type: DataType) -> Ar
         FetchError: the file cannot be had.
     """
     path = fetch_file(ref)
-    fitted = fit(_read(path, ref, data_type), shape, data_type.value)
+    fitted = fit(_read(path, ref, data_type), shape, data_type)
     if isinstance(fitted, str):
         raise InputDataError(f"{ref.place}: {ref.location} {fitted}")
     return fitted
 
 
-def fit(array: Array, shape: tuple[int, ...], data_type: str) -> Array | str:
+def fit(array: Array, shape: tuple[int, ...], data_type: DataType) -> Array | str:
     """The array as a tensor of that shape and type, or why it cannot be one."""
     shaped = fit_shape(array, shape)
     if isinstance(shaped, str):
         return shaped
     converted = _as_type(shaped, element_type(data_type))
     if isinstance(converted, str):
-        return f"holds {array.dtype}, and the tensor is {data_type}: {converted}"
+        return f"holds {array.dtype}, and the tensor is {data_type.value}: {converted}"
     return converted
 
 
@@ -109,7 +109,7 @@ def _state(info: BorderTensor) -> Array:
             f"{ref.place}: {ref.location} is for the state {info.name}, which is zero "
             "before the first run; give a file of zeros"
         )
-    return np.zeros(info.shape, element_type(info.data_type.value))
+    return np.zeros(info.shape, element_type(info.data_type))
 
 
 def _read(path: Path, ref: FileRef, data_type: DataType) -> Array:
@@ -124,7 +124,7 @@ def _read(path: Path, ref: FileRef, data_type: DataType) -> Array:
         if is_npy:
             array: Array = np.load(path, allow_pickle=False)
             return array
-        return np.fromfile(path, element_type(data_type.value))
+        return np.fromfile(path, element_type(data_type))
     except (ValueError, EOFError, OSError) as error:
         raise InputDataError(
             f"{ref.place}: {ref.location} is not a readable .npy file: {error}"
@@ -190,7 +190,7 @@ def _random(info: BorderTensor, seed: int) -> Array:
         values = generator.integers(
             int(np.ceil(low)), int(np.floor(high)), shape, endpoint=True
         )
-    return values.astype(element_type(info.data_type.value))
+    return values.astype(element_type(info.data_type))
 
 
 def _static_shape(info: BorderTensor) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from mace.python.tools.accelerator_facts import device_environment
 from mace.python.tools.bazel import sanitizer_environment, sanitizer_summary
 from mace.python.tools.config.vocabulary import DataFormat, Runtime
+from mace.python.tools.data_type import DataType
 from mace.python.tools.devices import (
     NO_SPACE,
     SCRATCH,
@@ -59,7 +60,7 @@ class Port:
 
     name: str
     shape: tuple[int, ...]
-    data_type: str
+    data_type: DataType
     data_format: DataFormat
 
 
@@ -348,7 +349,7 @@ def _port_flags(side: str, ports: Sequence[Port]) -> list[str]:
         f"--{side}_node=" + ",".join(p.name.replace(",", "\\,") for p in ports),
         f"--{side}_shape="
         + ":".join(",".join(map(str, p.shape)) or "scalar" for p in ports),
-        f"--{side}_data_type=" + ",".join(p.data_type for p in ports),
+        f"--{side}_data_type=" + ",".join(p.data_type.value for p in ports),
         f"--{side}_data_format=" + ",".join(p.data_format.value for p in ports),
     ]
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.config.vocabulary import DataFormat, Runtime
+from mace.python.tools.data_type import DataType
 from mace.python.tools.devices import CommandResult, HostDevice
 from mace.python.tools.run.invocation import (
     PROGRAM,
@@ -42,7 +43,7 @@ def device(mace_run: Path, tmp_path: Path) -> HostDevice:
 
 
 def _port(name: str, *shape: int) -> Port:
-    return Port(name, shape, "float32", DataFormat.NONE)
+    return Port(name, shape, DataType.FLOAT32, DataFormat.NONE)
 
 
 def _request(tmp_path: Path, weights: list[Array], x: Array = X) -> Request:

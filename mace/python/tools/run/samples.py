@@ -234,7 +234,7 @@ def _sample_path(
 
 def _problem(path: Path, tensor: TensorInfo) -> str:
     """Why a tensor cannot be read from a file; empty if it can."""
-    wanted = f"{tensor.data_type} values of shape {list(tensor.shape)}"
+    wanted = f"{tensor.data_type.value} values of shape {list(tensor.shape)}"
     if not path.is_file():
         return f"{path}: no such file; it should hold {wanted}"
     try:

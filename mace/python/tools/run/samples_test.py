@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import UsageError
 from mace.python.tools.export.model_file import TensorInfo
 from mace.python.tools.run.inputs import InputDataError
@@ -21,7 +22,7 @@ from mace.python.tools.run.testing.tiny_model import write_dense_model
 @pytest.mark.parametrize("names", [("x", "x2"), ("x2", "x"), ("in:0", "in:0:x")])
 def test_names_may_start_alike(tmp_path: Path, names: tuple[str, str]) -> None:
     model = write_dense_model(tmp_path, [np.ones((4, 3))])
-    inputs = tuple(TensorInfo(name, (1, 3), "float32") for name in names)
+    inputs = tuple(TensorInfo(name, (1, 3), DataType.FLOAT32) for name in names)
     model = dataclasses.replace(model, inputs=inputs)
     folder = tmp_path / "samples"
     folder.mkdir()
@@ -39,7 +40,9 @@ def test_names_may_start_alike(tmp_path: Path, names: tuple[str, str]) -> None:
 
 def test_numpy_files_are_samples(tmp_path: Path) -> None:
     model = write_dense_model(tmp_path, [np.ones((4, 3))])
-    model = dataclasses.replace(model, inputs=(TensorInfo("x", (1, 3), "float32"),))
+    model = dataclasses.replace(
+        model, inputs=(TensorInfo("x", (1, 3), DataType.FLOAT32),)
+    )
     folder = tmp_path / "samples"
     folder.mkdir()
     given = np.asfortranarray(np.arange(3.0).reshape(3, 1).T)
@@ -67,7 +70,9 @@ def test_unfit_numpy_files_are_refused(
     content: bytes | Any, message: str, tmp_path: Path
 ) -> None:
     model = write_dense_model(tmp_path, [np.ones((4, 3))])
-    model = dataclasses.replace(model, inputs=(TensorInfo("x", (1, 3), "float32"),))
+    model = dataclasses.replace(
+        model, inputs=(TensorInfo("x", (1, 3), DataType.FLOAT32),)
+    )
     folder = tmp_path / "samples"
     folder.mkdir()
     if isinstance(content, bytes):
@@ -80,7 +85,9 @@ def test_unfit_numpy_files_are_refused(
 
 def test_numbers_that_the_type_cannot_hold_are_refused(tmp_path: Path) -> None:
     model = write_dense_model(tmp_path, [np.ones((4, 3))])
-    model = dataclasses.replace(model, inputs=(TensorInfo("x", (1, 3), "uint8"),))
+    model = dataclasses.replace(
+        model, inputs=(TensorInfo("x", (1, 3), DataType.UINT8),)
+    )
     np.save(tmp_path / "x_0.npy", np.array([[1, 2, 300]]))
     with pytest.raises(InputDataError, match="1 of 3 values .* such as 300"):
         read_sample(tmp_path, "_0.npy", model)
@@ -89,7 +96,7 @@ def test_numbers_that_the_type_cannot_hold_are_refused(tmp_path: Path) -> None:
 def test_names_of_other_alphabets(tmp_path: Path) -> None:
     names = ("\u56fe\u50cf", "\u6587\u5b57", "StatefulPartitionedCall/" * 13)
     model = write_dense_model(tmp_path, [np.ones((4, 3))])
-    inputs = tuple(TensorInfo(name, (3,), "float32") for name in names)
+    inputs = tuple(TensorInfo(name, (3,), DataType.FLOAT32) for name in names)
     model = dataclasses.replace(model, inputs=inputs)
     folder = tmp_path / "samples"
     folder.mkdir()
