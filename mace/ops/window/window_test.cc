@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "mace/ops/window/padding_after.h"
+
 namespace mace {
 namespace {
 
@@ -111,6 +115,38 @@ TEST(WindowTest, RefusesWhatDoesNotFit) {
     bad = c;
     bad.stride = hostile;
     EXPECT_FALSE(ComputeWindow(SpecOf(bad), 8, 8).ok());
+  }
+}
+
+// Counted window by window.
+TEST(PaddingAfterTest, IsWhatWindowsReadAfterTheImage) {
+  for (int64_t size = 1; size <= 7; ++size) {
+    for (int64_t kernel = 1; kernel <= 4; ++kernel) {
+      for (int64_t stride = 1; stride <= 3; ++stride) {
+        for (int64_t dilation = 1; dilation <= 2; ++dilation) {
+          for (int64_t before = 0; before <= 2; ++before) {
+            for (int64_t output = 1; output <= 4; ++output) {
+              WindowAxis axis;
+              axis.size = size;
+              axis.kernel = kernel;
+              axis.stride = stride;
+              axis.dilation = dilation;
+              axis.pad_before = before;
+              axis.output = output;
+              int64_t last = 0;
+              for (int64_t window = 0; window < output; ++window) {
+                for (int64_t tap = 0; tap < kernel; ++tap) {
+                  last =
+                      std::max(last, window * stride - before + tap * dilation);
+                }
+              }
+              EXPECT_EQ(PaddingAfter(axis),
+                        std::max<int64_t>(last + 1 - size, 0));
+            }
+          }
+        }
+      }
+    }
   }
 }
 
