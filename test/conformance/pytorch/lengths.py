@@ -144,6 +144,18 @@ def bags(index: Tensor, begins: Tensor) -> Results:  # [4, length], [3]
     }
 
 
+def spaced(x: Tensor) -> Results:  # [2, length]
+    length = x.shape[1]
+    return {
+        "between": torch.linspace(0, 1, length) * x,
+        "centres": torch.linspace(0.5, length - 0.5, length) / length,
+        "few": torch.linspace(0, length // 2, 5),
+        "one": torch.linspace(length, 0, 1),
+        "back": torch.linspace(length - 1, 0, length),
+        "of_value": torch.linspace(0, 2, length // 2, dtype=torch.float32),
+    }
+
+
 def places(x: Tensor, index: Tensor, lengths: Tensor) -> Results:
     """[2, length, 3], [count] and [2]."""
     rows, line = torch.arange(2), x.flatten()
@@ -336,6 +348,7 @@ def families() -> dict[str, Family]:
             lambda n: [normal(1, 4, 5 + n // 3, 6 + n // 3, 7 + n // 3)],
             [2, 3, 4],
         ),
+        "lengths_spaced": family(spaced, lambda n: [normal(2, 9 + n)], [1]),
         "lengths_numbers": family(numbers, lambda n: [normal(3, 9 + n)], [1]),
         "lengths_averages": family(
             averages,
