@@ -24,7 +24,7 @@ _PROGRAMS = re.compile(
     r"opencl_runtime\.cc:\d+ made (?P<count>\d+) OpenCL programs in (?P<ms>\d+) ms"
 )
 _LOADED = re.compile(r"engine\.cc:\d+ loaded model ")
-_LAUNCH = re.compile(r"prepared_opencl\.cc:\d+ GPU: .*: [0-9.e+-]+ us$")
+_LAUNCH = re.compile(r"timed_run\.cc:\d+ GPU: .*: [0-9.e+-]+ us$")
 _TOGETHER = "computed with "
 # Of a process that compiles hundreds of kernels on a slow computer.
 _TIMEOUT_SECONDS = 600.0

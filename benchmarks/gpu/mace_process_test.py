@@ -19,7 +19,7 @@ _CONTEXT = (
 )
 _PROGRAMS = "I opencl_runtime.cc:420 made 10 OpenCL programs in 1527 ms"
 _LOADED = "I engine.cc:74 loaded model 'm': 39 operators, 8 bytes of constants"
-_LAUNCH = "I prepared_opencl.cc:481 GPU: kernel conv2d for 'r0': 3.25 us"
+_LAUNCH = "I timed_run.cc:60 GPU: kernel conv2d for 'r0': 3.25 us"
 
 
 def test_the_log_tells_the_time_beyond_the_context() -> None:

@@ -77,7 +77,7 @@ _JAVA = {
 
 # Where each runtime opens libraries of the system, and the macro before those of Linux.
 _OPENERS = {
-    "opencl/cl_api.cc": '"libOpenCL.so.1"',
+    "opencl/driver/cl_api.cc": '"libOpenCL.so.1"',
     "hexagon/fastrpc_api.cc": "",
     "neuron/neuron_api.cc": "",
     "hta/hta_api.cc": "",
@@ -100,7 +100,7 @@ def _folders(parent: Path, dsp: bool = False) -> list[Path]:
         folder.mkdir(parents=True)
         for name in (*aar.LIBRARIES, aar.DSP) if dsp else aar.LIBRARIES:
             (folder / name).write_text(f"{name} of {abi}")
-        drivers = _opened("opencl/cl_api.cc")
+        drivers = _opened("opencl/driver/cl_api.cc")
         if dsp:
             drivers |= _opened("hexagon/fastrpc_api.cc")
         with (folder / "libmace.so").open("a") as stream:
@@ -157,7 +157,7 @@ def _drivers(packed: Path) -> set[str | None]:
 
 
 def test_the_manifest_names_the_drivers(packed: Path) -> None:
-    assert _drivers(packed) == _opened("opencl/cl_api.cc")
+    assert _drivers(packed) == _opened("opencl/driver/cl_api.cc")
 
 
 def test_all_drivers_are_known() -> None:
@@ -172,7 +172,7 @@ def test_the_code_of_the_dsp_is_packed(tmp_path: Path) -> None:
     content = _members(out)
     for abi in aar.ABIS:
         assert content[f"jni/{abi}/{aar.DSP}"] == f"{aar.DSP} of {abi}".encode()
-    both = _opened("opencl/cl_api.cc") | _opened("hexagon/fastrpc_api.cc")
+    both = _opened("opencl/driver/cl_api.cc") | _opened("hexagon/fastrpc_api.cc")
     assert _drivers(out) == both
     (folders[1] / aar.DSP).unlink()
     with pytest.raises(aar.AarError, match="build both with the same runtimes"):

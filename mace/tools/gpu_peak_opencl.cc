@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "mace/kernels/opencl/peak_cl.h"
-#include "mace/runtimes/opencl/gpu_hints.h"
-#include "mace/runtimes/opencl/opencl_runtime.h"
+#include "mace/runtimes/opencl/driver/gpu_hints.h"
+#include "mace/runtimes/opencl/driver/opencl_runtime.h"
 #include "mace/tools/gpu_peak.h"
 
 namespace mace {

@@ -19,7 +19,7 @@
 #include "mace/ops/opencl_op/conv_tile.h"
 #include "mace/ops/opencl_op/winograd_conv.h"
 #include "mace/ops/testing/op_runner.h"
-#include "mace/runtimes/opencl/opencl_runtime.h"
+#include "mace/runtimes/opencl/driver/opencl_runtime.h"
 #include "test/case_models/case_model.h"
 #include "test/opencl/engine_testing.h"
 #include "test/opencl/load_test_driver.h"

@@ -20,7 +20,7 @@
 #include "mace/core/model/op.h"
 #include "mace/ops/testing/op_runner.h"
 #include "mace/public/mace.h"
-#include "mace/runtimes/opencl/opencl_runtime.h"
+#include "mace/runtimes/opencl/driver/opencl_runtime.h"
 #include "test/case_models/case_model.h"
 #include "test/opencl/on_test_driver.h"
 

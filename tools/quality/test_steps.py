@@ -396,7 +396,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "thread pool and engine, data races",
             *("//mace/core/...", "//mace/runtimes/..."),
             # Plans in one thread, with all operators and kernels.
-            "-//mace/runtimes/opencl:opencl_test",
+            "-//mace/runtimes/opencl/plan:plan_test",
         ),
         Step(
             "standalone",

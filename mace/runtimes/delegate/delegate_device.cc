@@ -32,9 +32,7 @@ std::string ProblemWithTensors(const DelegateSegment &segment) {
 
 Result<std::unique_ptr<Device>> DelegateDevice::Create(
     DeviceType type, DelegateFactory factory, const EngineOptions &options) {
-  const AcceleratorOptions asked = options.accelerator == nullptr
-                                       ? AcceleratorOptions()
-                                       : *options.accelerator;
+  const auto asked = options.device_settings.Get<AcceleratorOptions>();
   std::unique_ptr<DelegateDevice> device(new DelegateDevice());
   device->type_ = type;
   device->check_numerics_ = options.check_numerics;

@@ -3,7 +3,6 @@
 
 #include "mace/runtimes/opencl/opencl_partition.h"
 
-#include <utility>
 #include <vector>
 
 #include "mace/runtimes/opencl/prepared_opencl.h"
@@ -12,14 +11,14 @@ namespace mace {
 
 Result<std::unique_ptr<PreparedPartition>> OpenclPartition::Prepare(
     const GraphShapes &shapes) {
-  auto prepared = std::make_unique<PreparedOpencl>(this, shapes);
+  auto prepared = std::make_unique<PreparedOpencl>(&partition_, shapes, test_);
   MACE_RETURN_IF_ERROR(prepared->Prepare());
   return std::unique_ptr<PreparedPartition>(std::move(prepared));
 }
 
 size_t OpenclPartition::OperatorCount() const {
   size_t count = 0;
-  for (const std::vector<int> &segment : spec_.segments) {
+  for (const std::vector<int> &segment : partition_.spec.segments) {
     count += segment.size();
   }
   return count;

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The operators of a graph that run on the GPU.
+// The operators of a graph that run on the GPU, as the engine knows them.
 
 #ifndef MACE_RUNTIMES_OPENCL_OPENCL_PARTITION_H_
 #define MACE_RUNTIMES_OPENCL_OPENCL_PARTITION_H_
@@ -13,44 +13,30 @@
 #include "mace/core/base/status.h"
 #include "mace/core/graph/device.h"
 #include "mace/core/graph/graph.h"
-#include "mace/runtimes/opencl/gpu_constants.h"
-#include "mace/runtimes/opencl/opencl_plan.h"
+#include "mace/runtimes/opencl/run/gpu_partition.h"
+#include "mace/runtimes/opencl/run/gpu_session.h"
+#include "mace/runtimes/opencl/selftest/selftest.h"
 
 namespace mace {
 
-class OpenclDevice;
-
 class OpenclPartition final : public Partition {
  public:
+  // All must outlive the object. `test`: null unless kernels have to be tested
+  // before they run.
   OpenclPartition(const Graph &graph,
                   PartitionSpec spec,
-                  const OpenclPlanOptions &options,
-                  OpenclDevice *device)
-      : graph_(graph),
-        spec_(std::move(spec)),
-        options_(options),
-        device_(device) {}
+                  GpuSession *session,
+                  SelfTest *test)
+      : partition_(graph, std::move(spec), session), test_(test) {}
 
   Result<std::unique_ptr<PreparedPartition>> Prepare(
       const GraphShapes &shapes) override;
-  size_t PreparedBytes() const override { return constants_.bytes(); }
+  size_t PreparedBytes() const override { return partition_.constants.bytes(); }
   size_t OperatorCount() const override;
 
-  const Graph &graph() const { return graph_; }
-  const PartitionSpec &spec() const { return spec_; }
-  const OpenclPlanOptions &options() const { return options_; }
-  // A kernel can run no more items than this in a work group, as its compiler
-  // found.
-  void LimitWorkGroups(size_t items) { options_.traits.max_work_group = items; }
-  OpenclDevice *device() const { return device_; }
-  GpuConstants *constants() { return &constants_; }
-
  private:
-  const Graph &graph_;
-  const PartitionSpec spec_;
-  OpenclPlanOptions options_;
-  OpenclDevice *device_;
-  GpuConstants constants_;
+  GpuPartition partition_;
+  SelfTest *test_;
 };
 
 }  // namespace mace
