@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
-from mace.python.tools.codegen.archive import write_archives
-from mace.python.tools.codegen.places import ModelPlaces
-from mace.python.tools.codegen.sources import (
+from mace.python.tools.config.cpp_names import cpp_name_problem
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.vocabulary import Abi
+from mace.python.tools.errors import UsageError
+from mace.python.tools.export.archive import write_archives
+from mace.python.tools.export.places import ModelPlaces
+from mace.python.tools.export.sources import (
     LinkedModel,
     check_names,
     cpp_literal,
     write_sources,
 )
-from mace.python.tools.config.cpp_names import cpp_name_problem
-from mace.python.tools.config.deployment import Deployment
-from mace.python.tools.config.vocabulary import Abi
-from mace.python.tools.errors import UsageError
 from mace.python.tools.proto import load_proto
 
 _ROOT = Path(__file__).resolve().parents[4]

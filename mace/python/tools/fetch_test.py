@@ -21,11 +21,11 @@ from typing import Any, cast
 
 import pytest
 
+from mace.python.tools import download as download_module
 from mace.python.tools.atomic import OutputError
 from mace.python.tools.config.values import FileRef
 from mace.python.tools.errors import MaceError
 from mace.python.tools.fetch import FetchError, fetch, fetch_file, fetch_files
-from mace.python.tools.fetch import download as download_module
 
 _CONTENT = bytes(range(256)) * 2000
 _SHA256 = hashlib.sha256(_CONTENT).hexdigest()

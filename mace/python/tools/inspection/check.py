@@ -7,9 +7,7 @@ from __future__ import annotations
 import sys
 from typing import TextIO
 
-from mace.python.tools.check.findings import ModelCheck
-from mace.python.tools.check.options import CheckOptions
-from mace.python.tools.check.show import check_json, check_text
+from mace.python.tools.command_line.results import make_console, print_text
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.effect import Command, check_effects
 from mace.python.tools.convert.quantization import range_file_problem
@@ -19,8 +17,10 @@ from mace.python.tools.importers.frame.description import TensorDescription
 from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.frame.journal import Journal
 from mace.python.tools.importers.frame.opened import OpenedModels
+from mace.python.tools.inspection.findings import ModelCheck
+from mace.python.tools.inspection.options import CheckOptions
+from mace.python.tools.inspection.show_check import check_json, check_text
 from mace.python.tools.passes.manager import all_passes
-from mace.python.tools.terminal import make_console, print_text
 
 
 def check_deployment(

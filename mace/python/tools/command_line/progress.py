@@ -22,7 +22,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from mace.python.tools.terminal.results import ResultConsole
+from mace.python.tools.command_line.results import ResultConsole
 
 _LOG = logging.getLogger(__name__)
 

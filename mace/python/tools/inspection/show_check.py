@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mace.python.tools.catalogue import default_catalogue
-from mace.python.tools.check.findings import ModelCheck
 from mace.python.tools.importers.frame.journal import MadeOperator, NodeEntry, Outcome
+from mace.python.tools.inspection.findings import ModelCheck
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.shapes import format_shape
 

@@ -1,6 +1,15 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles a `.proto` file to descriptors and creates classes from them."""
+"""Creates message classes from the `.proto` files of the source tree.
+
+    model = load_proto('mace/proto/mace.proto').Model()
+
+The files are compiled to a *descriptor set* when they are first used, and the classes
+are created from it at run time. Unlike generated Python code, a descriptor set works
+with every version of the protobuf package, so any compiler can be used: `grpcio-tools`
+(from pip) or `protoc` (from the system). The result is kept in the user's cache under
+the hash of the source.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,10 @@ from __future__ import annotations
 import json
 
 from mace.python.tools.config.vocabulary import Abi, Runtime
-from mace.python.tools.explain.show import explanation_json, explanation_text
+from mace.python.tools.inspection.show_explanation import (
+    explanation_json,
+    explanation_text,
+)
 from mace.python.tools.report.results import ModelRun, RunReport
 from mace.python.tools.report.testing import two_devices
 

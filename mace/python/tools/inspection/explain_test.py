@@ -13,9 +13,9 @@ import pytest
 from mace.python.tools.cli.main import main
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.errors import UnsupportedError
-from mace.python.tools.explain.explain import explain_deployment
-from mace.python.tools.explain.options import ExplainOptions
 from mace.python.tools.export.model_file import ModelFileError
+from mace.python.tools.inspection.explain import explain_deployment
+from mace.python.tools.inspection.options import ExplainOptions
 from mace.python.tools.report.results import RunReport
 from mace.python.tools.run.testing.project import Project
 

@@ -23,8 +23,8 @@ from mace.python.installation import CACHE_VARIABLE, DEFAULT_CACHE
 from mace.python.tools.atomic import OutputError, atomic_write
 from mace.python.tools.checksum import sha256_of
 from mace.python.tools.config.values import FileRef, is_http_address
+from mace.python.tools.download import DownloadError, download
 from mace.python.tools.errors import MaceError
-from mace.python.tools.fetch.download import DownloadError, download
 from mace.python.tools.wording import near_file
 
 _LOG = logging.getLogger(__name__)

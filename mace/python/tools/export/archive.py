@@ -8,7 +8,10 @@ import platform
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from mace.python.tools.codegen.linkable import (
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.vocabulary import Abi
+from mace.python.tools.errors import UnsupportedError
+from mace.python.tools.export.linkable import (
     MACHINES,
     Machine,
     Member,
@@ -16,10 +19,7 @@ from mace.python.tools.codegen.linkable import (
     symbol_prefix,
     write_archive,
 )
-from mace.python.tools.codegen.sources import LinkedModel
-from mace.python.tools.config.deployment import Deployment
-from mace.python.tools.config.vocabulary import Abi
-from mace.python.tools.errors import UnsupportedError
+from mace.python.tools.export.sources import LinkedModel
 
 _ARM = {
     Abi.ARM64: "aarch64",

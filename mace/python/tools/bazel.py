@@ -24,7 +24,7 @@ from mace.python.tools.interruption import run_child
 
 _LOG = logging.getLogger(__name__)
 
-_ROOT = Path(__file__).resolve().parents[4]
+_ROOT = Path(__file__).resolve().parents[3]
 
 _NDK_CONFIGS = {Abi.ARM64_V8A: "android_arm64", Abi.ARMEABI_V7A: "android_arm"}
 

@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from mace.python.tools.terminal.fitting import fit_text
+from mace.python.tools.command_line.fitting import fit_text
 from mace.python.tools.wording import printable
 
 # The width of output to a file or a pipe.

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.terminal import make_console, show_progress
+from mace.python.tools.command_line.progress import show_progress
+from mace.python.tools.command_line.results import make_console
 
 _ROOT = Path(__file__).resolve().parents[4]
 _WIDTH, _HEIGHT = 80, 200
@@ -26,7 +27,8 @@ _PROGRAM = f"""\
 import logging, sys, threading, time
 from rich.table import Table
 from mace.python.tools.command_line import console as messages
-from mace.python.tools.terminal import make_console, print_text, show_progress
+from mace.python.tools.command_line.progress import show_progress
+from mace.python.tools.command_line.results import make_console, print_text
 console = make_console(sys.stdout)
 log = logging.getLogger("mace.test")
 lock = threading.Lock()

@@ -14,14 +14,14 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from mace.python.tools.check.check import check_deployment
-from mace.python.tools.check.options import CheckOptions
 from mace.python.tools.cli.main import main
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.convert.convert import convert_deployment
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.onnx.node import HANDLERS
+from mace.python.tools.inspection.check import check_deployment
+from mace.python.tools.inspection.options import CheckOptions
 
 _FIND = HANDLERS.find
 

@@ -14,10 +14,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.config.problems import ConfigError
-from mace.python.tools.explain.explain import explain_deployment
-from mace.python.tools.explain.options import ExplainOptions
 from mace.python.tools.export.model_file import read_message
 from mace.python.tools.importers.frame.errors import ImportModelError
+from mace.python.tools.inspection.explain import explain_deployment
+from mace.python.tools.inspection.options import ExplainOptions
 from mace.python.tools.run.testing.project import Project
 
 _DEPLOYMENT = """

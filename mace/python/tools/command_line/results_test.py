@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mace.python.tools.terminal.fitting import fit_text, without_source
-from mace.python.tools.terminal.results import (
+from mace.python.tools.command_line.fitting import fit_text, without_source
+from mace.python.tools.command_line.results import (
     ResultConsole,
     make_console,
     print_text,

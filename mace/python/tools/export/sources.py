@@ -12,9 +12,9 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from mace.python.tools.codegen.linkable import library_prefix, symbol_prefix
-from mace.python.tools.codegen.places import ModelPlaces, bazel_package
 from mace.python.tools.errors import UsageError
+from mace.python.tools.export.linkable import library_prefix, symbol_prefix
+from mace.python.tools.export.places import ModelPlaces, bazel_package
 
 _PUBLIC = Path(__file__).resolve().parents[4] / "mace" / "public"
 _FACTORY = _PUBLIC / "mace_engine_factory.h"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.bazel.sanitizer import (
+from mace.python.tools.sanitizer import (
     sanitizer_environment,
     sanitizer_summary,
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.codegen.binary_code import array_name, write_binary_code
+from mace.python.tools.export.binary_code import array_name, write_binary_code
 
 
 @pytest.mark.parametrize("size", [0, 1, 16, 1000])

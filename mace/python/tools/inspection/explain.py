@@ -8,14 +8,17 @@ import io
 import sys
 from typing import TextIO
 
+from mace.python.tools.command_line.results import make_console, print_text
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.effect import Command, check_effects
-from mace.python.tools.explain.options import ExplainOptions
-from mace.python.tools.explain.show import explanation_json, explanation_text
 from mace.python.tools.importers.frame.opened import OpenedModels
+from mace.python.tools.inspection.options import ExplainOptions
+from mace.python.tools.inspection.show_explanation import (
+    explanation_json,
+    explanation_text,
+)
 from mace.python.tools.report.results import RunReport
 from mace.python.tools.run.deployment_run import run_models
-from mace.python.tools.terminal import make_console, print_text
 
 
 def explain_deployment(

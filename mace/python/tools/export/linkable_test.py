@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.codegen.linkable import (
+from mace.python.tools.export.linkable import (
     MACHINES,
     Member,
     TooLargeError,
