@@ -30,8 +30,7 @@ from mace.python.tools.errors import MaceError
 from mace.python.tools.export import Exported, export_model
 from mace.python.tools.export.archive import write_archives
 from mace.python.tools.export.binary_code import write_binary_code
-from mace.python.tools.export.graph_page import graph_page
-from mace.python.tools.export.graph_text import graph_text
+from mace.python.tools.export.graph_page import graph_page, graph_text
 from mace.python.tools.export.places import ModelPlaces, linked_package, model_places
 from mace.python.tools.export.sources import LinkedModel, check_names, write_sources
 from mace.python.tools.importers.frame.opened import OpenedModels

@@ -36,7 +36,7 @@ from mace.python.tools.run.opencl_files import OpenclFiles, uses_gpu
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.program import find_program
 from mace.python.tools.run.python_run import HINT
-from mace.python.tools.validate.log_csv import write_log
+from mace.python.tools.validate.comparison import write_log
 
 _LOG = logging.getLogger(__name__)
 
