@@ -53,7 +53,7 @@ def _measure(machine: str, folder: Path, size: int) -> bool:
     archive, program = folder / "weights.a", folder / "program"
     files = (folder / "weights.pb", folder / "weights.data")
     written = _measured(
-        *(sys.executable, "mace/python/tools/codegen/linkable.py"),
+        *(sys.executable, "mace/python/tools/export/linkable.py"),
         *("--machine", machine, "--prefix", "big", "--out", archive, *files),
     )
     (folder / "main.c").write_text(_PROGRAM)

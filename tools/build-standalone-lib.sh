@@ -309,7 +309,7 @@ bazel_with_flags() {
     ${bazel_selection[@]+"${bazel_selection[@]}"} "$@" 9>&-
 }
 
-# While it is held, nobody else of this checkout builds (mace/python/tools/bazel): other
+# While it is held, nobody else of this checkout builds (mace/python/tools/bazel.py): other
 # options would replace what was built before it is copied. `exec 9<&-` ends that.
 hold_lock() {
   exec 9<tools/run_bazel.sh

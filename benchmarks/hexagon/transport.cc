@@ -55,7 +55,7 @@ void Require(const MaceStatus &status) {
 }
 
 template <typename Call>
-long long NanosOf(const Call &call) {  // NOLINT: for printf
+long long NanosOf(const Call &call) {
   const auto begin = Clock::now();
   call();
   const auto time = Clock::now() - begin;
@@ -196,7 +196,7 @@ void Measure(int rounds) {
 
 int main(int argc, char **argv) {
   constexpr int kRounds = 5000;
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : kRounds;  // NOLINT
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : kRounds;
   if (rounds <= 0) mace::Fail("usage: transport [rounds]");
   mace::Measure(rounds);
   return 0;

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.bazel.build import one_build
+from mace.python.tools.bazel import one_build
 from mace.python.tools.bazel_command import bazel_command
 from mace.python.tools.export.export import (
     ExportOptions,

@@ -32,7 +32,7 @@ _HANDLERS = "handlers"
 # Modules that build native programs or load the native library.
 NATIVE = (
     "mace/python/runtime/library.py",
-    "mace/python/tools/bazel/build.py",
+    "mace/python/tools/bazel.py",
     "test/conformance/native.py",
 )
 # Where native code is.

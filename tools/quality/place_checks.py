@@ -1,13 +1,16 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the pages that list folders and files list those that are there."""
+"""Whether pages and comments name folders and files that are there."""
 
 from __future__ import annotations
 
 import fnmatch
+import io
+import posixpath
 import re
+import tokenize
 from pathlib import Path
-from typing import Iterable, List, Sequence, Set
+from typing import Callable, Iterable, Iterator, List, Sequence, Set, Tuple
 
 from tools.quality.model import Check, Context, Outcome, from_findings
 
@@ -26,6 +29,20 @@ _TOOLS = Path("tools")
 # stars and without the ending as it pleases; <op>.cc stands for many.
 _FILE_TABLE = re.compile(r"^\| *(?:files?|folders?) *\|")
 _NAME = re.compile(r"`([\w./*-]+)`")
+
+# Pages and sources that name files of MACE. The change log names former ones, pages for
+# users also those of other repositories, and tests made-up ones.
+_PAGES = ("README.md", "docs/development/*.md")
+_CHANGE_LOG = "docs/development/changelog.md"
+_SOURCES = (".cc", ".h", ".cl", ".clh", ".py", ".bzl", ".bazel", ".sh")
+_TOP = "benchmarks|docker|docs|mace|setup|test|third_party|toolchains|tools"
+# A path from the root, or one from the page's folder in `backticks`; none with a
+# placeholder, as mace/ops/<op>/<op>.cc and mace/ops/*.yaml.
+_MENTIONED = re.compile(
+    rf"(?<![\w/.@:{{}}<>$*`-])`?((?:{_TOP})/[\w./+-]*\w)(?![\w<>{{}}*$%]|[/.]?[<{{*$(])"
+    r"|`((?:\.\./)+[\w./+-]*\w)`"
+)
+_COMMENT = {"/": re.compile(r"//(.*)"), "#": re.compile(r"(?:^|\s)#(.*)")}
 
 
 def tree_entries(text: str) -> Set[str]:
@@ -125,8 +142,69 @@ def _listed(context: Context) -> Outcome:
     return from_findings(lines, len(pages))
 
 
+def comments(file: Path, text: str) -> Iterator[Tuple[int, str]]:
+    """The lines of a page, or of the comments of a source, with their numbers."""
+    if file.suffix == ".md":
+        yield from enumerate(text.splitlines(), 1)
+        return
+    if file.suffix == ".py":
+        # A string may look like a comment.
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
+        return
+    comment = _COMMENT["/" if file.suffix in (".cc", ".h", ".cl", ".clh") else "#"]
+    for number, line in enumerate(text.splitlines(), 1):
+        found = comment.search(line)
+        if found:
+            yield number, found[1]
+
+
+def missing_paths(file: Path, text: str, there: Callable[[str], bool]) -> List[str]:
+    """The paths that a page or the comments of a source name and that are not there.
+
+    Args:
+        there: whether there is such a file or folder.
+    """
+    lines: List[str] = []
+    if not _MENTIONED.search(text):
+        return lines
+    for number, line in comments(file, text):
+        for from_root, from_here in _MENTIONED.findall(line):
+            path = from_root or posixpath.normpath(
+                posixpath.join(file.parent.as_posix(), from_here)
+            )
+            if not there(path):
+                lines.append(f"{file}:{number}: there is no {from_root or from_here}")
+    return lines
+
+
+def _mentioned(context: Context) -> Outcome:
+    known = _below([file.as_posix() for file in context.files], ".")
+
+    def there(path: str) -> bool:
+        # The context has no links.
+        return path in known or (context.root / path).is_symlink()
+
+    files = [
+        file
+        for file in context.files
+        if file.as_posix() != _CHANGE_LOG
+        and (
+            any(file.match(page) for page in _PAGES)
+            or (file.suffix in _SOURCES and not file.stem.endswith("_test"))
+        )
+    ]
+    lines: List[str] = []
+    for file in files:
+        text = (context.root / file).read_text(encoding="utf-8")
+        lines += missing_paths(file, text, there)
+    return from_findings(lines, len(files))
+
+
 CHECKS = (
     Check("tree", "README.md shows the folders that are there", _tree),
     Check("commands", "tools/README.md names every command", _commands),
     Check("listed", "tables in README.md list files that are there", _listed),
+    Check("mentioned", "READMEs and comments name files that are there", _mentioned),
 )

@@ -109,3 +109,54 @@ def test_files_that_are_gone_are_found_in_tables(
     assert findings(tmp_path, "listed", files) == [
         f"room/README.md: there is no {name}" for name in told
     ]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "finding"),
+    [
+        (
+            "README.md",
+            "See `mace/core/b.cc`.",
+            "README.md:1: there is no mace/core/b.cc",
+        ),
+        (
+            "mace/README.md",
+            "\n`../docs/d.md`",
+            "mace/README.md:2: there is no ../docs/d",
+        ),
+        (
+            "mace/core/c.h",
+            "// As in mace/core/b.cc.",
+            "c.h:1: there is no mace/core/b.cc",
+        ),
+        ("tools/c.py", "a = 1  # of test/b", "c.py:1: there is no test/b"),
+        ("tools/c.sh", "a=1 # of test/b", "c.sh:1: there is no test/b"),
+    ],
+)
+def test_a_path_that_is_gone_is_found(
+    tmp_path: Path, file: str, text: str, finding: str
+) -> None:
+    found = findings(tmp_path, "mentioned", {**dict.fromkeys(FILES, ""), file: text})
+    assert len(found) == 1
+    assert finding in found[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (
+            "README.md",
+            "`mace/core/a.cc`, `mace/core/a`, `mace/core/`, `docs` and `mace`",
+        ),
+        ("README.md", "`mace/ops/<op>/<op>.cc`, `mace/ops/*.yaml`, mace/ops/$op/x.cc"),
+        ("README.md", "https://a.org/mace/core/b.cc, build/mace/b, //mace/core/b"),
+        ("mace/README.md", "`../docs/c.md`, `core/a.cc`"),
+        ("docs/development/changelog.md", "mace/core/b.cc is gone"),
+        ("docs/user/x.md", "mace/core/b.cc of another repository"),
+        ("mace/core/c.h", '#include "mace/ops/op_enums.h"'),
+        ("tools/c.py", 'a = "test/b"  # of docs/c.md'),
+        ("tools/c_test.py", "# of test/b"),
+    ],
+)
+def test_other_paths_are_none(tmp_path: Path, file: str, text: str) -> None:
+    assert not findings(tmp_path, "mentioned", {**dict.fromkeys(FILES, ""), file: text})

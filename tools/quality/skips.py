@@ -170,7 +170,7 @@ EXPECTED = (
     ),
     Expected(
         ("python",),
-        "mace/python/tools/fetch/fetch_test.py",
+        "mace/python/tools/fetch_test.py",
         "root may read every file",
         "the test runs wherever a plain user runs the tests",
     ),

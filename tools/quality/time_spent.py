@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List
 
-# "12.34s call     test/a_test.py::test_b[x]", as pytest prints with --durations.
+# "12.34s call     test/<file>::test_b[x]", as pytest prints with --durations.
 DURATION = re.compile(
     r"^ *(\d+\.\d+)s (?:call|setup|teardown) +([^:\s]+)", re.MULTILINE
 )
-# Bazel's descriptions of actions: "Compiling mace/a.cc", "Testing //mace/a:a_test
+# Bazel's descriptions of actions: "Compiling mace/<file>", "Testing //mace/a:a_test
 # (shard 1 of 4)".
 _ACTION = re.compile(r"^(Compiling|Linking|Testing)\b(?: (\S+))?")
 _OTHER = "other actions"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.catalogue.loader import DEVICES_FILE
-from mace.python.tools.proto.loader import COMPILED_SUFFIX, compile_proto
+from mace.python.tools.proto import COMPILED_SUFFIX, compile_proto
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PACKAGE = _ROOT / "mace"

@@ -29,7 +29,7 @@ int ParseVlogLevel(const char *text, int fallback) {
   if (text == nullptr || *text == '\0') return fallback;
   char *end = nullptr;
   errno = 0;
-  const long value = std::strtol(text, &end, 10);  // NOLINT(runtime/int)
+  const long value = std::strtol(text, &end, 10);
   if (*end != '\0') return fallback;
   if (errno == ERANGE || value > INT_MAX || value < INT_MIN) {
     return value > 0 ? INT_MAX : INT_MIN;

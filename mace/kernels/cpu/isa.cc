@@ -96,7 +96,7 @@ bool Supports_neon_dotprod() {
 // The kernels are compiled with -mfpu=neon-vfpv4 (fused multiply-add and
 // half-precision conversion); a Cortex-A8 or A9 has NEON without it.
 bool Supports_neon() {
-  const unsigned long need = HWCAP_NEON | HWCAP_VFPv4;  // NOLINT(runtime/int)
+  const unsigned long need = HWCAP_NEON | HWCAP_VFPv4;
   return (getauxval(AT_HWCAP) & need) == need;
 }
 #endif

@@ -181,7 +181,7 @@ bool HasRoom(const Layer &layer) {
 }  // namespace mace::hexagon
 
 int main(int count, char **arguments) {
-  using namespace mace::hexagon;  // NOLINT(google-build-using-namespace)
+  using namespace mace::hexagon;
   constexpr int kNumbers = 7;
   if (count != kNumbers + 1 && count != kNumbers + 2) return 2;
   int n[kNumbers];

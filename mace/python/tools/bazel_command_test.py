@@ -11,8 +11,7 @@ from typing import Dict, List
 
 import pytest
 
-from mace.python.tools.bazel import BuildError, build_program
-from mace.python.tools.bazel.build import Variant
+from mace.python.tools.bazel import BuildError, Variant, build_program
 from mace.python.tools.bazel_command import bazel_command, find_bazel
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.errors import MissingToolError

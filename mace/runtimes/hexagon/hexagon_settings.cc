@@ -20,7 +20,7 @@ Result<uint32_t> ReadNumber(const char *name,
   *is_set = set != nullptr && *set != 0;
   if (!*is_set) return 0U;
   char *end = nullptr;
-  const unsigned long value = std::strtoul(set, &end, 10);  // NOLINT
+  const unsigned long value = std::strtoul(set, &end, 10);
   if (*set < '0' || *set > '9' || *end != 0 || value < least || value > most) {
     return InvalidArgs(name, " is '", set, "'; it takes a number from ", least,
                        " to ", most);

@@ -62,7 +62,7 @@ class FileMemory final : public HexagonMemory {
 
 // Returns at once if *word is not `value`; else when it is woken, or soon.
 void WaitForChange(const uint32_t *word, uint32_t value) {
-  const timespec soon = {0, static_cast<long>(kPollNanos)};  // NOLINT
+  const timespec soon = {0, static_cast<long>(kPollNanos)};
   syscall(SYS_futex, word, FUTEX_WAIT, value, &soon, nullptr, 0);
 }
 

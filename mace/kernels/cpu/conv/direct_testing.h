@@ -57,7 +57,7 @@ Shape Dilated(ptrdiff_t size,
 
 // The kernels of an instruction set, or those of amx_bf16 with emulated tiles.
 struct Kind {
-  // NOLINTNEXTLINE(google-explicit-constructor): an ISA is a kind.
+  // Implicit: an ISA is a kind.
   Kind(CpuIsa of, bool with_emulation = false)
       : isa(of), emulated(with_emulation) {}
   CpuIsa isa;

@@ -106,7 +106,6 @@ void BoolToF32(const uint8_t *from, float *to, size_t count) {
 
 // NaN becomes 0.
 MACE_SIMD_INLINE sv::V ClampNumber(sv::V x, float low, float high) {
-  // NOLINTNEXTLINE(misc-redundant-expression)
   x = sv::Select(x == x, x, sv::Zero());
   return sv::Clamp(x, sv::Set(low), sv::Set(high));
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "mace/kernels/cpu/eltwise/int16_eltwise.h"
+#include "mace/kernels/cpu/eltwise/integer_rows.h"
 #include "mace/kernels/cpu/simd.h"
 #include "mace/kernels/cpu/simd_int16.h"
 
@@ -9,18 +10,14 @@ namespace mace::eltwise::MACE_ISA {
 namespace {
 namespace sv = simd::MACE_ISA;
 
-// An operand of a row: its elements, or one for all.
-struct Operand {
-  const int16_t *from;
-  bool scalar;
-  int32_t zero;
-
-  __attribute__((always_inline)) sv::VD At(size_t i, size_t count) const {
-    const sv::VI16 x =
-        scalar ? sv::VI16{} + *from : sv::LoadInt16N(from + i, count);
-    return sv::IntToDouble(sv::WidenInt16(x) - zero);
-  }
-};
+MACE_SIMD_INLINE sv::VD Load(const Operand<int16_t> &operand,
+                             int32_t zero,
+                             size_t i,
+                             size_t count) {
+  const sv::VI16 x = operand.scalar ? sv::VI16{} + *operand.from
+                                    : sv::LoadInt16N(operand.from + i, count);
+  return sv::IntToDouble(sv::WidenInt16(x) - zero);
+}
 
 template <QuantizedMode kMode>
 MACE_SIMD_INLINE sv::VD Combine(const Int16Params &p, sv::VD a, sv::VD b) {
@@ -32,47 +29,34 @@ MACE_SIMD_INLINE sv::VD Combine(const Int16Params &p, sv::VD a, sv::VD b) {
   return sv::SelectDouble(a > b, max ? a : b, max ? b : a);
 }
 
-template <QuantizedMode kMode>
-void Run(const Int16Params &p,
-         const Rows &rows,
-         const int16_t *a,
-         const int16_t *b,
-         int16_t *y) {
-  const sv::Int16Results to = sv::MakeInt16Results(p);
-  for (size_t r = 0; r < rows.rows; ++r) {
-    const Operand u = {a, rows.a_scalar, p.a_zero};
-    const Operand v = {b, rows.b_scalar, p.b_zero};
-    for (size_t i = 0; i < rows.columns; i += sv::kLanes) {
-      const size_t count = rows.columns - i;
-      const sv::VD sum = Combine<kMode>(p, u.At(i, count), v.At(i, count));
+struct Int16Rows {
+  using Element = int16_t;
+  using Params = Int16Params;
+
+  explicit Int16Rows(const Params &params)
+      : p(params), to(sv::MakeInt16Results(params)) {}
+
+  template <QuantizedMode kMode>
+  __attribute__((always_inline)) void Run(const Operand<int16_t> &a,
+                                          const Operand<int16_t> &b,
+                                          size_t columns,
+                                          int16_t *y) const {
+    for (size_t i = 0; i < columns; i += sv::kLanes) {
+      const size_t count = columns - i;
+      const sv::VD sum = Combine<kMode>(p, Load(a, p.a_zero, i, count),
+                                        Load(b, p.b_zero, i, count));
       sv::StoreInt16N(y + i, sv::ToInt16(to, sum * p.scale), count);
     }
-    a += rows.a_row_stride;
-    b += rows.b_row_stride;
-    y += rows.columns;
   }
-}
 
-void RunMode(const Int16Params &p,
-             const Rows &rows,
-             const int16_t *a,
-             const int16_t *b,
-             int16_t *y) {
-  switch (p.mode) {
-    case QuantizedMode::kSum:
-      return Run<QuantizedMode::kSum>(p, rows, a, b, y);
-    case QuantizedMode::kProduct:
-      return Run<QuantizedMode::kProduct>(p, rows, a, b, y);
-    case QuantizedMode::kMax:
-      return Run<QuantizedMode::kMax>(p, rows, a, b, y);
-    case QuantizedMode::kMin:
-      return Run<QuantizedMode::kMin>(p, rows, a, b, y);
-  }
-}
+  // A copy, which results cannot overwrite.
+  const Params p;
+  const sv::Int16Results to;
+};
 
 }  // namespace
 
 extern const Int16Kernels kInt16Kernels;
-const Int16Kernels kInt16Kernels = {&RunMode};
+const Int16Kernels kInt16Kernels = {&RunMode<Int16Rows>};
 
 }  // namespace mace::eltwise::MACE_ISA

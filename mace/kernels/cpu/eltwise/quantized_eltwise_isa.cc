@@ -1,6 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "mace/kernels/cpu/eltwise/integer_rows.h"
 #include "mace/kernels/cpu/eltwise/quantized_eltwise.h"
 #include "mace/kernels/cpu/simd.h"
 #include "mace/kernels/cpu/simd_quantized.h"
@@ -9,18 +10,14 @@ namespace mace::eltwise::MACE_ISA {
 namespace {
 namespace sv = simd::MACE_ISA;
 
-// An operand of a row: its elements, or one for all.
-struct Operand {
-  const uint8_t *from;
-  bool scalar;
-  uint8_t mask;
-
-  __attribute__((always_inline)) sv::VDotBytes At(size_t i,
-                                                  size_t count) const {
-    return scalar ? sv::VDotBytes{} + static_cast<uint8_t>(*from ^ mask)
-                  : sv::LoadElements(from + i, count, mask);
-  }
-};
+MACE_SIMD_INLINE sv::VDotBytes Load(const Operand<uint8_t> &operand,
+                                    uint8_t mask,
+                                    size_t i,
+                                    size_t count) {
+  return operand.scalar
+             ? sv::VDotBytes{} + static_cast<uint8_t>(*operand.from ^ mask)
+             : sv::LoadElements(operand.from + i, count, mask);
+}
 
 template <QuantizedMode kMode>
 MACE_SIMD_INLINE sv::VDotBytes Combine(const QuantizedParams &p,
@@ -50,61 +47,38 @@ MACE_SIMD_INLINE sv::VDotBytes Combine(const QuantizedParams &p,
   return sv::PackSteps(to, results);
 }
 
-// `p`: a copy, which results cannot overwrite.
-template <QuantizedMode kMode>
-MACE_SIMD_INLINE void RunRow(const QuantizedParams p,
-                             const Operand &a,
-                             const Operand &b,
-                             size_t columns,
-                             uint8_t *y) {
-  const sv::Requantizer to = sv::MakeRequantizer(p);
-  const auto step = [&](size_t i, size_t count) __attribute__((always_inline)) {
-    const sv::VDotBytes bytes =
-        Combine<kMode>(p, to, a.At(i, count), b.At(i, count));
-    sv::StoreElements(y + i, bytes, count, p.y_mask);
-  };
-  size_t i = 0;
-  for (; i + sv::kDotColumns <= columns; i += sv::kDotColumns) {
-    step(i, sv::kDotColumns);
-  }
-  if (i < columns) step(i, columns - i);
-}
+struct QuantizedRows {
+  using Element = uint8_t;
+  using Params = QuantizedParams;
 
-template <QuantizedMode kMode>
-void Run(const QuantizedParams &p,
-         const Rows &rows,
-         const uint8_t *a,
-         const uint8_t *b,
-         uint8_t *y) {
-  for (size_t r = 0; r < rows.rows; ++r) {
-    RunRow<kMode>(p, {a, rows.a_scalar, p.a_mask}, {b, rows.b_scalar, p.b_mask},
-                  rows.columns, y);
-    a += rows.a_row_stride;
-    b += rows.b_row_stride;
-    y += rows.columns;
-  }
-}
+  explicit QuantizedRows(const Params &params) : p(params) {}
 
-void RunMode(const QuantizedParams &p,
-             const Rows &rows,
-             const uint8_t *a,
-             const uint8_t *b,
-             uint8_t *y) {
-  switch (p.mode) {
-    case QuantizedMode::kSum:
-      return Run<QuantizedMode::kSum>(p, rows, a, b, y);
-    case QuantizedMode::kProduct:
-      return Run<QuantizedMode::kProduct>(p, rows, a, b, y);
-    case QuantizedMode::kMax:
-      return Run<QuantizedMode::kMax>(p, rows, a, b, y);
-    case QuantizedMode::kMin:
-      return Run<QuantizedMode::kMin>(p, rows, a, b, y);
+  template <QuantizedMode kMode>
+  __attribute__((always_inline)) void Run(const Operand<uint8_t> &a,
+                                          const Operand<uint8_t> &b,
+                                          size_t columns,
+                                          uint8_t *y) const {
+    const sv::Requantizer to = sv::MakeRequantizer(p);
+    const auto step = [&](size_t i,
+                          size_t count) __attribute__((always_inline)) {
+      const sv::VDotBytes bytes = Combine<kMode>(
+          p, to, Load(a, p.a_mask, i, count), Load(b, p.b_mask, i, count));
+      sv::StoreElements(y + i, bytes, count, p.y_mask);
+    };
+    size_t i = 0;
+    for (; i + sv::kDotColumns <= columns; i += sv::kDotColumns) {
+      step(i, sv::kDotColumns);
+    }
+    if (i < columns) step(i, columns - i);
   }
-}
+
+  // A copy, which results cannot overwrite.
+  const Params p;
+};
 
 }  // namespace
 
 extern const QuantizedKernels kQuantizedKernels;
-const QuantizedKernels kQuantizedKernels = {&RunMode};
+const QuantizedKernels kQuantizedKernels = {&RunMode<QuantizedRows>};
 
 }  // namespace mace::eltwise::MACE_ISA

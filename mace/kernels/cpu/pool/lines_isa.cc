@@ -37,7 +37,6 @@ MACE_SIMD_INLINE sv::V LoadStrided(const float *x, size_t stride) {
 MACE_SIMD_INLINE sv::V MaxOf(sv::V best, sv::V tap) {
   const sv::V larger = sv::Max(best, tap);
   if constexpr (sv::kMaxKeepsNan) return larger;
-  // NOLINTNEXTLINE(misc-redundant-expression)
   return sv::Select(tap != tap, tap, larger);
 }
 

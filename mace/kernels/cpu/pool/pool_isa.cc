@@ -21,7 +21,6 @@ constexpr int kBlock = 4;
 MACE_SIMD_INLINE sv::V MaxOf(sv::V best, sv::V tap) {
   const sv::V larger = sv::Max(best, tap);
   if constexpr (sv::kMaxKeepsNan) return larger;
-  // NOLINTNEXTLINE(misc-redundant-expression)
   return sv::Select(tap != tap, tap, larger);
 }
 

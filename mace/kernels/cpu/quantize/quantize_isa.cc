@@ -93,7 +93,6 @@ void Quantize(const float *from,
       from, to, count, scales, zeros,
       [](sv::V x, const Scaling &s) __attribute__((always_inline)) {
         sv::V steps = sv::Round(x / s.scale);
-        // NOLINTNEXTLINE(misc-redundant-expression)
         steps = sv::Select(steps == steps, steps, sv::Zero());
         steps = sv::Clamp(steps + sv::ToFloat(s.zero), sv::Set(kLow),
                           sv::Set(kHigh));

@@ -144,7 +144,7 @@ void TestProducts() {
 }  // namespace mace::hexagon
 
 int main(int, char **) {
-  using namespace mace::hexagon;  // NOLINT(google-build-using-namespace)
+  using namespace mace::hexagon;
   Random(17).Fill(g_filled, kBytes);
   TestReductions();
   TestReshapes();

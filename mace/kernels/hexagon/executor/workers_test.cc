@@ -78,7 +78,7 @@ void UseStack(const void *work, int64_t /*begin*/, int64_t /*end*/) {
 }  // namespace mace::hexagon
 
 int main(int, char **) {
-  using namespace mace::hexagon;  // NOLINT(google-build-using-namespace)
+  using namespace mace::hexagon;
   for (int threads = 1; threads <= kMostThreads; ++threads) {
     TestThreads(threads);
   }

@@ -38,6 +38,9 @@ int Serve(const char *path) {
 }  // namespace
 }  // namespace mace::hexagon
 
+// What follows is C for the linker alone.
+using namespace mace::hexagon;  // NOLINT(google-build-using-namespace)
+
 extern "C" {
 
 int mace_hexagon_skel_handle_invoke(uint64_t handle,
@@ -45,7 +48,6 @@ int mace_hexagon_skel_handle_invoke(uint64_t handle,
                                     mace::hexagon::RemoteArgument *arguments);
 
 int HAP_power_set(void *context, mace::hexagon::HapPowerRequest *request) {
-  using namespace mace::hexagon;  // NOLINT: for the whole function
   if (context == nullptr) return -1;
   if (mailbox->power_requests == kMostPowerRequests) return 0;
   PowerRecord *record = &mailbox->power[mailbox->power_requests++];
@@ -77,7 +79,6 @@ int HAP_query_total_VTCM(uint32_t *page_bytes, uint32_t *pages) {
 }
 
 void *HAP_request_VTCM(uint32_t bytes, uint32_t one_page) {
-  using namespace mace::hexagon;  // NOLINT: for the whole function
   alignas(128) static uint8_t memory[kMostFastBytes];
   ++mailbox->fast_requests;
   if (bytes > mailbox->fast_bytes || bytes > kMostFastBytes ||
@@ -103,7 +104,6 @@ int qurt_hvx_get_units() {
 }
 
 int qurt_hvx_lock(uint32_t mode) {
-  using namespace mace::hexagon;  // NOLINT: for the whole function
   if (mode != 1) return -1;
   __atomic_add_fetch(&mailbox->all_locks, 1, __ATOMIC_RELAXED);
   for (;;) {
@@ -120,7 +120,6 @@ int qurt_hvx_lock(uint32_t mode) {
 }
 
 int qurt_hvx_unlock() {
-  using namespace mace::hexagon;  // NOLINT: for the whole function
   __atomic_sub_fetch(&mailbox->locks, 1, __ATOMIC_RELEASE);
   emulated::Wake(&mailbox->locks);
   return 0;
@@ -130,7 +129,6 @@ int qurt_thread_create(uint32_t *thread,
                        mace::hexagon::QurtThreadAttributes *attributes,
                        void (*function)(void *),
                        void *argument) {
-  using namespace mace::hexagon;  // NOLINT: for the whole function
   if (mailbox->threads >= mailbox->most_threads || attributes->name[0] == 0 ||
       attributes->priority != 100) {
     return -1;
@@ -152,7 +150,6 @@ int qurt_thread_create(uint32_t *thread,
 }
 
 int qurt_thread_join(uint32_t thread, int *status) {
-  using namespace mace::hexagon;  // NOLINT: for the whole function
   uint32_t *word = &alive[thread - 1];
   while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != 0) {
     emulated::WaitForChange(word, 1);
@@ -182,7 +179,6 @@ int qurt_futex_wake(void *word, int) {
 }  // extern "C"
 
 int main(int count, char **words) {
-  using namespace mace::hexagon;  // NOLINT: for the whole function
   if (count != 2) return kWrongArguments;
   const int failed = Serve(words[1]);
   if (failed != 0) return failed;

@@ -16,20 +16,15 @@ from pathlib import Path, PurePosixPath
 from rich.console import Console
 
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.bazel import (
-    Variant,
-    build_program,
-    choose_variant,
-    sanitizer_environment,
-    sanitizer_summary,
-)
-from mace.python.tools.bazel.build import full_label
+from mace.python.tools.bazel import Variant, build_program, choose_variant, full_label
 from mace.python.tools.bazel_run.outcome import (
     BENCHMARK_COLUMNS,
     benchmark_rows,
     test_figures,
 )
 from mace.python.tools.bazel_run.profiler import find_profiler
+from mace.python.tools.command_line.progress import Meter, show_progress
+from mace.python.tools.command_line.results import print_text
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices import (
     SCRATCH,
@@ -48,7 +43,7 @@ from mace.python.tools.devices.together import on_each_device
 from mace.python.tools.errors import MissingToolError, UnsupportedError
 from mace.python.tools.run.dsp_files import DspFiles
 from mace.python.tools.run.options import RunOptions
-from mace.python.tools.terminal import Meter, print_text, show_progress
+from mace.python.tools.sanitizer import sanitizer_environment, sanitizer_summary
 
 _LOG = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ import pytest
 from mace.python.tools.bazel_run.testing import Stand
 from mace.python.tools.devices.adb import AdbDevice
 from mace.python.tools.devices.adb_client import find_adb
-from mace.python.tools.devices.lease import device_lease
+from mace.python.tools.devices.lock import device_lease
 from test.device_farm.farm import Running
 
 _WORK = "/data/local/tmp/mace_run"

@@ -18,13 +18,13 @@ from mace.python.tools.calibrate.command import (
 )
 from mace.python.tools.calibrate.options import CalibrateOptions
 from mace.python.tools.cli.main import main
-from mace.python.tools.codegen import model_places
 from mace.python.tools.config.load import load_deployment
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.convert.quantization import has_calibration
 from mace.python.tools.errors import UsageError
 from mace.python.tools.export.model_file import read_model_file
+from mace.python.tools.export.places import model_places
 from mace.python.tools.run.inputs import InputDataError
 from mace.python.tools.run.testing.project import DEPLOYMENT, MODEL, Project
 

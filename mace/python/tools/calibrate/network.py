@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy.typing as npt
 
-from mace.python.tools.codegen import ModelPlaces
 from mace.python.tools.command_line.options import CommandOptions
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.vocabulary import Abi, DataFormat, Runtime
@@ -23,6 +22,7 @@ from mace.python.tools.devices.host import HostDevice
 from mace.python.tools.errors import CheckFailedError, UsageError
 from mace.python.tools.export import export_model
 from mace.python.tools.export.model_file import ModelFile, as_declared, read_model_file
+from mace.python.tools.export.places import ModelPlaces
 from mace.python.tools.export.storage import Storage
 from mace.python.tools.ir import DataFormat as GraphFormat
 from mace.python.tools.ir import Graph, Value

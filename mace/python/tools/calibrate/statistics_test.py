@@ -15,11 +15,11 @@ import pytest
 
 from mace.python.tools.calibrate.statistics import print_ranges
 from mace.python.tools.cli.main import main
-from mace.python.tools.codegen import model_places
 from mace.python.tools.config.load import load_deployment
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.errors import CheckFailedError
 from mace.python.tools.export.model_file import read_model_file
+from mace.python.tools.export.places import model_places
 from mace.python.tools.quantize.range_file import RangeFileError, read_log
 from mace.python.tools.run.inputs import InputDataError
 from mace.python.tools.run.testing.project import DEPLOYMENT, MODEL, Project

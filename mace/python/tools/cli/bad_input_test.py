@@ -23,8 +23,8 @@ import onnx
 import pytest
 import yaml
 
+from mace.python.tools import download
 from mace.python.tools.cli.main import main
-from mace.python.tools.fetch import download
 
 _EXAMPLE = Path(__file__).parents[3] / "examples" / "digits"
 _TOOL = Path(__file__).parents[4] / "tools" / "converter.py"

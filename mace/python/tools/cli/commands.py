@@ -19,13 +19,15 @@ from typing import TYPE_CHECKING
 from mace.python.installation import PACKAGE
 from mace.python.tools.bazel_command import needs_checkout
 from mace.python.tools.calibrate.options import calibrate_options
-from mace.python.tools.check.options import check_options
 from mace.python.tools.command_line.options import CommandOptions, read_options
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.convert.options import ConvertOptions, convert_options
 from mace.python.tools.errors import MaceError, MissingToolError
-from mace.python.tools.explain.options import explain_options
-from mace.python.tools.inspection.options import inspect_options
+from mace.python.tools.inspection.options import (
+    check_options,
+    explain_options,
+    inspect_options,
+)
 from mace.python.tools.interruption import run_child
 from mace.python.tools.run.options import run_options
 
@@ -137,7 +139,7 @@ def explain(args: argparse.Namespace) -> int:
     """Says where the models' operators run; status 1 when a run fails."""
     options = explain_options(args)
     loaded = _load(args)
-    from mace.python.tools.explain.explain import explain_deployment
+    from mace.python.tools.inspection.explain import explain_deployment
 
     report = explain_deployment(loaded.deployment, options, opened=loaded.opened)
     return 0 if report.passed else 1
@@ -147,7 +149,7 @@ def check(args: argparse.Namespace) -> int:
     """Says what can be converted; status 1 when a model cannot."""
     options = check_options(args)
     loaded = _load(args)
-    from mace.python.tools.check.check import check_deployment
+    from mace.python.tools.inspection.check import check_deployment
 
     passed = check_deployment(loaded.deployment, options, opened=loaded.opened)
     return 0 if passed else 1

@@ -16,8 +16,8 @@ from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.config.vocabulary import Platform, Runtime
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.errors import UnsupportedError
-from mace.python.tools.explain.options import ExplainOptions
 from mace.python.tools.importers.frame.opened import available_importers
+from mace.python.tools.inspection.options import ExplainOptions
 from mace.python.tools.run.options import GpuHint, RunOptions
 
 _Options = Union[ConvertOptions, RunOptions, ExplainOptions]

@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 
 from mace.python.installation import CHECKOUT, VERSION, deployment_keys, typed
 from mace.python.tools.calibrate.options import add_calibrate_flags
-from mace.python.tools.check.options import add_check_flags
 from mace.python.tools.command_line import flags
 from mace.python.tools.command_line.options import (
     DEPLOYMENT,
@@ -23,8 +22,11 @@ from mace.python.tools.command_line.options import (
 from mace.python.tools.config.vocabulary import DEPLOYMENT_SUFFIXES
 from mace.python.tools.convert.options import add_convert_flags
 from mace.python.tools.errors import UsageError
-from mace.python.tools.explain.options import add_explain_flags
-from mace.python.tools.inspection.options import add_inspect_flags
+from mace.python.tools.inspection.options import (
+    add_check_flags,
+    add_explain_flags,
+    add_inspect_flags,
+)
 from mace.python.tools.run.options import add_run_flags
 from mace.python.tools.wording import listed, nearest
 

@@ -23,7 +23,7 @@ from mace.python.tools.config.custom_ops import folders_of
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.keys import Section, keys_of, sections_below
 from mace.python.tools.convert.options import ConvertOptions
-from mace.python.tools.explain.options import ExplainOptions
+from mace.python.tools.inspection.options import ExplainOptions
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.testing.project import Project
 

@@ -45,7 +45,7 @@ def no_runtime(device: Runtime) -> str:
     """What everything says of a device that the library does not have.
 
     The library says it in these words, too (`mace/core/graph/device.cc`);
-    `../explain/no_runtime_test.py` compares.
+    `../inspection/no_runtime_test.py` compares.
     """
     there = [item for item in Runtime if item.in_release and len(item.devices) == 1]
     names = ", ".join(item.value.upper() for item in there)

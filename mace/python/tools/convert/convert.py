@@ -14,16 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mace.python.installation import CHECKOUT
-from mace.python.tools.codegen import (
-    LinkedModel,
-    ModelPlaces,
-    check_names,
-    linked_package,
-    model_places,
-    write_archives,
-    write_binary_code,
-    write_sources,
-)
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.effect import Command, check_effects
 from mace.python.tools.config.limits import check_for_dsp
@@ -38,8 +28,11 @@ from mace.python.tools.convert.source import Source, fetch_each, import_model
 from mace.python.tools.convert.staging import Staging
 from mace.python.tools.errors import MaceError
 from mace.python.tools.export import Exported, export_model
-from mace.python.tools.export.graph_page import graph_page
-from mace.python.tools.export.graph_text import graph_text
+from mace.python.tools.export.archive import write_archives
+from mace.python.tools.export.binary_code import write_binary_code
+from mace.python.tools.export.graph_page import graph_page, graph_text
+from mace.python.tools.export.places import ModelPlaces, linked_package, model_places
+from mace.python.tools.export.sources import LinkedModel, check_names, write_sources
 from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.ir import DataType, Graph
 from mace.python.tools.passes.manager import all_passes

@@ -19,14 +19,15 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from mace.python.tools.atomic import OutputError
-from mace.python.tools.codegen import ModelPlaces, linkable
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.convert import convert
 from mace.python.tools.convert.convert import convert_deployment
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.convert.result import ConvertResult
 from mace.python.tools.errors import MaceError, UnsupportedError
+from mace.python.tools.export import linkable
 from mace.python.tools.export.model_file import read_model_file
+from mace.python.tools.export.places import ModelPlaces
 from mace.python.tools.export.testing import read_model
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,

@@ -13,9 +13,9 @@ from typing import Tuple
 
 from mace.python.installation import command
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.codegen import model_places
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.errors import MaceError
+from mace.python.tools.export.places import model_places
 
 # A file and its name in the archive.
 _Entry = Tuple[str, Path]

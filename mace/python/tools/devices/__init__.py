@@ -27,8 +27,7 @@ from mace.python.tools.devices.discover import (
 )
 from mace.python.tools.devices.emulator import EmulatorDevice
 from mace.python.tools.devices.host import HostDevice
-from mace.python.tools.devices.lease import device_lease
-from mace.python.tools.devices.lock import device_lock
+from mace.python.tools.devices.lock import device_lease, device_lock
 from mace.python.tools.devices.postmortem import trouble_of, write_log
 from mace.python.tools.devices.survey import EMULATOR
 

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from mace.python.tools.devices.device import DeviceError, DeviceStoppedError
+from mace.python.tools.devices.device import Device, DeviceError, DeviceStoppedError
 from mace.python.tools.errors import UsageError
 
 _LOG = logging.getLogger(__name__)
@@ -313,3 +313,19 @@ def _default_wait() -> float:
             "device that is in use"
         )
     return seconds
+
+
+@contextlib.contextmanager
+def device_lease(device: Device) -> Iterator[None]:
+    """Holds the device's lock; after `Device.stop`, cleans up before it is released.
+
+    Raises:
+        DeviceError: it stays in use; says by whom.
+        DeviceStoppedError: `Device.stop` was called.
+    """
+    with device_lock(device.identity, device.stop_event, label=device.address):
+        try:
+            yield
+        except DeviceStoppedError:
+            device.clean_up()
+            raise

@@ -9,8 +9,9 @@ from typing import Dict, List, Mapping
 
 import pytest
 
-from mace.python.tools.doctor.accelerator_phones import TASK, accelerator_phones
 from mace.python.tools.doctor.computer import Computer
+from mace.python.tools.doctor.phones import ACCELERATORS as TASK
+from mace.python.tools.doctor.phones import accelerator_phones
 from mace.python.tools.doctor.testing import computer_with, told
 
 _NDK = "Accelerators: NDK for mace_run: none"

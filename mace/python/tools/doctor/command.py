@@ -93,7 +93,7 @@ def _show_rich(diagnosis: Diagnosis, stream: TextIO) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from mace.python.tools.terminal import make_console
+    from mace.python.tools.command_line.results import make_console
 
     console = make_console(stream, _WIDTH)
     # Narrow terminals wrap words, but lose none.

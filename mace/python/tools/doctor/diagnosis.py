@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import AbstractSet, Any, Dict, List, Tuple
 
-from mace.python.tools.doctor import accelerator_phones, dsp_phones
+from mace.python.tools.doctor import phones
 from mace.python.tools.doctor.computer import Computer
 from mace.python.tools.doctor.probes import Found
 from mace.python.tools.doctor.requirements import Requirement, requirements
@@ -111,10 +111,10 @@ def diagnose(task: str, computer: Computer) -> Diagnosis:
     tasks = read_tasks(computer.root)
     wanted = included(tasks, task)
     pieces = requirements(computer.root)
-    if dsp_phones.TASK in wanted:
-        pieces += dsp_phones.dsp_phones(computer)
-    if accelerator_phones.TASK in wanted:
-        pieces += accelerator_phones.accelerator_phones(computer)
+    if phones.DSP in wanted:
+        pieces += phones.dsp_phones(computer)
+    if phones.ACCELERATORS in wanted:
+        pieces += phones.accelerator_phones(computer)
     with ThreadPoolExecutor(max_workers=8) as executor:
         seen = list(executor.map(lambda item: item.probe(computer), pieces))
     return Diagnosis(

@@ -10,7 +10,8 @@ from typing import Dict, List
 import pytest
 
 from mace.python.tools.doctor.computer import Computer
-from mace.python.tools.doctor.dsp_phones import TASK, dsp_phones
+from mace.python.tools.doctor.phones import DSP as TASK
+from mace.python.tools.doctor.phones import dsp_phones
 from mace.python.tools.doctor.testing import computer_with, told
 
 _GOOD = """dsp-property ro.soc.manufacturer QTI

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Asks the phones that adb lists what they have for a task."""
+"""What the phones that adb lists have for models on their DSP or accelerator."""
 
 from __future__ import annotations
 
@@ -9,10 +9,20 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Callable, List, NamedTuple, Optional, Tuple
 
+from mace.python.tools.accelerator_facts import checks as accelerator_checks
+from mace.python.tools.accelerator_facts import script as accelerator_script
+from mace.python.tools.android_ndk import REMEDY
+from mace.python.tools.doctor import probes
 from mace.python.tools.doctor.computer import Computer
 from mace.python.tools.doctor.probes import Found, Probe
 from mace.python.tools.doctor.requirements import Requirement
-from mace.python.tools.dsp_facts import Check
+from mace.python.tools.dsp_facts import SCRIPT, Check, DspFacts
+
+# Of the doctor.
+DSP = "dsp"
+ACCELERATORS = "accelerators"
+
+_GROUP = "Accelerators"
 
 _LISTED = re.compile(
     r"^(\S+)\s+(device|offline|unauthorized)\b(?:.*\bmodel:(\S+))?", re.M
@@ -93,3 +103,48 @@ def _requirements(
 
 def _known(found: Found) -> Probe:
     return lambda _: found
+
+
+_DSP_QUESTION = Question(
+    DSP, "DSP", SCRIPT, lambda output: DspFacts.of(output).checks, all
+)
+
+
+def dsp_phones(computer: Computer) -> Tuple[Requirement, ...]:
+    """The checks of each phone; none where there is none: this computer emulates it."""
+    return ask_phones(computer, _DSP_QUESTION) or ()
+
+
+def accelerator_phones(computer: Computer) -> Tuple[Requirement, ...]:
+    """An NDK, and the checks of each phone: one accelerator of one phone will do."""
+    variables = computer.variables
+    question = Question(
+        ACCELERATORS,
+        _GROUP,
+        accelerator_script(variables),
+        lambda output: accelerator_checks(output, variables),
+        any,
+    )
+    phones = ask_phones(computer, question)
+    if phones is None:
+        # That adb is missing is said elsewhere.
+        return (_NDK,)
+    return (_NDK, *(phones or (_PHONE,)))
+
+
+_NDK = Requirement(
+    "NDK for mace_run",
+    _GROUP,
+    ">= r21: a program that is linked statically cannot open a vendor's library",
+    (ACCELERATORS,),
+    REMEDY,
+    probes.set_ndk,
+)
+_PHONE = Requirement(
+    "phone",
+    _GROUP,
+    "one that adb devices lists",
+    (ACCELERATORS,),
+    "connect a phone with USB debugging, and allow it on its screen",
+    lambda _: Found(False),
+)

@@ -23,8 +23,8 @@ from mace.python.tools.export.graph_page import (
     GraphPlaces,
     OperatorPlace,
     graph_page,
+    graph_text,
 )
-from mace.python.tools.export.graph_text import graph_text
 from mace.python.tools.export.model_file import read_quantization
 from mace.python.tools.export.packing import (
     pack_n16_fours,

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""An HTML page that draws a model's graph; it loads no other files."""
+"""A model as text, and as an HTML page with its graph, which loads no other files."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from google.protobuf import text_format
 
 from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.export.graph_layout import lay_out
@@ -265,3 +267,13 @@ def _shorten(text: str) -> str:
     if len(text) <= _LONGEST_LINE:
         return text
     return "\u2026" + text[-_LONGEST_LINE + 1 :]
+
+
+def graph_text(model: Any) -> str:
+    """The message `mace.Model` in protobuf's text format."""
+    header = (
+        "# proto-file: mace/proto/mace.proto\n"
+        "# proto-message: mace.Model\n"
+        "# Written for reading; the model itself is the binary file.\n"
+    )
+    return header + text_format.MessageToString(model, as_utf8=True)

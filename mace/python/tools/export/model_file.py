@@ -15,11 +15,11 @@ from google.protobuf.message import DecodeError
 
 from mace.python.installation import command
 from mace.python.tools.catalogue import AttributeKind, default_catalogue
-from mace.python.tools.codegen import ModelPlaces
 from mace.python.tools.config.subgraph import SubgraphConfig
 from mace.python.tools.config.vocabulary import DataFormat
 from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import MaceError
+from mace.python.tools.export.places import ModelPlaces
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.proto import load_proto
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.codegen import ModelPlaces
 from mace.python.tools.export.model_file import ModelFileError, read_model_file
+from mace.python.tools.export.places import ModelPlaces
 from mace.python.tools.run.testing.tiny_model import write_dense_model
 
 

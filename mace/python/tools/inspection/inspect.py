@@ -7,14 +7,17 @@ from __future__ import annotations
 import sys
 from typing import TextIO
 
-from mace.python.tools.check.check import check_model
+from mace.python.tools.command_line.results import make_console, print_text
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.convert.source import fetch_sources
 from mace.python.tools.importers.frame.opened import OpenedModels
+from mace.python.tools.inspection.check import check_model
 from mace.python.tools.inspection.findings import Inspection
 from mace.python.tools.inspection.options import InspectOptions
-from mace.python.tools.inspection.show import inspection_json, inspection_text
-from mace.python.tools.terminal import make_console, print_text
+from mace.python.tools.inspection.show_inspection import (
+    inspection_json,
+    inspection_text,
+)
 
 
 def inspect_deployment(

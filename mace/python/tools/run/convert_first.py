@@ -13,7 +13,6 @@ import logging
 from collections.abc import Iterator
 
 from mace.python.installation import command
-from mace.python.tools.codegen import ModelPlaces, model_places
 from mace.python.tools.command_line.options import CommandOptions
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.export.model_file import (
@@ -21,6 +20,7 @@ from mace.python.tools.export.model_file import (
     ModelFileError,
     read_model_file,
 )
+from mace.python.tools.export.places import ModelPlaces, model_places
 from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.run.stale_conversion import differences
 

@@ -19,6 +19,7 @@ from mace.python.installation import CHECKOUT
 from mace.python.tools.android_ndk import VARIABLE, find_ndk
 from mace.python.tools.atomic import atomic_write, check_writable
 from mace.python.tools.bazel import BuildError
+from mace.python.tools.command_line.results import make_console
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.effect import Command, check_effects
 from mace.python.tools.config.vocabulary import Abi, Runtime
@@ -35,8 +36,7 @@ from mace.python.tools.run.opencl_files import OpenclFiles, uses_gpu
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.program import find_program
 from mace.python.tools.run.python_run import HINT
-from mace.python.tools.terminal import make_console
-from mace.python.tools.validate.log_csv import write_log
+from mace.python.tools.validate.comparison import write_log
 
 _LOG = logging.getLogger(__name__)
 

@@ -14,6 +14,9 @@ from types import MappingProxyType
 
 from rich.console import Console
 
+from mace.python.tools.command_line.fitting import without_source
+from mace.python.tools.command_line.progress import Meter, show_progress
+from mace.python.tools.command_line.results import print_text
 from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import (
     DeviceError,
@@ -39,12 +42,6 @@ from mace.python.tools.run.model_run import (
 from mace.python.tools.run.opencl_files import OpenclFiles, uses_gpu
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.python_run import HINT, may_be_python, run_in_python
-from mace.python.tools.terminal import (
-    Meter,
-    print_text,
-    show_progress,
-    without_source,
-)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.doctor.computer import Computer
 from mace.python.tools.errors import MissingToolError
-from mace.python.tools.explain.explain import explain_deployment
-from mace.python.tools.explain.options import ExplainOptions
+from mace.python.tools.inspection.explain import explain_deployment
+from mace.python.tools.inspection.options import ExplainOptions
 from mace.python.tools.report.results import ModelRun
 from mace.python.tools.run.invocation import RunnerError
 from mace.python.tools.run.options import GpuHint, LayerRange, RunOptions

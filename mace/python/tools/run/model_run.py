@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy.typing as npt
 
-from mace.python.tools.codegen import model_places
 from mace.python.tools.command_line.options import DEFAULT_BUILD_DIR
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.limits import check_for_dsp
@@ -29,6 +28,7 @@ from mace.python.tools.export.model_file import (
     as_declared,
     read_model_file,
 )
+from mace.python.tools.export.places import model_places
 from mace.python.tools.report.results import LayerComparison, ModelRun, Times
 from mace.python.tools.run import checking, samples
 from mace.python.tools.run.bisect import find_first_wrong

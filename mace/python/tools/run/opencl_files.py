@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from mace.python.tools.codegen import write_binary_code
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import ALL_SOCS, Device, DeviceError, DeviceProperties
+from mace.python.tools.export.binary_code import write_binary_code
 from mace.python.tools.run.options import RunOptions
 
 _LOG = logging.getLogger(__name__)

@@ -18,11 +18,11 @@ from mace.python.installation import CHECKOUT, PACKAGE, PACKAGED_PROGRAM
 from mace.python.tools.android_ndk import find_ndk
 from mace.python.tools.atomic import OutputError, atomic_write
 from mace.python.tools.bazel import DspVariant, Variant, build_program, choose_variant
-from mace.python.tools.codegen import bazel_package, linked_package
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.vocabulary import Abi, ModelFormat
 from mace.python.tools.custom_ops import custom_folders, rooms_in
 from mace.python.tools.errors import MissingToolError, UnsupportedError
+from mace.python.tools.export.places import bazel_package, linked_package
 from mace.python.tools.run.options import RunOptions
 
 _LOG = logging.getLogger(__name__)

@@ -4,14 +4,20 @@
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from mace.python.tools.atomic import atomic_write
 from mace.python.tools.config.vocabulary import Arithmetic, MeasuredAs, Runtime
 from mace.python.tools.validate.metrics import Array, Metrics, compute_metrics
+
+# Of log.csv.
+COLUMNS = ("output_name", "similarity", "sqnr", "pixel_accuracy")
 
 # The least cosine similarity that passes, unless the deployment file's
 # validation_threshold says otherwise (DS-08). It is lower for half precision (on the
@@ -267,3 +273,18 @@ def _number(value: float) -> str:
     if math.isnan(value) or math.isinf(value):
         return str(value)
     return f"{value:.3f}" if abs(value) < 1e6 else f"{value:.3e}"
+
+
+def write_log(path: Path, comparisons: Sequence[Comparison]) -> None:
+    """Replaces `log.csv`: the last validation of a model, for spreadsheets (OT-12).
+
+    Numbers have all their digits.
+    """
+    with atomic_write(path, "w") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for item in comparisons:
+            m = item.metrics
+            writer.writerow(
+                (item.name, repr(m.similarity), repr(m.sqnr), repr(m.pixel_accuracy))
+            )

@@ -12,7 +12,7 @@ import pytest
 
 from mace.python.tools.config.vocabulary import Arithmetic, MeasuredAs, Runtime
 from mace.python.tools.validate import Metrics, compare_tensor, similarity_threshold
-from mace.python.tools.validate.log_csv import write_log
+from mace.python.tools.validate.comparison import write_log
 
 
 def test_equal_tensors_pass() -> None:

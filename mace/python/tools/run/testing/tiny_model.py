@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mace.python.tools.codegen import ModelPlaces
 from mace.python.tools.export.model_file import ModelFile, read_model_file
+from mace.python.tools.export.places import ModelPlaces
 from mace.python.tools.proto import load_proto
 
 Array = npt.NDArray[Any]

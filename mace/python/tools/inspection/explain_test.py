@@ -1,0 +1,124 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""From a deployment to what is printed, with the real program."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from mace.python.tools.cli.main import main
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.errors import UnsupportedError
+from mace.python.tools.export.model_file import ModelFileError
+from mace.python.tools.inspection.explain import explain_deployment
+from mace.python.tools.inspection.options import ExplainOptions
+from mace.python.tools.report.results import RunReport
+from mace.python.tools.run.testing.project import Project
+
+
+def _explain(
+    project: Project, deployment: Deployment, **options: Any
+) -> tuple[str, RunReport]:
+    stream = io.StringIO()
+    report = explain_deployment(
+        deployment, ExplainOptions(build_dir=project.build_dir, **options), stream
+    )
+    return stream.getvalue(), report
+
+
+def test_every_operator_has_a_device_and_an_estimate(project: Project) -> None:
+    deployment = project.deployment()
+    project.convert(deployment)
+    text, report = _explain(project, deployment)
+    assert report.passed
+    lines = text.splitlines()
+    assert lines[0] == "m on host, runtime cpu:"
+    assert lines[1].startswith("  2 operators on cpu, estimated ")
+    assert lines[2].startswith("  memory: intermediate tensors ")
+    rows = [line.split() for line in lines[5:]]
+    assert [(row[0], row[1], row[4]) for row in rows] == [
+        ("0", "cpu", "Conv2D"),
+        ("1", "cpu", "Conv2D"),
+    ]
+    assert all(float(row[2]) > 0 and row[3] == "us" for row in rows)
+    assert "measured" not in text
+    # What else `run` prints is not there.
+    assert "capability" not in text
+
+
+def test_a_benchmark_adds_measured_times(project: Project) -> None:
+    deployment = project.deployment()
+    project.convert(deployment)
+    text, _ = _explain(project, deployment, benchmark=True, num_threads=1)
+    lines = text.splitlines()
+    assert "measured" in lines[1]
+    assert "  inputs and outputs are used in place" in lines[2:4], text
+    assert "measured" in lines[5]
+
+
+def test_json_tells_the_same(project: Project) -> None:
+    deployment = project.deployment(names=("m", "n"))
+    project.convert(deployment)
+    text, _ = _explain(project, deployment, format="json", benchmark=True)
+    data = json.loads(text)
+    assert data["library"] == "lib"
+    assert [run["model"] for run in data["runs"]] == ["m", "n"]
+    for run in data["runs"]:
+        for time in ("estimated_us", "measured_us"):
+            assert run[time] == pytest.approx(sum(op[time] for op in run["operators"]))
+        assert (run["device"], run["abi"], run["failure"]) == ("host", "host", "")
+        assert run["copies"] == run["left_out"] == []
+        for index, op in enumerate(run["operators"]):
+            assert (op["index"], op["device"], op["type"]) == (index, "cpu", "Conv2D")
+            assert op["estimated_us"] > 0 and op["measured_us"] > 0
+
+
+@pytest.mark.usefixtures("release_without_gpu")
+def test_a_device_that_is_not_there_is_left_out_and_says_why(project: Project) -> None:
+    deployment = project.deployment(runtime="cpu+gpu")
+    project.convert(deployment)
+    text, report = _explain(project, deployment)
+    assert report.passed
+    assert "  gpu is left out: " in text
+    data = json.loads(_explain(project, deployment, format="json")[0])
+    (left_out,) = data["runs"][0]["left_out"]
+    assert left_out["device"] == "gpu"
+    assert "runtime" in left_out["reason"]
+
+
+def test_a_model_that_is_not_converted(project: Project) -> None:
+    with pytest.raises(ModelFileError, match=r"m\.pb does not exist: convert the"):
+        _explain(project, project.deployment())
+
+
+@pytest.mark.usefixtures("release_without_gpu")
+def test_a_runtime_that_is_not_there_is_refused_as_by_run(project: Project) -> None:
+    deployment = project.deployment(runtime="gpu")
+    messages = []
+    for command in (project.run, lambda d: _explain(project, d)):
+        with pytest.raises(UnsupportedError) as caught:
+            command(deployment)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+    assert "runtime: the library has no GPU runtime; it has: CPU" in messages[0]
+
+
+def test_devices_that_are_not_there(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = project.folder / "d.yml"
+    config.write_text(
+        "library_name: lib\ntarget_abis: host\nmodels:\n  m:\n    platform: onnx\n"
+        f"    model_file_path: {project.folder / 'm.onnx'}\n    runtime: cpu\n"
+        "    subgraphs:\n      - {input_tensors: x, input_shapes: '1,6,5,4', "
+        "output_tensors: y, output_shapes: '1,6,5,8'}\n"
+    )
+    flags = [f"--config={config}", f"--build_dir={project.build_dir}"]
+    assert main(["explain", *flags, "--devices_to_run=elsewhere"]) == 2
+    assert "elsewhere" in capsys.readouterr().err
+    assert main(["explain", *flags, "--device_yml=none.yml"]) == 2
+    assert "--device_yml=none.yml: no such file" in capsys.readouterr().err
