@@ -147,12 +147,12 @@ def bags(index: Tensor, begins: Tensor) -> Results:  # [4, length], [3]
 def spaced(x: Tensor) -> Results:  # [2, length]
     length = x.shape[1]
     return {
-        "between": torch.linspace(0, 1, length) * x,
-        "centres": torch.linspace(0.5, length - 0.5, length) / length,
         "few": torch.linspace(0, length // 2, 5),
+        "two": torch.linspace(length, 1, 2),
         "one": torch.linspace(length, 0, 1),
-        "back": torch.linspace(length - 1, 0, length),
-        "of_value": torch.linspace(0, 2, length // 2, dtype=torch.float32),
+        "back": torch.linspace(length - 1, 0, 6) / length,
+        "centres": torch.linspace(0.5, length - 0.5, 7),
+        "x": x.exp(),
     }
 
 

@@ -102,39 +102,30 @@ def _arange(c: Context) -> None:
 @HANDLERS.register("aten.linspace")
 def _linspace(c: Context) -> None:
     c.dtype()
-    bounds = c.raw("start"), c.raw("end")
-    (steps,) = c.sizes("steps")
-    if any(isinstance(item, Value) for item in (*bounds, steps)):
+    bounds, steps = (c.raw("start"), c.raw("end")), c.integer("steps")
+    check_made(steps)
+    if any(isinstance(bound, Value) for bound in bounds):
         c.give(c.cast(_spaced(c, *bounds, steps), c.type_of_result()))
         return
-    steps = c.integer("steps")
-    check_made(steps)
     numbers = np.linspace(c.number("start"), c.number("end"), steps)
     c.give(c.constant(numbers, c.type_of_result()))
 
 
-def _spaced(c: Context, start: Any, end: Any, steps: Size) -> Value:
+def _spaced(c: Context, start: Any, end: Any, steps: int) -> Value:
     """As PyTorch has them in floats: from both ends to the middle."""
     kind = DataType.FLOAT32
     first, last = (
-        c.cast(item, kind) if isinstance(item, Value) else c.constant(item, kind)
-        for item in (start, end)
+        c.cast(bound, kind) if isinstance(bound, Value) else c.constant(bound, kind)
+        for bound in (start, end)
     )
-
-    def number(size: Size) -> Value:
-        return c.cast(c.lengths.scalar(size), kind)
-
-    rest = c.compute("SUB", steps, 1)
-    step = c.op("Div", c.op("Sub", last, first), number(c.compute("MAX", rest, 1)))
-    places = c.positions(steps)
-    after = c.cast(places, kind)
-    before = c.op("Sub", number(rest), after)
-    middle = c.compute("MAX", c.compute("FLOOR_DIV", steps, 2), 1)
+    rest = max(steps - 1, 1)
+    step = c.op("Div", c.op("Sub", last, first), c.constant(rest, kind))
+    after = np.arange(steps)
     return c.op(
         "Where",
-        c.op("Less", places, c.lengths.scalar(middle)),
-        c.op("Add", first, c.op("Mul", step, after)),
-        c.op("Sub", last, c.op("Mul", step, before)),
+        c.constant(after < max(steps // 2, 1)),
+        c.op("Add", first, c.op("Mul", step, c.constant(after, kind))),
+        c.op("Sub", last, c.op("Mul", step, c.constant(rest - after, kind))),
     )
 
 
