@@ -152,7 +152,7 @@ def spaced(x: Tensor) -> Results:  # [2, length]
         "one": torch.linspace(length, 0, 1),
         "back": torch.linspace(length - 1, 0, 6) / length,
         "centres": torch.linspace(0.5, length - 0.5, 7),
-        "x": x.exp(),
+        "one_window": F.avg_pool1d(x, 6, 12).squeeze(1),
     }
 
 
@@ -230,6 +230,8 @@ def images(x: Tensor, y: Tensor) -> Results:  # [1, 4, height, width] of any two
         "unshuffled": F.pixel_unshuffle(x, 2),
         "shuffled": F.pixel_shuffle(x, 2),
         "groups": F.channel_shuffle(x, 2),
+        "fourier": torch.view_as_real(torch.fft.fft(x, dim=1)),
+        "fourier_of_two": torch.view_as_real(torch.fft.fftn(x, dim=(1, 3))),
     }
 
 

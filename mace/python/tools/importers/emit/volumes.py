@@ -54,14 +54,6 @@ def sizes_of(x: Value) -> tuple[int, int, int, int]:
     return sizes[0], sizes[1], sizes[2], sizes[3]
 
 
-def channels_of(x: Value) -> int:
-    """Channels of a volume, whose other dimensions may be open."""
-    channels = _shape(x)[4]
-    if not isinstance(channels, int):
-        raise UnsupportedNodeError(f"the channels of {x.name} are not known")
-    return channels
-
-
 def _shape(x: Value) -> tuple[Dim, ...]:
     if x.shape is None or len(x.shape) != 5:
         raise UnsupportedNodeError(f"{x.name} is no volume of known dimensions")
@@ -94,7 +86,8 @@ def convolved(
         )
     x = _padded(make, x, along.before, along.after)
     starts = [k * along.dilation for k in range(along.kernel)]
-    slices = _joined(make, x, starts, max(starts), along.stride, groups)
+    channels = _channels(x, filters, along, groups)
+    slices = _joined(make, x, starts, max(starts), along.stride, channels, groups)
     images = images_of(make, slices)
     attrs = {
         "strides": [down.stride, across.stride],
@@ -141,7 +134,8 @@ def convolved_back(
     missing = max(max(starts) + more - first, 0)
     x = _padded(make, x, first, missing)
     last = first + missing - more
-    volumes = _joined(make, x, starts, last, 1, groups)
+    channels = _channels(x, filters, along, groups)
+    volumes = _joined(make, x, starts, last, 1, channels, groups)
     images = images_of(make, volumes)
     attrs = {
         "strides": [down.stride, across.stride],
@@ -216,16 +210,30 @@ def _padded(make: Make, x: Value, before: int, after: int) -> Value:
     return make("Pad", [x], {"pads": pads})
 
 
+def _channels(x: Value, filters: Value, along: Axis, groups: int) -> int:
+    """Channels of a volume that fit a filter of `image_filter`."""
+    own = _shape(x)[4]
+    shape = filters.shape
+    assert shape is not None and isinstance(shape[3], int)
+    channels = own if isinstance(own, int) else shape[3] // along.kernel * groups
+    if channels % groups:
+        raise UnsupportedNodeError(f"{channels} channels in {groups} groups")
+    return channels
+
+
 def _joined(
-    make: Make, x: Value, starts: Sequence[int], last: int, stride: int, groups: int
+    make: Make,
+    x: Value,
+    starts: Sequence[int],
+    last: int,
+    stride: int,
+    channels: int,
+    groups: int,
 ) -> Value:
     """[N, slices, H, W, len(starts) * C]: for each start, every stride-th slice from
     there on, as many as there are behind `last` from its start; the channels of each
     group are together.
     """
-    channels = channels_of(x)
-    if channels % groups:
-        raise UnsupportedNodeError(f"{channels} channels in {groups} groups")
     slices = []
     for start in starts:
         end = start - last if start < last else END

@@ -26,6 +26,7 @@ from mace.python.tools.importers.standard.operators import Operators, Size
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import Shape
 
 STATIC_HINT = "give fixed input_shapes"
 
@@ -104,6 +105,8 @@ class Context(Operators):
         contiguous: names of arguments whose elements have no gaps in memory.
         read: the tensors of the program that somebody reads.
         expressions: how numbers are computed that are no integers or come from such.
+        stated: the lengths that the program states of outputs; None where it says
+            nothing.
     """
 
     def __init__(
@@ -116,6 +119,7 @@ class Context(Operators):
         contiguous: Set[str] = frozenset(),
         read: Set[str] = frozenset(),
         expressions: Expressions | None = None,
+        stated: Sequence[Shape | None] = (),
     ) -> None:
         super().__init__(builder, label, STATIC_HINT)
         self.node = node
@@ -124,6 +128,7 @@ class Context(Operators):
         self.contiguous = contiguous
         self.read = read
         self.expressions = {} if expressions is None else expressions
+        self.stated = tuple(stated)
         self.results: list[Any] = []
         self._arguments = dict(arguments)
         self._read: set[str] = set()

@@ -311,6 +311,7 @@ class _Import:
             contiguous,
             self._read,
             self._expressions,
+            [self._stated(name) for name in node.outputs],
         )
         with self._builder.results_of(
             lambda: [self._program_type(name) for name in node.outputs]
@@ -346,6 +347,10 @@ class _Import:
         if meta is None or len(sizes) != len(meta.sizes) or meta.offset != 0:
             return False
         return meta.strides == contiguous(sizes)
+
+    def _stated(self, name: str | None) -> Shape | None:
+        meta = None if name is None else self._flat.tensors.get(name)
+        return None if meta is None else meta.sizes
 
     def _program_type(self, name: str | None) -> DataType | None:
         meta = None if name is None else self._flat.tensors.get(name)

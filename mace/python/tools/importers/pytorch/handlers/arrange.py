@@ -179,7 +179,13 @@ def _squeeze(c: Context) -> None:
     shape = c.shape(x)
     given = range(len(shape))
     axes = c.axes("dim", len(shape)) if c.has("dim") else list(given)
-    c.give(c.squeeze(x, *(axis for axis in axes if shape and shape[axis] == 1)))
+    ones = [axis for axis in axes if shape and shape[axis] == 1]
+    # Of open lengths, the program may know that they are 1.
+    unknown = [axis for axis in axes if shape and not isinstance(shape[axis], int)]
+    stated = c.stated[0]
+    if stated is not None and len(shape) - len(ones) - len(unknown) == len(stated):
+        ones += unknown
+    c.give(c.squeeze(x, *ones))
 
 
 @HANDLERS.register("aten.expand", "aten.broadcast_to")

@@ -51,9 +51,8 @@ def _dft(node: Node) -> None:
     perm = [i for i in range(len(shape) - 1) if i != axis] + [axis, len(shape) - 1]
     outer = [dim if isinstance(dim, int) else -1 for dim in (shape[i] for i in perm)]
     if outer[:-2].count(-1) > 1:
-        raise UnsupportedNodeError(
-            f"the shape of {x.name} is not known before the run", STATIC_HINT
-        )
+        _open_dft(node, axis, inverse, onesided)
+        return
     moved = node.make("Transpose", [x], {"perm": perm})
     half = length // 2 + 1
     is_whole = count == (half if inverse and onesided else length)

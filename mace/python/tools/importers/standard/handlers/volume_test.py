@@ -80,6 +80,22 @@ def test_conv_transpose(
     _check(tmp_path, normal(2, 4, 4, 5, 5), node, w=w, b=b)
 
 
+@pytest.mark.parametrize("groups", [1, 2])
+def test_channels_that_only_the_filter_tells(groups: int, tmp_path: Path) -> None:
+    """The file leaves all dimensions open, that of the channels, too."""
+    node = onnx.helper.make_node("Conv", ["x", "w"], ["y"], group=groups)
+    x = {"x": normal(2, 4, 5, 4, 6)}
+    model = make_model([node], x, ["y"], {"w": normal(4, 4 // groups, 3, 3, 2)})
+    for axis, dim in enumerate(model.graph.input[0].type.tensor_type.shape.dim):
+        dim.dim_param = f"d{axis}"
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    request = request_for(path, x, ["y"])
+    inputs = (replace(request.inputs[0], shape=()),)
+    graph = import_model(replace(request, inputs=inputs))
+    assert_same([run_graph(graph, x)["y"]], run_onnxruntime(model, x))
+
+
 def test_a_filter_of_depth_1(tmp_path: Path) -> None:
     node = onnx.helper.make_node("Conv", ["x", "w"], ["y"], group=2)
     _check(tmp_path, normal(1, 4, 5, 4, 4), node, w=normal(2, 2, 1, 3, 3))
