@@ -24,7 +24,7 @@ int TogetherLog2(ConstantLayout layout) {
 PackedFilter::PackedFilter(ConstantLayout layout,
                            const Shape &shape,
                            int64_t groups)
-    : outputs_(shape[0]),
+    : outputs_(shape[0] / groups * groups),
       groups_(groups),
       columns_(outputs_ / groups),
       blocks_(DivideUp(columns_, kPackedBlock)),

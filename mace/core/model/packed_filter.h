@@ -39,6 +39,7 @@ class PackedFilter {
   explicit PackedFilter(const Tensor &filter)
       : PackedFilter(filter.layout, filter.shape, filter.groups) {}
 
+  // Of whole groups: 0 if there are more groups than outputs.
   int64_t outputs() const { return outputs_; }
   int64_t depth() const { return depth_; }  // weights of an output
   // With padding, and with the scales and offsets of CL_PACKED_O16_SCALED,

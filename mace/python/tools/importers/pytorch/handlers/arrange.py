@@ -182,7 +182,7 @@ def _squeeze(c: Context) -> None:
     ones = [axis for axis in axes if shape and shape[axis] == 1]
     # Of open lengths, the program may know that they are 1.
     unknown = [axis for axis in axes if shape and not isinstance(shape[axis], int)]
-    stated = c.stated[0]
+    stated = c.stated[0] if c.stated else None
     if stated is not None and len(shape) - len(ones) - len(unknown) == len(stated):
         ones += unknown
     c.give(c.squeeze(x, *ones))
