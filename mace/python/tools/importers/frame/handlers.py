@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import pkgutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from mace.python.tools.custom_ops import (
@@ -22,9 +21,9 @@ H = TypeVar("H", bound=Callable[..., None])
 
 
 class HandlerTable(Generic[H]):
-    """Handlers by framework operator type, registered with a decorator. The modules of
-    `package` are imported when the first handler is needed, so that a new file is
-    enough to add handlers; so are those of users' own folders for a `framework`, by
+    """Handlers by framework operator type, registered with a decorator. A new file in
+    `package` is enough to add handlers: those that name a type are imported when its
+    handler is asked for. So are those of users' own folders for a `framework`, by
     default the one in whose folder the package is.
     """
 
@@ -32,7 +31,8 @@ class HandlerTable(Generic[H]):
         self._package = package
         self._framework = framework or package.split(".")[-2]
         self._handlers: dict[str, H] = {}
-        self._loaded = False
+        # Of the modules that are not imported yet, by name; None: nobody has looked.
+        self._sources: dict[str, str] | None = None
         self._custom: dict[str, H] = {}
         self._custom_loaded = False
         call_on_change(self._forget_custom)
@@ -59,21 +59,24 @@ class HandlerTable(Generic[H]):
 
     def find(self, op_type: str) -> H | None:
         """The handler for a type, None if there is none."""
-        self._load()
+        if op_type not in self._handlers:
+            # Names may also be put together: then all are imported.
+            self._import(lambda source: f'"{op_type}"' in source)
+        if op_type not in self._handlers:
+            self._load_own()
+        self._load_custom()
         return self._handlers.get(op_type) or self._custom.get(op_type)
 
     def types(self) -> list[str]:
         """The types that have a handler, sorted: for docs and hints."""
-        self._load()
+        self._load_own()
+        self._load_custom()
         return sorted([*self._handlers, *self._custom])
 
-    def _load(self) -> None:
-        self._load_own()
-        if not self._custom_loaded:
-            self._custom_loaded = True
-            self._load_custom()
-
     def _load_custom(self) -> None:
+        if self._custom_loaded:
+            return
+        self._custom_loaded = True
         for name, path in handler_modules(self._framework):
             module = import_custom(name, path).__name__
             if all(_module(item) != module for item in self._custom.values()):
@@ -87,13 +90,22 @@ class HandlerTable(Generic[H]):
         self._custom_loaded = False
 
     def _load_own(self) -> None:
-        if self._loaded:
-            return
-        self._loaded = True
-        folder = importlib.import_module(self._package).__path__
-        for module in pkgutil.iter_modules(folder):
-            if not module.name.endswith("_test"):
-                importlib.import_module(f"{self._package}.{module.name}")
+        self._import(lambda source: True)
+
+    def _import(self, wanted: Callable[[str], bool]) -> None:
+        """Imports the modules with such a source."""
+        if self._sources is None:
+            folders = importlib.import_module(self._package).__path__
+            self._sources = {
+                path.stem: path.read_text(encoding="utf-8")
+                for folder in folders
+                for path in sorted(Path(folder).glob("*.py"))
+                if not path.stem.endswith(("_test", "__init__"))
+            }
+        for name in [n for n, source in self._sources.items() if wanted(source)]:
+            # A module that asks for others while it is imported finds itself gone.
+            if self._sources.pop(name, None) is not None:
+                importlib.import_module(f"{self._package}.{name}")
 
 
 def _module(handler: object) -> str:
