@@ -262,7 +262,10 @@ std::string JsonReport(const Options &options,
       {"memory", MemoryJson(m)},
       {"placement", PlacementJson(runner.Placement())},
   };
-  if (options.benchmark) report["benchmark"] = BenchmarkJson(m);
+  // A run that failed has nothing to tell.
+  if (options.benchmark && !m.warmup_ms.empty()) {
+    report["benchmark"] = BenchmarkJson(m);
+  }
   if (options.measure_peak) {
     report["peak"] = {{"threads", m.peak.threads},
                       {"gflops", m.peak.gflops},

@@ -10,6 +10,7 @@ from pathlib import Path
 _DOCS = Path(__file__).resolve().parents[2] / "docs"
 # Pictures there are made, and shown, when the pages are built.
 _GENERATED = _DOCS / "generated"
+_STATIC = _DOCS / "_static"
 _LARGEST = 150_000
 _PICTURE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 
@@ -23,7 +24,12 @@ def _shown() -> set[Path]:
 
 
 def test_pictures_are_small_and_shown() -> None:
-    pictures = {p for p in _DOCS.rglob("*.png") if _GENERATED not in p.parents}
+    pictures = {
+        path
+        for kind in ("*.png", "*.svg")
+        for path in _DOCS.rglob(kind)
+        if _GENERATED not in path.parents and _STATIC not in path.parents
+    }
     assert pictures == _shown()
     sizes = {path.name: path.stat().st_size for path in pictures}
     assert all(size <= _LARGEST for size in sizes.values()), sizes

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 
@@ -34,6 +35,32 @@ def test_the_engine_takes_no_more_than_it_tells(project: Project) -> None:
     assert refused.returncode not in (0, -6)
     text = f"no memory for the intermediate tensors of model 'm' ({told[2]} bytes, over"
     assert text in refused.stderr and len(refused.stderr.splitlines()) == 1
+
+
+def test_a_run_that_fails_has_no_figures(project: Project) -> None:
+    """Nothing was measured: the report has the error and no benchmark."""
+    project.convert(project.deployment())
+    model = project.build_dir / "lib/model/m"
+    report = project.folder / "report.json"
+    done = subprocess.run(
+        [
+            project.build_dir / "bin/host/mace_run",
+            f"--model_file={model}.pb",
+            f"--model_data_file={model}.data",
+            "--input_node=x",
+            "--input_shape=1,6,5,3",
+            "--output_node=y",
+            "--output_shape=1,6,5,8",
+            "--benchmark",
+            f"--report_json={report}",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "has the shape [1, 6, 5, 3]" in done.stderr
+    assert "benchmark" not in json.loads(report.read_text(encoding="utf-8"))
 
 
 def test_convert_tells_it(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.importers.frame.budget import one_budget
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
@@ -118,13 +119,18 @@ def _interpreter(data: bytes, preserve: bool = False) -> Any:
 
 def import_file(path: Path) -> Graph:
     """The graph of a file, with all its inputs and outputs."""
-    return import_network(read_network(path), path)
+    return import_model(_request(read_network(path), path))
 
 
 def import_network(network: Network, path: Path) -> Graph:
-    """The graph of what a file holds, likewise."""
+    """The graph of what a file would hold, likewise."""
+    with one_budget():
+        return FRAMEWORK.build(_request(network, path), network)
+
+
+def _request(network: Network, path: Path) -> ImportRequest:
     tensors = network.tensors
-    request = ImportRequest(
+    return ImportRequest(
         "m",
         path,
         tuple(
@@ -133,7 +139,6 @@ def import_network(network: Network, path: Path) -> Graph:
         ),
         tuple(OutputSpec(tensors[i].name, DataFormat.NONE) for i in network.outputs),
     )
-    return FRAMEWORK.build(request, network)
 
 
 def run_file(data: bytes, arrays: Sequence[Array], path: Path) -> list[Array]:
