@@ -20,11 +20,20 @@ readonly abis="$*"
 readonly python=${MACE_VENV:-.venv}/bin/python
 
 # The operators of the sources for some devices ("CPU|GPU"), as the names of their
-# registrations.
+# registrations. Those whose declaration says what they compute have no code of their own.
 registrations_in_sources() {
-  grep -rhoE --include='*.cc' --exclude='*_test.cc' --exclude-dir=testing \
-    "^MACE_REGISTER_OP\(\w+, ($1)" mace/ops |
-    sed -E 's/.*\((\w+), (\w+)/mace_registration_\1_\2/' | sort -u
+  local name device
+  {
+    grep -rhoE --include='*.cc' --exclude='*_test.cc' --exclude-dir=testing \
+      "^MACE_REGISTER_OP\(\w+, ($1)" mace/ops |
+      sed -E 's/.*\((\w+), (\w+)/mace_registration_\1_\2/'
+    grep -l '^computes:' mace/ops/*/*.op.yaml | xargs sed -nE 's/^op: (\w+)$/\1/p' |
+      while read -r name; do
+        for device in ${1//|/ }; do
+          echo "mace_registration_${name}_$device"
+        done
+      done
+  } | sort -u
 }
 
 registrations_in_archive() {
