@@ -26,21 +26,12 @@ _ROOMS: dict[str, tuple[str, ...]] = {
     "core/memory": ("core/base",),
     "core/graph": _CORE[:3],
     "core/engine": _CORE[:4],
-    "capability": _CORE,
     "kernels": ("core/base",),
     # Reads the declarations when headers are generated from them.
     "ops": ("core/base", "core/model", "kernels", "python"),
     "runtimes": (*_CORE[:4], "kernels", "ops", "python"),
     # What users link, and models that are linked into mace_run.
-    "tools": (
-        *_CORE,
-        "capability",
-        "kernels",
-        "ops",
-        "python",
-        "runtimes",
-        "embedding",
-    ),
+    "tools": (*_CORE, "kernels", "ops", "python", "runtimes", "embedding"),
 }
 
 

@@ -5,14 +5,28 @@
 #define MACE_CORE_GRAPH_ENGINE_OPTIONS_H_
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "mace/core/graph/device_settings.h"
 #include "mace/public/mace.h"
+#include "mace/public/mace_c.h"
 
 namespace mace {
+
+struct AcceleratorOptions;
+
+// For the DSP's runtime.
+struct HexagonOptions {
+  // Only in a process for unsigned code.
+  bool unsigned_pd = false;
+  // Whether the following have been set.
+  bool has_power = false;
+  int corner = HEXAGON_NN_CORNER_RELEASE;
+  bool may_lower = false;
+  int latency_us = 0;
+};
 
 // The settings of a MaceEngineConfig.
 struct EngineOptions {
@@ -35,9 +49,20 @@ struct EngineOptions {
   bool check_weights = false;
   // In bytes; 0: none.
   size_t memory_limit = 0;
-  // Of single devices, for their runtimes.
-  DeviceSettings device_settings;
+  // For the OpenCL runtime, which reads them with ReadOpenclOptions of
+  // mace/runtimes/opencl_options. Null: no context was set.
+  std::shared_ptr<GPUContext> gpu_context;
+  GPUPerfHint gpu_perf_hint = PERF_DEFAULT;
+  GPUPriorityHint gpu_priority_hint = PRIORITY_DEFAULT;
+  HexagonOptions hexagon;
+  // For accelerators, see mace/runtimes/delegate. Null: the defaults.
+  std::shared_ptr<const AcceleratorOptions> accelerator;
 };
+
+// The context of an application in C. Defined by mace/runtimes/opencl_options,
+// and null in a library without it.
+__attribute__((weak, visibility("hidden"))) std::shared_ptr<GPUContext>
+MakeGpuContext(const mace_gpu &gpu);
 
 }  // namespace mace
 

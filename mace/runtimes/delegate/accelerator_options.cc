@@ -3,6 +3,7 @@
 
 #include "mace/runtimes/delegate/accelerator_options.h"
 
+#include <memory>
 #include <utility>
 
 #include "mace/core/base/status.h"
@@ -83,20 +84,22 @@ MaceStatus Configure(MaceEngineConfig *config,
   MaceEngineConfig::Impl *impl = MaceEngineConfigAccess::ImplOf(config);
   if (impl == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
   try {
-    DeviceSettings &settings = impl->options.device_settings;
-    auto changed = settings.Get<AcceleratorOptions>();
+    auto &current = impl->options.accelerator;
+    auto changed = current == nullptr
+                       ? std::make_shared<AcceleratorOptions>()
+                       : std::make_shared<AcceleratorOptions>(*current);
     switch (setting.kind) {
       case AcceleratorSetting::CACHE:
-        MACE_RETURN_IF_ERROR(SetCache(setting, &changed));
+        MACE_RETURN_IF_ERROR(SetCache(setting, changed.get()));
         break;
       case AcceleratorSetting::APU_HINTS:
-        MACE_RETURN_IF_ERROR(SetHints(setting, &changed.delegate));
+        MACE_RETURN_IF_ERROR(SetHints(setting, &changed->delegate));
         break;
       case AcceleratorSetting::QNN_PERFORMANCE:
-        MACE_RETURN_IF_ERROR(SetPerformance(setting, &changed.delegate));
+        MACE_RETURN_IF_ERROR(SetPerformance(setting, &changed->delegate));
         break;
     }
-    settings.Set(std::move(changed));
+    current = std::move(changed);
     return MaceStatus();
   } catch (...) {
     return CurrentExceptionStatus();

@@ -13,10 +13,7 @@
 
 namespace mace {
 
-// For accelerators: DeviceSettings has it.
 struct AcceleratorOptions {
-  static constexpr const char *kName = "accelerators";
-
   DelegateOptions delegate;
   AcceleratorCachePolicy cache_policy = ACCELERATOR_CACHE_NONE;
   std::string binary_file;

@@ -32,7 +32,9 @@ std::string ProblemWithTensors(const DelegateSegment &segment) {
 
 Result<std::unique_ptr<Device>> DelegateDevice::Create(
     DeviceType type, DelegateFactory factory, const EngineOptions &options) {
-  const auto asked = options.device_settings.Get<AcceleratorOptions>();
+  const AcceleratorOptions asked = options.accelerator == nullptr
+                                       ? AcceleratorOptions()
+                                       : *options.accelerator;
   std::unique_ptr<DelegateDevice> device(new DelegateDevice());
   device->type_ = type;
   device->check_numerics_ = options.check_numerics;

@@ -12,12 +12,12 @@
 #include <mutex>
 #include <string>
 
+#include "mace/core/graph/engine_options.h"
 #include "mace/kernels/hexagon/fastrpc/interface.h"
 #include "mace/runtimes/hexagon/fastrpc_api.h"
 #include "mace/runtimes/hexagon/hexagon_settings.h"
 #include "mace/runtimes/hexagon/transport.h"
 #include "mace/runtimes/hexagon/watched_calls.h"
-#include "mace/runtimes/settings/hexagon_settings.h"
 
 namespace mace {
 

@@ -27,7 +27,7 @@ constexpr double kCallNanos = 100000;
 Result<std::unique_ptr<Device>> HexagonDevice::Create(
     const EngineOptions &options) {
   std::unique_ptr<HexagonDevice> device(new HexagonDevice());
-  device->options_ = options.device_settings.Get<HexagonOptions>();
+  device->options_ = options.hexagon;
   device->pool_ = ThreadPool::CreateUnbound(1);
   if (device->pool_ == nullptr) {
     return OutOfResources("no memory for the DSP runtime");

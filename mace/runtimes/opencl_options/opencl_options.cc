@@ -12,7 +12,6 @@
 #include "mace/core/base/logging.h"
 #include "mace/core/base/status.h"
 #include "mace/runtimes/opencl_options/file_storage.h"
-#include "mace/runtimes/settings/gpu_settings.h"
 
 namespace mace {
 
@@ -148,8 +147,7 @@ std::shared_ptr<GPUContext> MakeGpuContext(const mace_gpu &gpu) {
 
 OpenclOptions ReadOpenclOptions(const EngineOptions &options) {
   OpenclOptions result;
-  const GpuSettings gpu = options.device_settings.Get<GpuSettings>();
-  result.context = gpu.context;
+  result.context = options.gpu_context;
   if (result.context != nullptr) {
     OpenclContextAccess::Read(*result.context, &result);
   }
@@ -182,8 +180,8 @@ OpenclOptions ReadOpenclOptions(const EngineOptions &options) {
         InFolder(result.storage_path, kTunedParameterName);
   }
   result.out_of_range_check = options.check_numerics;
-  result.perf_hint = gpu.perf_hint;
-  result.priority_hint = gpu.priority_hint;
+  result.perf_hint = options.gpu_perf_hint;
+  result.priority_hint = options.gpu_priority_hint;
   result.profiling = CountFromEnvironment("MACE_OPENCL_PROFILING", 1) == 1;
   result.replay = CountFromEnvironment("MACE_OPENCL_COMMAND_BUFFERS", 1);
   result.tuning = CountFromEnvironment("MACE_TUNING", 1) == 1;

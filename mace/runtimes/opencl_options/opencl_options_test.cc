@@ -13,7 +13,6 @@
 #include "mace/core/base/logging.h"
 #include "mace/core/graph/engine_config.h"
 #include "mace/runtimes/opencl_options/file_storage.h"
-#include "mace/runtimes/settings/gpu_settings.h"
 
 namespace mace {
 namespace {
@@ -91,10 +90,8 @@ TEST_F(OpenclOptionsTest, TestsKernelsIfThereIsStorage) {
   EXPECT_FALSE(Read().self_test);
   EXPECT_EQ(OpenSelfTests(Read()), nullptr);
   const auto with = [](const std::shared_ptr<GPUContext> &context) {
-    GpuSettings settings;
-    settings.context = context;
     EngineOptions options;
-    options.device_settings.Set(settings);
+    options.gpu_context = context;
     return ReadOpenclOptions(options);
   };
   const OpenclOptions stored =
@@ -228,8 +225,7 @@ TEST_F(OpenclOptionsTest, WrongArgumentsAreToldWhenTheContextIsSet) {
     EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
     EXPECT_NE(status.information().find(wrong.told), std::string::npos)
         << status.information();
-    EXPECT_EQ(config.impl()->options.device_settings.Get<GpuSettings>().context,
-              nullptr);
+    EXPECT_EQ(config.impl()->options.gpu_context, nullptr);
   }
   GPUContextBuilder empty;
   EXPECT_EQ(Read(&empty.SetOpenCLBinary(nullptr, 0)).binary, Bytes());

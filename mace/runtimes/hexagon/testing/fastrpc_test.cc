@@ -500,20 +500,18 @@ TEST(HexagonSettingsTest, WrongPowerIsRefused) {
   EXPECT_EQ(config.SetHexagonToUnsignedPD(), MaceStatus::MACE_SUCCESS);
   EXPECT_EQ(config.SetHexagonPower(HEXAGON_NN_CORNER_SVS, true, 0),
             MaceStatus::MACE_SUCCESS);
-  const auto options = [&config] {
-    return config.impl()->options.device_settings.Get<HexagonOptions>();
-  };
-  EXPECT_TRUE(options().unsigned_pd);
-  EXPECT_TRUE(options().has_power);
-  EXPECT_TRUE(options().may_lower);
-  EXPECT_EQ(options().corner, HEXAGON_NN_CORNER_SVS);
+  const HexagonOptions &options = config.impl()->options.hexagon;
+  EXPECT_TRUE(options.unsigned_pd);
+  EXPECT_TRUE(options.has_power);
+  EXPECT_TRUE(options.may_lower);
+  EXPECT_EQ(options.corner, HEXAGON_NN_CORNER_SVS);
   for (const MaceStatus &status :
        {config.SetHexagonPower(static_cast<HexagonNNCornerType>(8), true, 0),
         config.SetHexagonPower(HEXAGON_NN_CORNER_SVS, true, -1)}) {
     EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
     EXPECT_THAT(status.information(), HasSubstr("HexagonNNCornerType"));
   }
-  EXPECT_TRUE(options().may_lower);
+  EXPECT_TRUE(options.may_lower);
 }
 
 TEST(HexagonSettingsTest, AreTheSameInC) {
@@ -521,8 +519,7 @@ TEST(HexagonSettingsTest, AreTheSameInC) {
   EXPECT_EQ(mace_config_set_hexagon_to_unsigned_pd(&config), MACE_OK);
   EXPECT_EQ(mace_config_set_hexagon_power(&config, MACE_CORNER_TURBO, 1, 70),
             MACE_OK);
-  const auto options =
-      config.config.impl()->options.device_settings.Get<HexagonOptions>();
+  const HexagonOptions &options = config.config.impl()->options.hexagon;
   EXPECT_TRUE(options.unsigned_pd);
   EXPECT_TRUE(options.may_lower);
   EXPECT_EQ(options.corner, HEXAGON_NN_CORNER_TURBO);
