@@ -32,7 +32,6 @@ _TARGET = "//mace/tools:mace_run"
 
 # The sources of the program; other folders do not change it.
 _SOURCE_FOLDERS = (
-    "capability",
     "core",
     "embedding",
     "kernels",
