@@ -79,6 +79,7 @@ _SINCE_21 = {
     "lround",
     "lroundf",
     "madvise",
+    "memchr",
     "memcmp",
     "memcpy",
     "memmove",
@@ -139,7 +140,9 @@ _GLIBC_SPELLINGS = {
 }
 _RUNTIME = re.compile(
     r"^(_Z|__cxa_|_Unwind_|__aarch64_|__aeabi_|__gnu_|__gxx_|__stack_chk_|"
-    r"__emutls_|__dso_handle|_GLOBAL_OFFSET_TABLE_|__s?u?(div|mod)|__sync_)"
+    r"__emutls_|__dso_handle|_GLOBAL_OFFSET_TABLE_|__s?u?(div|mod)|__sync_|"
+    # Between double and the long double of 128 bits.
+    r"__extenddftf2|__trunctfdf2)"
 )
 
 
