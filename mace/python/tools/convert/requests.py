@@ -185,7 +185,9 @@ def check_output_shapes(model: ModelConfig, graph: Graph) -> None:
     for info, value in zip(model.whole.outputs, graph.outputs):
         shape = users_shape(info, graph, value)
         if shape is not None and 0 in shape:
-            problems.append(f"models.{model.name}: {holds_nothing(info.name)}")
+            problems.append(
+                f"models.{model.name}: {holds_nothing('output', info.name)}"
+            )
         if shape is None or 0 in shape or not info.shape:
             continue
         declared = from_ints(info.shape)
@@ -209,11 +211,11 @@ def check_output_shapes(model: ModelConfig, graph: Graph) -> None:
         raise ImportModelError("\n".join(problems))
 
 
-def holds_nothing(output: str) -> str:
-    """Why an output is refused."""
+def holds_nothing(side: str, *names: str) -> str:
+    """Why inputs or outputs, as `side` says, are refused."""
     return (
-        f"the output {output} has a dimension of length 0, so that it holds nothing; "
-        "export the model with another length, or one that each run decides"
+        f"the {side} {', '.join(names)} has a dimension of length 0, so that it holds "
+        "nothing; export the model with another length, or one that each run decides"
     )
 
 

@@ -17,6 +17,7 @@ from mace.python.tools.config.problems import Place
 from mace.python.tools.config.values import shape_text
 from mace.python.tools.config.vocabulary import border_type
 from mace.python.tools.config.yaml_source import Items, Table
+from mace.python.tools.convert.requests import holds_nothing
 from mace.python.tools.convert.source import fetch_sources
 from mace.python.tools.errors import UsageError
 from mace.python.tools.importers.frame.description import (
@@ -205,11 +206,7 @@ class _Part:
             return
         empty = [tensor.name for tensor in tensors if 0 in (tensor.shape or ())]
         if empty:
-            raise UsageError(
-                f"{self.name}: the {side} {', '.join(empty)} has a dimension of length "
-                "0, so that it holds nothing; export the model with another length, or "
-                "one that each run decides"
-            )
+            raise UsageError(f"{self.name}: {holds_nothing(side, *empty)}")
         unknown = [tensor.name for tensor in tensors if tensor.shape is None]
         if unknown and side == "input":
             raise UsageError(

@@ -51,7 +51,7 @@ def _with_outputs(model: ModelConfig, opened: OpenedModels) -> ModelConfig:
     for value, name in zip(graph.outputs, model.whole.output_tensors):
         if 0 in (value.shape or ()):
             location = model.model_file_path.location
-            raise UsageError(f"{location}: {holds_nothing(name)}")
+            raise UsageError(f"{location}: {holds_nothing('output', name)}")
     framework = source.opened.describe().image_order
     orders = [
         order if len(value.shape or ()) == 4 else UsersFormat.NONE

@@ -10,11 +10,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mace.python.tools.importers.emit.lengths import Length, Lengths
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.op_rules import Make
+from mace.python.tools.ir.op_rules.volumes import Product, reshaped
 from mace.python.tools.ir.shapes import END, Shape, static
 
 # The dimensions of an ellipsis, the last one first: no letters.
@@ -239,10 +239,9 @@ class _Group:
         known = [size for size in sizes if isinstance(size, int)]
         return math.prod(known) if len(known) == len(sizes) else None
 
-    def computed(self, lengths: Lengths) -> Length:
-        """How long the run makes it."""
-        value = self.term.value
-        return lengths.product([lengths.of_axis(value, axis) for axis in self.axes()])
+    def length(self) -> Product:
+        """The axes whose lengths it multiplies."""
+        return [(self.term.value, axis) for axis in self.axes()]
 
 
 def _reshaped(make: Make, value: Value, groups: Sequence[_Group]) -> Value:
@@ -252,9 +251,7 @@ def _reshaped(make: Make, value: Value, groups: Sequence[_Group]) -> Value:
         return make("Reshape", [value], {"shape": sizes})
     # Groups without letters have the length 1, and are added at the end.
     filled = [axis for axis, group in enumerate(groups) if group.letters]
-    lengths = Lengths(make)
-    shape = lengths.listed([groups[axis].computed(lengths) for axis in filled])
-    value = make("Reshape", [value, shape], {})
+    value = reshaped(make, value, [groups[axis].length() for axis in filled])
     single = [axis for axis, group in enumerate(groups) if not group.letters]
     return make("ExpandDims", [value], {"axes": single}) if single else value
 

@@ -60,14 +60,11 @@ _MONOTONIC = ("ADD", "MUL", "MIN", "MAX")
 class Lengths:
     """Adds operators on lengths to a graph."""
 
-    def __init__(
-        self, make: Make, builder: GraphBuilder | None = None, label: str = ""
-    ) -> None:
+    def __init__(self, make: Make, builder: GraphBuilder, label: str = "") -> None:
         """
         Args:
             make: adds an operator.
-            builder: of the graph. Without one, no constants can be added: lengths are
-                those of axes and their products, all of them values.
+            builder: of the graph.
             label: of the framework's node; the names of constants begin with it.
         """
         self.make = make
@@ -78,8 +75,6 @@ class Lengths:
 
     def of_axis(self, x: Value, axis: int) -> Length:
         """The length of an axis: how many elements count."""
-        if self._builder is None:
-            return self.in_memory(x, axis)
         counted = self._builder.counted.get(x)
         self._builder.counted.asked(x)
         if counted is None or counted.axis != axis:
@@ -91,8 +86,6 @@ class Lengths:
         if x.shape is None:
             raise UnsupportedNodeError(f"the rank of {x.name} is not known")
         dim = x.shape[axis]
-        if self._builder is None:
-            return self.cut(self.make("Shape", [x], {}), axis)
         if isinstance(dim, int):
             return dim
 
@@ -149,7 +142,6 @@ class Lengths:
         """Whether a >= b in every run, as far as is known."""
         if isinstance(a, Count):
             if isinstance(b, Count):
-                assert self._builder is not None
                 limits = self._builder.counted.limits
                 return a.value is b.value or a.value in limits.get(b.value, ())
             a = 0
@@ -157,9 +149,6 @@ class Lengths:
 
     def _computed(self, mode: str, a: Length, b: Length) -> int | Value:
         one, other = (x.value if isinstance(x, Count) else x for x in (a, b))
-        if self._builder is None:
-            assert isinstance(one, Value) and isinstance(other, Value)
-            return self.make("Eltwise", [one, other], {"mode": mode})
         known = self._builder.counted
         if mode == "MUL" and isinstance(one, Value) and isinstance(other, int):
             one, factor = known.multiples.get(one, (one, 1))
@@ -195,7 +184,7 @@ class Lengths:
 
     def product(self, lengths: Sequence[Length]) -> Length:
         """The product of all."""
-        return self.joined("MUL", [*lengths, 1] if self._builder else lengths)
+        return self.joined("MUL", [*lengths, 1])
 
     def joined(self, mode: str, lengths: Sequence[Length]) -> Length:
         """One result of all, whose order makes no difference."""
@@ -208,7 +197,6 @@ class Lengths:
 
     def divided(self, count: Count, number: int) -> Count | None:
         """A count divided by a number, if it is known to be a multiple of it."""
-        assert self._builder is not None
         known = self._builder.counted.multiples
         one, factor = known.get(count.value, (count.value, 1))
         if factor % number:
@@ -222,7 +210,6 @@ class Lengths:
 
     def constant(self, data: int | Sequence[int]) -> Value:
         """A constant of integers."""
-        assert self._builder is not None
         narrowed = narrow_constant(np.asarray(data, np.int64))
         return self._builder.graph.add_constant(f"{self._label}/length", narrowed)
 
@@ -259,7 +246,6 @@ class Lengths:
     def _noted(self, value: Value, lengths: Sequence[Length]) -> Value:
         """Remembers what a value of counts is made of."""
         if any(isinstance(length, Count) for length in lengths):
-            assert self._builder is not None
             self._builder.counted.facts[value] = tuple(lengths)
         return value
 
@@ -278,7 +264,6 @@ class Lengths:
         """A value of which only so many elements along an axis count."""
         if not isinstance(length, Count):
             return value
-        assert self._builder is not None
         if value.is_constant:
             # No operator may take it for one, all of which counts.
             value = self._builder.op("Identity", [value], fold=False)[0]

@@ -94,7 +94,7 @@ def reshaped(make: Make, x: Value, lengths: Sequence[Product]) -> Value:
     shape = [known(product) for product in lengths]
     if min(shape) > 0:
         shape[0] = -1  # as many as a run has
-    if shape.count(-1) <= 1:
+    if -1 not in shape or (shape.count(-1) == 1 and 0 not in shape):
         return make("Reshape", [x], {"shape": shape})
     parts = []
     for product in lengths:
