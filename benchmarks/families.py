@@ -46,6 +46,7 @@ from benchmarks.networks import DIRECTORY, ROOT
 from benchmarks.record import add_arguments, recorder
 from benchmarks.tables import Table
 from mace.python.tools.cli.main import main as converter
+from mace.python.tools.validate.metrics import cosine_similarity
 
 _PROGRAM = ROOT / "benchmarks/torch_exports/families.py"
 _EXPORTERS = ("torchscript", "dynamo")
@@ -329,14 +330,13 @@ def _difference(wanted: np.ndarray[Any, Any], found: np.ndarray[Any, Any]) -> st
     if wanted.dtype.kind in "biu":
         differ = int(np.sum(wanted != found))
         return f"{differ} of {wanted.size} integers differ" if differ else ""
-    both = wanted.astype(np.float64).ravel(), found.astype(np.float64).ravel()
-    if not all(np.isfinite(array).all() for array in both):
-        same = np.array_equal(np.isfinite(both[0]), np.isfinite(both[1]))
-        return "" if same else "other elements are finite"
-    size = np.linalg.norm(both[0]) * np.linalg.norm(both[1])
-    similarity = 1.0 if not size else float(both[0] @ both[1] / size)
-    near = np.allclose(both[0], both[1], rtol=1e-3, atol=1e-5)
-    if similarity >= _LEAST or near:
+    finite = np.isfinite(wanted)
+    if not np.array_equal(finite, np.isfinite(found)):
+        return "other elements are finite"
+    if not finite.all():
+        return ""
+    similarity = cosine_similarity(wanted, found)
+    if similarity >= _LEAST or np.allclose(wanted, found, rtol=1e-3, atol=1e-5):
         return ""
     return f"cosine similarity {similarity:.6f}"
 
