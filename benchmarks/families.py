@@ -98,13 +98,13 @@ def _type(elem_type: int) -> str:
     return "int32" if elem_type in _INTEGERS else "float32"
 
 
-def _input_file(path: Path, name: str, place: int) -> Path:
-    """An input of an export, for one of its lengths."""
+def _array_file(path: Path, name: str, place: int) -> Path:
+    """An input or output of an export, for one of its sizes."""
     return path.with_suffix(f".{name}.{place}.npy" if place else f".{name}.npy")
 
 
 def _reference(path: Path, places: Sequence[int]) -> str:
-    """Why ONNX Runtime cannot run an export; empty if it can."""
+    """Why ONNX Runtime cannot read or run an export; empty if it can."""
     session = None
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
@@ -112,7 +112,7 @@ def _reference(path: Path, places: Sequence[int]) -> str:
         session = onnxruntime.InferenceSession(str(path), options)
         for place in places:
             names = [port.name for port in session.get_inputs()]
-            files = {name: _input_file(path, name, place) for name in names}
+            files = {name: _array_file(path, name, place) for name in names}
             session.run(None, {name: np.load(file) for name, file in files.items()})
     except Exception as error:  # its errors have no common type
         return " ".join(str(error).split())
@@ -133,7 +133,7 @@ def deployment(
     graph = onnx.load(str(path), load_external_data=False).graph
     outputs, output_shapes = _ports(graph.output)
     inputs, shapes = _ports(graph.input)
-    files = [_input_file(path, name, place or 0) for name in inputs]
+    files = [_array_file(path, name, place or 0) for name in inputs]
     if place is None:
         shapes = [list(np.load(file).shape) for file in files]
     subgraph = {
@@ -248,9 +248,9 @@ def examine_open(path: Path) -> tuple[str, str]:
     import mace
 
     if path.suffix == ".onnx":
-        trouble = _refused_by_onnxruntime(path)
-        if trouble:
-            return "not exported", trouble
+        trouble = _reference(path, ())
+        if trouble and "NOT_IMPLEMENTED" not in trouble:
+            return "not exported", f"ONNX Runtime: {trouble}"
     feeds_of = [feeds for place in _PLACES if (feeds := _feeds(path, place))]
     dims = _dimensions(path, feeds_of)
     if isinstance(dims, str):
@@ -266,7 +266,7 @@ def examine_open(path: Path) -> tuple[str, str]:
             return "not run", str(error)
         for index, found in enumerate(results.values()):
             different = _difference(
-                np.load(_numbered(path, "output", index, place)), found
+                np.load(_array_file(path, f"output{index}", place)), found
             )
             if different:
                 return "wrong", f"output {index} of size {place}: {different}"
@@ -274,24 +274,10 @@ def examine_open(path: Path) -> tuple[str, str]:
     return "passed", f"{count} open lengths, {len(feeds_of)} sizes"
 
 
-def _refused_by_onnxruntime(path: Path) -> str:
-    """Why ONNX Runtime takes a file for invalid; empty if it does not, or only lacks an
-    operator.
-    """
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    try:
-        onnxruntime.InferenceSession(str(path), options)
-    except Exception as error:  # its errors have no common type
-        text = " ".join(str(error).split())
-        return "" if "NOT_IMPLEMENTED" in text else f"ONNX Runtime: {text}"
-    return ""
-
-
 def _feeds(path: Path, place: int) -> list[np.ndarray[Any, Any]]:
     """The inputs of one of the sizes; none if there is no such size."""
     feeds: list[np.ndarray[Any, Any]] = []
-    while (file := _numbered(path, "input", len(feeds), place)).is_file():
+    while (file := _array_file(path, f"input{len(feeds)}", place)).is_file():
         feeds.append(np.load(file))
     return feeds
 
@@ -316,11 +302,6 @@ def _dimensions(
                 length = -1 if len(lengths) > 1 else lengths.pop()
                 dims[dim or f"{tensor['name']}[{axis}]"] = length
     return dims
-
-
-def _numbered(path: Path, side: str, index: int, place: int) -> Path:
-    """An input or output of an export, for one of its sizes."""
-    return path.with_suffix(f".{side}{index}{f'.{place}' if place else ''}.npy")
 
 
 def _difference(wanted: np.ndarray[Any, Any], found: np.ndarray[Any, Any]) -> str:
