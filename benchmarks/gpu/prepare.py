@@ -53,12 +53,10 @@ _MADE = DIRECTORY / "gpu"
 # What `run` and the worker processes import.
 _CODE = (
     "benchmarks/__init__.py",
-    "benchmarks/gpu/__init__.py",
     "benchmarks/gpu/floor.py",
     "benchmarks/gpu/mace_process.py",
     "benchmarks/gpu/packing.py",
     "benchmarks/gpu/run.py",
-    "benchmarks/peers/__init__.py",
     "benchmarks/peers/adapters.py",
     "benchmarks/peers/client.py",
     "benchmarks/peers/worker.py",

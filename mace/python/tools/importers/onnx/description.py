@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections import Counter
 
 import onnx
-
 from mace.python.tools.importers.frame.description import (
     ModelDescription,
     TensorDescription,

@@ -12,7 +12,6 @@ import functools
 from collections.abc import Mapping
 
 import onnx
-
 from mace.python.tools.importers.standard.element_types import ELEMENT_TYPES, FOUR_BITS
 from mace.python.tools.ir.dtypes import DataType
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 
 import onnx
 import onnx.inliner
-
 from mace.python.tools.importers.frame.budget import budget, expanded
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,

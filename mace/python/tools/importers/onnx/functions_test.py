@@ -8,10 +8,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper
 
+import onnx
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
@@ -20,6 +19,7 @@ from mace.python.tools.importers.frame.request import (
 )
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir.graph import DataFormat, Graph
+from onnx import TensorProto, helper
 
 _SETS = [helper.make_opsetid("", 17), helper.make_opsetid("f", 1)]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import onnx
-
 from mace.python.tools.importers.standard.element_types import (
     ELEMENT_TYPES,
     tensor_type_of,

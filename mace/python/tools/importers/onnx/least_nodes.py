@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-import onnx
-from onnx import numpy_helper
 
+import onnx
 from mace.python.tools.importers.onnx.inner_graphs import graphs_of, reads
+from onnx import numpy_helper
 
 _NUMBERS = (onnx.TensorProto.INT64, onnx.TensorProto.BOOL)
 

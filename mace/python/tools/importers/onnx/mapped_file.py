@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Union
 
-import onnx
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
+import onnx
 from mace.python.tools.importers.frame.budget import FLOOR_NODES, TIMES
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.model_file import Buffer, map_file, other_format

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 import onnx
-
 from mace.python.tools.importers.onnx.element_types import ElementTypes
 from mace.python.tools.importers.onnx.tensors import TensorReader
 from mace.python.tools.importers.standard.attributes import Attributes

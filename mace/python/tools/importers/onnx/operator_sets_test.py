@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
-import onnx.version_converter
 import pytest
 
+import onnx
+import onnx.version_converter
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     make_model,

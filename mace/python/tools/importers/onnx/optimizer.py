@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import onnx
-
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.errors import MaceError, MissingToolError, UsageError
 from mace.python.tools.importers.onnx.inner_graphs import reads

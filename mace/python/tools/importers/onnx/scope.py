@@ -8,7 +8,6 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import onnx
-
 from mace.python.tools.importers.frame.errors import ImportModelError, unknown_tensor
 from mace.python.tools.importers.frame.request import (
     ImportRequest,

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper
 
+import onnx
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.onnx.sequences import sequence_types
 from mace.python.tools.importers.onnx.testing import (
@@ -22,6 +21,7 @@ from mace.python.tools.importers.onnx.testing import (
     run_mace,
     run_onnxruntime,
 )
+from onnx import TensorProto, helper
 
 _FEEDS = {"x": normal(5, 3), "y": normal(5, 3, seed=2)}
 _CONSTANTS = {

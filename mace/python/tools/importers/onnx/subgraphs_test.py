@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 
+import onnx
 from mace.python.tools.importers.frame import budget
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
@@ -35,6 +34,7 @@ from mace.python.tools.importers.onnx.testing import (
 )
 from mace.python.tools.importers.standard.bodies import renamed
 from mace.python.tools.ir.dtypes import Array
+from onnx import TensorProto, helper, numpy_helper
 
 _FLOAT, _INT64, _BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import onnx
 
+import onnx
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.model_file import Buffer, leads_outside, map_file
 from mace.python.tools.importers.onnx.mapped_file import THIS_FILE, MappedModel
