@@ -22,8 +22,7 @@ from mace.python.tools.ir.quantized_ops import computes_integers
 from mace.python.tools.ir.shapes import compatible, permute
 from mace.python.tools.ir.text import to_text
 from mace.python.tools.ir.verify import verify
-from mace.python.tools.passes.base import Pass
-from mace.python.tools.passes.invariants import INVARIANTS
+from mace.python.tools.passes.base import INVARIANTS, Pass
 
 _LOG = logging.getLogger(__name__)
 _PACKAGE = "mace.python.tools.passes"
@@ -50,7 +49,7 @@ def all_passes() -> tuple[Pass, ...]:
     package = importlib.import_module(_PACKAGE)
     found: list[Pass] = []
     for info in pkgutil.iter_modules(package.__path__):
-        if info.name.endswith("_test"):
+        if info.name.endswith(("_test", "testing", "conftest")):
             continue
         module = importlib.import_module(f"{_PACKAGE}.{info.name}")
         found += [
