@@ -12,7 +12,7 @@ from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.convert.requests import check_states, target_of
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.ir import DataFormat, DataType, GraphBuilder
-from mace.python.tools.ir.target import Target
+from mace.python.tools.ir.graph import Target
 
 _DEPLOYMENT = """
 library_name: net

@@ -18,9 +18,8 @@ from mace.python.tools.export.packing import Layout
 from mace.python.tools.export.storage import Storage
 from mace.python.tools.importers.frame.errors import UnsupportedNodes
 from mace.python.tools.ir import DataFormat, DataType, Graph, Op, Value
-from mace.python.tools.ir.layout import NHWC_TO_NCHW
 from mace.python.tools.ir.quantized_ops import is_quantized
-from mace.python.tools.ir.shapes import permute, to_ints
+from mace.python.tools.ir.shapes import NHWC_TO_NCHW, permute, to_ints
 from mace.python.tools.ir.subgraphs import assign_rest
 from mace.python.tools.ir.verify import op_problems
 from mace.python.tools.proto import load_proto

@@ -23,9 +23,8 @@ from mace.python.tools.export.packing import (
 )
 from mace.python.tools.ir import DataFormat, DataType, Graph, Value
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.infer import update_outputs
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
-from mace.python.tools.ir.shapes import from_ints, permute
+from mace.python.tools.ir.evaluate import update_outputs
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, from_ints, permute
 from mace.python.tools.proto import load_proto
 
 

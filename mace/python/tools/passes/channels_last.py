@@ -7,16 +7,19 @@ from __future__ import annotations
 import numpy as np
 
 from mace.python.tools.ir import DataFormat, Graph, Op, Value
-from mace.python.tools.ir.infer import update_outputs
-from mace.python.tools.ir.layout import (
+from mace.python.tools.ir.evaluate import update_outputs
+from mace.python.tools.ir.op_rules import Perm, SunkTranspose, rules_of
+from mace.python.tools.ir.op_rules.images import DATA_FORMAT, data_format
+from mace.python.tools.ir.shapes import (
     NCHW_TO_NHWC,
     NHWC_TO_NCHW,
+    permute,
+    product,
+    same_dim,
+    static,
     to_channels_first,
     to_channels_last,
 )
-from mace.python.tools.ir.op_rules import Perm, SunkTranspose, rules_of
-from mace.python.tools.ir.op_rules.images import DATA_FORMAT, data_format
-from mace.python.tools.ir.shapes import permute, product, same_dim, static
 from mace.python.tools.passes.base import OpPass, Pass
 from mace.python.tools.passes.match import only_reader, producer
 

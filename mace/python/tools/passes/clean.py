@@ -7,14 +7,13 @@ from __future__ import annotations
 import numpy as np
 
 from mace.python.tools.ir import DataType, Dim, Graph, Op, Value
-from mace.python.tools.ir.fold import fold_op
-from mace.python.tools.ir.infer import update_outputs
+from mace.python.tools.ir.evaluate import fold_op, update_outputs
 from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.ir.op_rules.movement import reshape_attribute
 from mace.python.tools.ir.op_rules.quantization import (
     constant_quantization,
     known_quantization,
 )
-from mace.python.tools.ir.op_rules.reshapes import reshape_attribute
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import same_shape
 from mace.python.tools.passes.base import OpPass, Pass

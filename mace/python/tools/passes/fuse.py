@@ -8,7 +8,7 @@ from typing import Any
 
 from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.ir import Graph, Op, Value
-from mace.python.tools.ir.op_rules.reshapes import reshape_attribute
+from mace.python.tools.ir.op_rules.movement import reshape_attribute
 from mace.python.tools.ir.op_rules.windows import window_axes
 from mace.python.tools.ir.quantized_ops import has_limits
 from mace.python.tools.ir.shapes import product, same_shape

@@ -17,10 +17,9 @@ from typing import get_origin
 
 from mace.python.tools.atomic import atomic_dir
 from mace.python.tools.ir import DataFormat, Graph, GraphError, Value
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
+from mace.python.tools.ir.graph import to_text
 from mace.python.tools.ir.quantized_ops import computes_integers
-from mace.python.tools.ir.shapes import compatible, permute
-from mace.python.tools.ir.text import to_text
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, compatible, permute
 from mace.python.tools.ir.verify import verify
 from mace.python.tools.passes.base import INVARIANTS, Pass
 

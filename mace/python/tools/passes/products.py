@@ -12,8 +12,8 @@ import numpy as np
 
 from mace.python.tools.ir import Constant, Graph, Op, Value
 from mace.python.tools.ir.dtypes import Array, DataType
-from mace.python.tools.ir.infer import update_outputs
-from mace.python.tools.ir.op_rules.reshapes import reshape_attribute
+from mace.python.tools.ir.evaluate import update_outputs
+from mace.python.tools.ir.op_rules.movement import reshape_attribute
 from mace.python.tools.ir.shapes import normalize_axis, product, static
 from mace.python.tools.passes.base import OpPass
 from mace.python.tools.passes.match import (

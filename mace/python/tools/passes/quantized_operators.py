@@ -12,8 +12,7 @@ from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.ir import Graph, Op, Value
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
-from mace.python.tools.ir.evaluate import evaluate_op
-from mace.python.tools.ir.infer import update_outputs
+from mace.python.tools.ir.evaluate import evaluate_op, update_outputs
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.op_rules.quantization import (
     constant_quantization,

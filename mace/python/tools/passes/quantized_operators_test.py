@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.ir import DataType, Graph, GraphBuilder, Value
-from mace.python.tools.ir.fold import fold_op
+from mace.python.tools.ir.evaluate import fold_op
 from mace.python.tools.ir.quantized_ops import is_quantized
 from mace.python.tools.passes.testing import random, rewrite, types
 

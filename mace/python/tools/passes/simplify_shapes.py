@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from mace.python.tools.ir import Graph, Op
 from mace.python.tools.ir.op_rules import rules_of
-from mace.python.tools.ir.op_rules.reshapes import reshape_attribute
+from mace.python.tools.ir.op_rules.movement import reshape_attribute
 from mace.python.tools.ir.op_rules.windows import window_axes
 from mace.python.tools.ir.shapes import normalize_axis, same_shape
 from mace.python.tools.passes.base import OpPass

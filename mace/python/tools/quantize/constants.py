@@ -13,7 +13,7 @@ from mace.python.tools.ir import DataType, Graph, Op
 from mace.python.tools.ir.constant import Constant, Integers
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.op_rules import rules_of
-from mace.python.tools.ir.op_rules.weighted_sums import WeightedSums
+from mace.python.tools.ir.op_rules.matrices import WeightedSums
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.quantize import ranges
 

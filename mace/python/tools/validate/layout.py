@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mace.python.tools.config.vocabulary import DataFormat, Platform
-from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, NHWC_TO_NCHW
 
 Array = npt.NDArray[Any]
 
