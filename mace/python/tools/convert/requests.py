@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mace.python.tools.config.border_tensor import BorderTensor
 from mace.python.tools.config.deployment import ModelConfig
+from mace.python.tools.config.subgraph import BorderTensor
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.export import ExportOptions, InputSignature
 from mace.python.tools.export.storage import Storage

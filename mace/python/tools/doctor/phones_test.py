@@ -10,8 +10,12 @@ from typing import Dict, List, Mapping
 import pytest
 
 from mace.python.tools.doctor.computer import Computer
-from mace.python.tools.doctor.phones import ACCELERATORS as TASK
-from mace.python.tools.doctor.phones import accelerator_phones
+from mace.python.tools.doctor.diagnosis import (
+    ACCELERATORS,
+    DSP,
+    accelerator_phones,
+    dsp_phones,
+)
 from mace.python.tools.doctor.testing import computer_with, told
 
 _NDK = "Accelerators: NDK for mace_run: none"
@@ -22,12 +26,12 @@ _NOTHING = "\n\n"
 _QNN = {"MACE_QNN_LIBRARY": "/data/local/tmp/q/libQnnHtp.so"}
 
 
-def _told(
+def _told_of_libraries(
     folder: Path, phones: Dict[str, str], variables: Mapping[str, str]
 ) -> List[str]:
     """Apart from the NDK, which no computer here has."""
     computer = computer_with(folder, phones, variables)
-    first, *others = told(computer, TASK, accelerator_phones)
+    first, *others = told(computer, ACCELERATORS, accelerator_phones)
     assert first.startswith("Accelerators: NDK for mace_run: ")
     return others
 
@@ -40,7 +44,7 @@ def test_without_adb_there_is_no_phone_to_connect(tmp_path: Path) -> None:
 
 
 def test_a_phone_is_needed(tmp_path: Path) -> None:
-    assert _told(tmp_path, {}, {}) == ["Accelerators: phone: "]
+    assert _told_of_libraries(tmp_path, {}, {}) == ["Accelerators: phone: "]
 
 
 def test_what_is_looked_for_and_where(tmp_path: Path) -> None:
@@ -73,7 +77,7 @@ def test_a_phone_with_one_accelerator_will_do(
     tmp_path: Path, answer: str, name: str, found: str
 ) -> None:
     phones = {"Xiaomi_13": answer + "\n"}
-    assert not _told(tmp_path, phones, {})
+    assert not _told_of_libraries(tmp_path, phones, {})
     computer = computer_with(tmp_path, phones)
     rows = {p.name: p.probe(computer) for p in accelerator_phones(computer)}
     assert [key for key, row in rows.items() if row.good] == [name]
@@ -113,6 +117,97 @@ def test_what_a_phone_lacks(
     tmp_path: Path, answer: str, variables: Mapping[str, str], problems: List[str]
 ) -> None:
     expected = [f"Accelerators of Phone (s0): {line}" for line in problems]
-    assert _told(tmp_path, {"Phone": answer}, variables) == expected
+    assert _told_of_libraries(tmp_path, {"Phone": answer}, variables) == expected
     # Another phone will do.
-    assert not _told(tmp_path, {"Phone": answer, "Xiaomi_13": _HTP + "\n"}, variables)
+    assert not _told_of_libraries(
+        tmp_path, {"Phone": answer, "Xiaomi_13": _HTP + "\n"}, variables
+    )
+
+
+_GOOD = """dsp-property ro.soc.manufacturer QTI
+dsp-property ro.soc.model SM8550
+dsp-property ro.boot.verifiedbootstate green
+dsp-node /dev/fastrpc-cdsp open
+dsp-node /dev/fastrpc-cdsp-secure closed
+dsp-library /vendor/lib64/libcdsprpc.so
+dsp-skel libmace_hexagon_skel.so
+"""
+_OLD = """dsp-property ro.board.platform msm8998
+dsp-property ro.hardware qcom
+dsp-node /dev/adsprpc-smd open
+dsp-library /vendor/lib64/libcdsprpc.so
+"""
+_OTHER_MAKER = "dsp-property ro.board.platform gs101\ndsp-property ro.hardware oriole\n"
+_SIGNED_ONLY = """dsp-property ro.board.platform kona
+dsp-property ro.hardware qcom
+dsp-node /dev/fastrpc-cdsp closed
+dsp-node /dev/fastrpc-cdsp-secure open
+dsp-library /vendor/lib64/libcdsprpc.so
+dsp-property ro.boot.verifiedbootstate green
+"""
+_SIGNATURE = "dsp-signature /vendor/lib/rfsa/adsp/testsig-0x1234.so\n"
+
+
+_UNSIGNED = "signature: no testsig, and no place for unsigned code; secure boot is on"
+
+
+def _told_of_dsp(folder: Path, phones: Dict[str, str]) -> List[str]:
+    return told(computer_with(folder, phones), DSP, dsp_phones)
+
+
+def test_no_phone_has_nothing_to_check(tmp_path: Path) -> None:
+    assert not dsp_phones(Computer(tmp_path, {"PATH": str(tmp_path)}))
+    assert not dsp_phones(computer_with(tmp_path, {}))
+
+
+def test_a_phone_that_has_all(tmp_path: Path) -> None:
+    computer = computer_with(tmp_path, {"Xiaomi_13": _GOOD})
+    rows = {p.name: p.probe(computer) for p in dsp_phones(computer)}
+    assert all(found.good for found in rows.values())
+    assert rows["DSP"].text == "Hexagon v73 of sm8550"
+    assert rows["signature"].text == (
+        "none: MACE asks for a process for unsigned code; secure boot is on"
+    )
+    assert rows["code of the DSP"].text == "libmace_hexagon_skel.so"
+    (group,) = {piece.group for piece in dsp_phones(computer)}
+    assert group == "DSP of Xiaomi 13 (s0)"
+
+
+@pytest.mark.parametrize(
+    ("answer", "problems"),
+    [
+        (_OLD, ["DSP: Hexagon v62 of msm8998"]),
+        (
+            _OTHER_MAKER,
+            [
+                "DSP: gs101 is not one of Qualcomm's",
+                "device file: ",
+                "FastRPC library: ",
+                "signature: no testsig, and no place for unsigned code",
+            ],
+        ),
+        (
+            _SIGNED_ONLY,
+            [_UNSIGNED],
+        ),
+        (_SIGNED_ONLY + _SIGNATURE, []),
+        (
+            _GOOD.replace("cdsp open", "cdsp closed"),
+            [
+                "device file: /dev/fastrpc-cdsp may not be used by programs of adb "
+                "shell",
+                _UNSIGNED,
+            ],
+        ),
+        (_GOOD.replace("SM8550", "SM7999"), []),
+        ("unauthorized", ["phone: unauthorized"]),
+        ("offline", ["phone: offline"]),
+    ],
+)
+def test_what_the_dsp_of_a_phone_lacks(
+    tmp_path: Path, answer: str, problems: List[str]
+) -> None:
+    expected = [f"DSP of Phone (s0): {line}" for line in problems]
+    assert _told_of_dsp(tmp_path, {"Phone": answer}) == expected
+    # Another phone will do.
+    assert not _told_of_dsp(tmp_path, {"Phone": answer, "Xiaomi_13": _GOOD})

@@ -1,17 +1,118 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Backtraces of a real program: from addresses to lines."""
+"""Flags of the debugging commands."""
 
 from __future__ import annotations
 
 import re
 import subprocess
-from pathlib import Path
+import threading
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 from mace.python.tools.debug import main
 from mace.python.tools.debug.testing import compile_look
+from mace.python.tools.devices.adb import AdbDevice, find_adb
+from test.device_farm.farm import Running
+
+
+def test_flags_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gdb", "--port=80"]) == 2
+    assert "from 1024 to 65535" in capsys.readouterr().err
+    assert main(["gdb", "--server=qemu", "--attach=5"]) == 2
+    assert "only starts programs" in capsys.readouterr().err
+    assert main(["gdb", "--attach=5", "--devices_to_run=host"]) == 2
+    assert "was started from, unstripped: --program=FILE" in capsys.readouterr().err
+    assert main(["memory", "--interval=0"]) == 2
+    assert "seconds, above 0" in capsys.readouterr().err
+    assert main(["nothing"]) == 2
+
+
+def test_memory_of_a_running_program(
+    phones: list[Running],
+    program: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """While somebody else uses the phone, who is not disturbed."""
+    device = AdbDevice(find_adb(), phones[0].address)
+    device.probe()
+    device.prepare()
+    device.push(program, PurePosixPath("mace_run"))
+    device_flag = f"--devices_to_run={phones[0].address}"
+    results = []
+    user = threading.Thread(
+        target=lambda: results.append(device.run(["./mace_run", "hold"]))
+    )
+    user.start()
+    try:
+        status = main(
+            ["memory", "--dumpsys", "--interval=0.2", "--wait=20", device_flag]
+        )
+    finally:
+        user.join()
+    assert status == 0
+    assert [result.status for result in results] == [0]
+    output = capsys.readouterr().out
+    peaks = [float(x) for x in re.findall(r"/\d+: peak ([\d.]+) MiB", output)]
+    assert len(peaks) == 1
+    # The program's own, and at most the emulator's besides.
+    assert 32 <= peaks[0] < 400
+    assert re.search(r"dumpsys meminfo \d+ on MI 6:", output)
+    assert "TOTAL PSS" in output
+    device.close()
+
+
+def test_memory_of_nothing(
+    phones: list[Running], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["memory", "--process=no_such_program", "--wait=0.5"]) == 2
+    assert "no process no_such_program within 0 s on MI 6" in capsys.readouterr().err
+
+
+def test_logcat(phones: list[Running], capsys: pytest.CaptureFixture[str]) -> None:
+    for phone in phones:
+        subprocess.run(
+            ["adb", "-s", phone.address, "shell", "log -t MACE hello there; log other"],
+            stdin=subprocess.DEVNULL,
+            check=True,
+        )
+    assert main(["logcat", "--grep=MACE"]) == 0
+    told = capsys.readouterr()
+    output = told.out
+    # Nobody asked for boards.
+    assert told.err == ""
+    assert output.count("hello there") == len(phones)
+    assert "other" not in output
+    for phone in phones:
+        assert phone.address in output
+
+
+_OFF = """\
+devices:
+  "off":
+    target_abis: [arm64]
+    address: 127.0.0.1
+    port: 1
+    username: root
+"""
+
+
+def test_a_board_that_is_off_keeps_nobody_from_a_phone(
+    phones: list[Running], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boards = tmp_path / "boards.yml"
+    boards.write_text(_OFF)
+    flags = ["logcat", f"--device_yml={boards}"]
+    assert main(flags) == 0
+    captured = capsys.readouterr()
+    assert all(phone.address in captured.out for phone in phones)
+    assert "left out: cannot reach off (root@127.0.0.1)" in captured.err
+    # Unless it was asked for.
+    assert main([*flags, f"--devices_to_run=off,{phones[0].address}"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "cannot reach off (root@127.0.0.1)" in captured.err
 
 
 def _symbol(program: Path, name: str) -> int:
