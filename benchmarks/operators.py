@@ -42,7 +42,7 @@ from mace.python.tools.importers.frame.request import (
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir import DataFormat
 from mace.python.tools.ir.dtypes import DataType
-from mace.python.tools.ir.target import Target
+from mace.python.tools.ir.graph import Target
 from mace.python.tools.passes.manager import optimize
 
 TOLERANCE = 1e-5  # of the largest output, or of 1

@@ -16,7 +16,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from mace.python.tools.config.border_tensor import BorderTensor
+from mace.python.tools.config.subgraph import BorderTensor
 from mace.python.tools.config.vocabulary import DataFormat as BorderFormat
 from mace.python.tools.convert.scaled_inputs import scale_inputs, scaled
 from mace.python.tools.data_type import DataType as BorderType

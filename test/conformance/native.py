@@ -25,17 +25,12 @@ import pytest
 
 from mace.python.tools.bazel import one_build
 from mace.python.tools.bazel_command import bazel_command
-from mace.python.tools.export.export import (
-    ExportOptions,
-    InputSignature,
-    export_model,
-)
+from mace.python.tools.export.export import ExportOptions, InputSignature, export_model
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat, Graph, Op, Value
-from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.ir.op_rules import rules_of
-from mace.python.tools.ir.shapes import static
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, NHWC_TO_NCHW, static
 from mace.python.tools.report.placement import placement_of
 from test.here import THIS_COMPUTER, only_with_all
 from tools.quality.pocl import make_driver, variables

@@ -30,9 +30,8 @@ from mace.python.tools.importers.frame.request import (
     OutputSpec,
 )
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.graph import DataFormat, Graph
-from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
-from mace.python.tools.ir.text import to_text
+from mace.python.tools.ir.graph import DataFormat, Graph, to_text
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.validate.metrics import compute_metrics
 from test.conformance.closeness import assert_close

@@ -25,14 +25,23 @@ import pytest
 from mace.python.tools.catalogue import AttributeKind, default_catalogue
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
-from mace.python.tools.ir.evaluate import evaluate_op
+from mace.python.tools.ir.evaluate import (
+    ShapeError,
+    evaluate_op,
+    infer_op,
+    update_outputs,
+)
 from mace.python.tools.ir.graph import Graph, Op, Value
-from mace.python.tools.ir.infer import ShapeError, infer_op, update_outputs
-from mace.python.tools.ir.layout import to_channels_first, to_channels_last
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.op_rules.images import DATA_FORMAT
 from mace.python.tools.ir.op_rules.movement import symbols
-from mace.python.tools.ir.shapes import Dim, Shape, compatible
+from mace.python.tools.ir.shapes import (
+    Dim,
+    Shape,
+    compatible,
+    to_channels_first,
+    to_channels_last,
+)
 from mace.python.tools.ir.verify import op_problems
 from test.conformance.native import built
 

@@ -26,8 +26,8 @@ from mace.python.tools.ir import Graph
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
-from mace.python.tools.ir.layout import NHWC_TO_NCHW
 from mace.python.tools.ir.quantized_ops import is_quantized
+from mace.python.tools.ir.shapes import NHWC_TO_NCHW
 from mace.python.tools.passes.manager import optimize
 from test.conformance.native import native
 

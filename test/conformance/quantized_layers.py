@@ -13,8 +13,8 @@ import onnx
 from mace.python.tools.ir import Graph, Value
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import DataFormat
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
-from mace.python.tools.passes.lookup_tables import BYTES
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC
+from mace.python.tools.passes.quantized_operators import BYTES
 from test.conformance.onnx.reference import run_onnxruntime
 
 

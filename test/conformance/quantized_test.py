@@ -28,8 +28,8 @@ from mace.python.tools.ir import Graph
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
-from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.ir.quantized_ops import is_quantized
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.passes.manager import optimize
 from test.conformance.native import ABIS, native, require_emulator
 from test.conformance.onnx.quantizer import quantize

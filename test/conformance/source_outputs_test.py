@@ -24,9 +24,9 @@ from mace.python.tools.importers.frame.request import (
     OutputSpec,
 )
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC
 from mace.python.tools.passes import optimize
-from mace.python.tools.validate.layout import candidates
+from mace.python.tools.validate.comparison import candidates
 from test.conformance.models.light import LIGHT_MODELS, light_input, make_light_model
 
 ort = pytest.importorskip("onnxruntime", reason="it computes the expected tensors")

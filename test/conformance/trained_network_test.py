@@ -33,7 +33,7 @@ from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import PassManager
 from mace.python.tools.quantize.insert import QuantizeOptions
 from mace.python.tools.quantize.quantizer import Quantizer
-from mace.python.tools.quantize.range_file import read_ranges
+from mace.python.tools.quantize.ranges import read_ranges
 from mace.python.tools.report.placement import placement_of
 from mace.python.tools.validate.metrics import compute_metrics
 from test.conformance.native import DSP_VERSIONS, dsp, native

@@ -20,7 +20,7 @@ import pytest
 from mace.python.tools.bazel import Variant, build_program
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.errors import MissingToolError
-from mace.python.tools.run.dsp_files import DspFiles
+from mace.python.tools.run.accelerator_files import DspFiles
 from mace.python.tools.run.options import RunOptions
 from test.device_farm.farm import Farm
 from test.devices.conftest import convert

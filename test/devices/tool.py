@@ -15,11 +15,9 @@ from pathlib import Path
 
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices import DeviceError
-from mace.python.tools.devices.adb import AdbDevice
-from mace.python.tools.devices.adb_client import find_adb
-from mace.python.tools.devices.boards import read_boards
+from mace.python.tools.devices.adb import AdbDevice, find_adb
 from mace.python.tools.devices.remote import RemoteDevice
-from mace.python.tools.devices.ssh import SshDevice
+from mace.python.tools.devices.ssh import SshDevice, read_boards
 from test.device_farm.farm import Farm, Running
 
 ROOT = Path(__file__).resolve().parents[2]

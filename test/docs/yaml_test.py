@@ -24,7 +24,7 @@ from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.config.subgraph import SubgraphConfig
 from mace.python.tools.convert.convert import convert_deployment
 from mace.python.tools.convert.options import ConvertOptions
-from mace.python.tools.devices.boards import read_boards
+from mace.python.tools.devices.ssh import read_boards
 from mace.python.tools.load.complete import Completion
 from test.docs.blocks import ROOT, pages
 

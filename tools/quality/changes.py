@@ -21,7 +21,7 @@ IMPORTS_BY_NAME = {
     f"{_IMPORTERS}/frame/reference.py": (_IMPORTERS,),
     f"{_IMPORTERS}/frame/description.py": (_IMPORTERS,),
     "mace/python/tools/convert/convert.py": (_IMPORTERS,),
-    "mace/python/tools/ir/op_rules/rooms.py": ("mace/ops",),
+    "mace/python/tools/ir/op_rules/base.py": ("mace/ops",),
     "mace/python/tools/passes/manager.py": ("mace/python/tools/passes",),
     "mace/python/tools/validate/frameworks/worker.py": (
         "mace/python/tools/validate/frameworks",

@@ -12,7 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
-from mace.python.tools.ir.op_rules.integers import int32_of
+from mace.python.tools.ir.op_rules.base import int32_of
 from mace.python.tools.ir.shapes import broadcast
 
 

@@ -12,11 +12,12 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import FIVE_WIDE, WINOGRAD, OutputType
-from mace.python.tools.ir.op_rules.convolutions import Convolution, is_five_wide
 from mace.python.tools.ir.op_rules.images import evaluate_in_nhwc
 from mace.python.tools.ir.op_rules.windows import (
+    Convolution,
     finished,
     image_size,
+    is_five_wide,
     taps,
     windows_over,
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules.scans import Scan
+from mace.python.tools.ir.op_rules.movement import Scan
 
 
 class CumSum(Scan):

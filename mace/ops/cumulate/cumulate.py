@@ -9,7 +9,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType
-from mace.python.tools.ir.op_rules.scans import Scan
+from mace.python.tools.ir.op_rules.movement import Scan
 
 _LEAST, _LARGEST = -(2**31), 2**31 - 1
 

@@ -15,11 +15,11 @@ from mace.python.tools.ir.op_rules import OutputType
 from mace.python.tools.ir.op_rules.activations import activate, check_fused
 from mace.python.tools.ir.op_rules.axes import beside_last
 from mace.python.tools.ir.op_rules.matrices import (
+    WeightedSums,
     dense_shape,
     matrix_extents,
     product_macs,
 )
-from mace.python.tools.ir.op_rules.weighted_sums import WeightedSums
 
 
 class FullyConnected(WeightedSums):

@@ -12,8 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import OutputType, Perm, SunkTranspose
-from mace.python.tools.ir.op_rules.movement import MovementRules
-from mace.python.tools.ir.op_rules.transposes import without_axes
+from mace.python.tools.ir.op_rules.movement import MovementRules, without_axes
 from mace.python.tools.ir.shapes import Dim, normalize_axis
 
 

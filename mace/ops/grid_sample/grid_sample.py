@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.layout import to_channels_first, to_channels_last
-from mace.python.tools.ir.node import DataFormat
+from mace.python.tools.ir.graph import DataFormat, Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
 from mace.python.tools.ir.op_rules.images import channel_axis, data_format
-from mace.python.tools.ir.shapes import compatible, format_shape
+from mace.python.tools.ir.shapes import (
+    compatible,
+    format_shape,
+    to_channels_first,
+    to_channels_last,
+)
 
 
 class GridSample(OpRules):

@@ -18,7 +18,7 @@ from mace.python.tools.ir.op_rules.images import (
     image_dims,
     image_shape,
 )
-from mace.python.tools.ir.op_rules.pixel_blocks import multiplied_dims
+from mace.python.tools.ir.op_rules.movement import multiplied_dims
 from mace.python.tools.ir.op_rules.windows import (
     image_size,
     output_size,

@@ -14,8 +14,7 @@ from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
 from mace.python.tools.ir.op_rules.activations import activate, check_fused
 from mace.python.tools.ir.op_rules.axes import of_images
-from mace.python.tools.ir.op_rules.channels import affine, infer_by_channel
-from mace.python.tools.ir.op_rules.images import channel_axis
+from mace.python.tools.ir.op_rules.images import affine, channel_axis, infer_by_channel
 
 
 class InstanceNorm(OpRules):

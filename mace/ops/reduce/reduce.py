@@ -23,8 +23,8 @@ from mace.python.tools.ir.op_rules import (
     SunkTranspose,
 )
 from mace.python.tools.ir.op_rules.axes import of_first, without
-from mace.python.tools.ir.op_rules.integers import int32_of
-from mace.python.tools.ir.op_rules.transposes import without_axes
+from mace.python.tools.ir.op_rules.base import int32_of
+from mace.python.tools.ir.op_rules.movement import without_axes
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import requantized, scale_of, zero_of
 from mace.python.tools.ir.shapes import Dim, normalize_axis, product

@@ -12,8 +12,8 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType, Perm, SunkTranspose
 from mace.python.tools.ir.op_rules.axes import of_first
-from mace.python.tools.ir.op_rules.movement import ReshapeRules
-from mace.python.tools.ir.op_rules.reshapes import (
+from mace.python.tools.ir.op_rules.movement import (
+    ReshapeRules,
     reshape_attribute,
     reshape_before_transpose,
     reshaped,

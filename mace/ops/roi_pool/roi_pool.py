@@ -13,11 +13,12 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
 from mace.python.tools.ir.op_rules.images import (
+    count_regions,
     evaluate_in_nhwc,
     image_dims,
     image_shape,
+    region_images,
 )
-from mace.python.tools.ir.op_rules.regions import count_regions, region_images
 from mace.python.tools.ir.shapes import Dim
 
 _F32 = np.float32

@@ -21,7 +21,7 @@ from mace.python.tools.ir.op_rules import (
     SunkTranspose,
 )
 from mace.python.tools.ir.op_rules.axes import beside
-from mace.python.tools.ir.op_rules.transposes import sink_along_axis
+from mace.python.tools.ir.op_rules.movement import sink_along_axis
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import requantized, scale_of
 from mace.python.tools.ir.shapes import normalize_axis

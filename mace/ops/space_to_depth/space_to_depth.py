@@ -16,7 +16,7 @@ from mace.python.tools.ir.op_rules.images import (
     image_dims,
     image_shape,
 )
-from mace.python.tools.ir.op_rules.pixel_blocks import divided_dim, multiplied_dims
+from mace.python.tools.ir.op_rules.movement import divided_dim, multiplied_dims
 
 
 class SpaceToDepth(OpRules):

@@ -14,8 +14,7 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType, Perm, SunkTranspose
 from mace.python.tools.ir.op_rules.axes import of_first, without
-from mace.python.tools.ir.op_rules.movement import MovementRules
-from mace.python.tools.ir.op_rules.transposes import without_axes
+from mace.python.tools.ir.op_rules.movement import MovementRules, without_axes
 from mace.python.tools.ir.shapes import Dim, is_static, normalize_axis, same_shape
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op, Value
-from mace.python.tools.ir.layout import to_channels_first, to_channels_last
 from mace.python.tools.ir.op_rules import (
     Bounds,
     BoundsOf,
@@ -24,7 +23,12 @@ from mace.python.tools.ir.op_rules import (
 from mace.python.tools.ir.op_rules.axes import of_images
 from mace.python.tools.ir.op_rules.volumes import RANK, pooled, pooled_in_order
 from mace.python.tools.ir.op_rules.windows import Axis
-from mace.python.tools.ir.shapes import format_shape, static
+from mace.python.tools.ir.shapes import (
+    format_shape,
+    static,
+    to_channels_first,
+    to_channels_last,
+)
 
 _AXES = 3
 

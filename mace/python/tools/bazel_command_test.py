@@ -1,6 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
 
+
 from __future__ import annotations
 
 import os
@@ -11,10 +12,15 @@ from typing import Dict, List
 
 import pytest
 
+from mace.python.tools.android_ndk import AndroidNdkError, find_ndk
 from mace.python.tools.bazel import BuildError, Variant, build_program
 from mace.python.tools.bazel_command import bazel_command, find_bazel
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.errors import MissingToolError
+from mace.python.tools.sanitizer import (
+    sanitizer_environment,
+    sanitizer_summary,
+)
 
 _ROOT = Path(__file__).resolve().parents[3]
 
@@ -111,3 +117,93 @@ def test_builds_with_other_options_wait_until_a_program_is_copied(
     with ThreadPoolExecutor() as pool:
         found = list(pool.map(build, abis))
     assert found == [f"--config={abi.value}" for abi in abis]
+
+
+def _ndk(folder: Path, properties: str, host: str = "linux-x86_64") -> Path:
+    programs = folder / "toolchains" / "llvm" / "prebuilt" / host / "bin"
+    programs.mkdir(parents=True)
+    (programs / "clang").touch()
+    (folder / "source.properties").write_text(properties)
+    return folder
+
+
+def test_none_is_named() -> None:
+    assert find_ndk({}) is None
+    assert find_ndk({"ANDROID_NDK_HOME": ""}) is None
+
+
+def test_found(tmp_path: Path) -> None:
+    home = _ndk(tmp_path, "Pkg.Desc = Android NDK\nPkg.Revision = 25.2.9519653\n")
+    ndk = find_ndk({"ANDROID_NDK_HOME": str(home)})
+    assert ndk is not None
+    assert (ndk.home, ndk.revision) == (home, "25.2.9519653")
+    assert (ndk.prebuilt / "bin" / "clang").is_file()
+
+
+@pytest.mark.parametrize(
+    ("properties", "host", "message"),
+    [
+        ("Pkg.Revision = 17.2.4988734\n", "linux-x86_64", "is NDK r17, .* too old"),
+        ("Pkg.Desc = Android NDK\n", "linux-x86_64", "names no Pkg.Revision"),
+        ("Pkg.Revision = 26.1.1\n", "darwin-x86_64", "NDK for darwin-x86_64, not for"),
+    ],
+)
+def test_unfit(tmp_path: Path, properties: str, host: str, message: str) -> None:
+    home = _ndk(tmp_path, properties, host)
+    with pytest.raises(AndroidNdkError, match=message):
+        find_ndk({"ANDROID_NDK_HOME": str(home)})
+
+
+def test_no_ndk(tmp_path: Path) -> None:
+    with pytest.raises(AndroidNdkError, match="holds no NDK"):
+        find_ndk({"ANDROID_NDK_HOME": str(tmp_path)})
+    with pytest.raises(AndroidNdkError, match="no such folder.*export"):
+        find_ndk({"ANDROID_NDK_HOME": str(tmp_path / "none")})
+
+
+_SOURCE = """\
+#include <stdlib.h>
+int main(int count, char **words) {
+  char *memory = malloc(count);
+  (void)words;
+  return memory[count];
+}
+"""
+
+
+def test_a_real_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASAN_OPTIONS", raising=False)
+    (tmp_path / "beyond.c").write_text(_SOURCE)
+    flags = ["-fsanitize=address", "-g", "-o", str(tmp_path / "beyond")]
+    try:
+        subprocess.run(["clang-19", *flags, tmp_path / "beyond.c"], check=True)
+    except FileNotFoundError:
+        pytest.skip("there is no clang-19 to make a program")
+    done = subprocess.run(
+        [tmp_path / "beyond"],
+        env=sanitizer_environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    # SIGABRT: no status that the program itself might give.
+    assert done.returncode == -6
+    summary = sanitizer_summary(done.stderr)
+    assert summary.startswith("AddressSanitizer: heap-buffer-overflow ")
+    assert summary.endswith("in main")
+    assert "\n" not in summary
+
+
+def test_the_folder_of_the_build_is_left_out() -> None:
+    text = "SUMMARY: AddressSanitizer: SEGV /proc/self/cwd/mace/core/a.cc:3 in main\n"
+    assert sanitizer_summary(text) == "AddressSanitizer: SEGV mace/core/a.cc:3 in main"
+
+
+def test_nothing_found() -> None:
+    assert sanitizer_summary("all is well\nSUMMARY: of something else\n") == ""
+
+
+def test_the_users_options_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=1")
+    value = sanitizer_environment()["ASAN_OPTIONS"]
+    assert value.endswith("detect_leaks=0:detect_leaks=1")

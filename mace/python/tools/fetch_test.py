@@ -21,7 +21,7 @@ from typing import Any, cast
 
 import pytest
 
-from mace.python.tools import download as download_module
+from mace.python.tools import fetch as download_module
 from mace.python.tools.atomic import OutputError
 from mace.python.tools.config.values import FileRef
 from mace.python.tools.errors import MaceError

@@ -22,7 +22,6 @@ _PACKAGE = "mace.python.tools"
 _LAYERS = (
     ("errors", "wording", "data_type", "checksum"),
     (
-        "leftovers",
         "interruption",
         "custom_ops",
         "atomic",
@@ -31,11 +30,10 @@ _LAYERS = (
         "sanitizer",
         "android_ndk",
         "accelerator_facts",
-        "dsp_facts",
         "html_template",
     ),
     ("config",),
-    ("command_line", "bazel", "download", "fetch", "proto"),
+    ("command_line", "bazel", "fetch", "proto"),
     ("catalogue", "ir"),
     ("importers", "passes", "export", "quantize"),
     ("convert",),

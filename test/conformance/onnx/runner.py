@@ -40,9 +40,8 @@ from mace.python.tools.importers.onnx.importer import MALFORMED
 from mace.python.tools.ir.builder import narrow
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.graph import DataFormat, Graph
-from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
-from mace.python.tools.ir.target import Target
+from mace.python.tools.ir.graph import DataFormat, Graph, Target
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.passes.manager import optimize
 from test.conformance.onnx.cases import Array, Case
 

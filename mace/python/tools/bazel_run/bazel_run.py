@@ -15,14 +15,9 @@ from pathlib import Path, PurePosixPath
 
 from rich.console import Console
 
+from mace.python.tools.android_ndk import find_ndk
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.bazel import Variant, build_program, choose_variant, full_label
-from mace.python.tools.bazel_run.outcome import (
-    BENCHMARK_COLUMNS,
-    benchmark_rows,
-    test_figures,
-)
-from mace.python.tools.bazel_run.profiler import find_profiler
 from mace.python.tools.command_line.progress import Meter, show_progress
 from mace.python.tools.command_line.results import print_text
 from mace.python.tools.config.vocabulary import Abi
@@ -39,11 +34,99 @@ from mace.python.tools.devices import (
     trouble_of,
     write_log,
 )
-from mace.python.tools.devices.together import on_each_device
+from mace.python.tools.devices.lock import on_each_device
 from mace.python.tools.errors import MissingToolError, UnsupportedError
-from mace.python.tools.run.dsp_files import DspFiles
+from mace.python.tools.run.accelerator_files import DspFiles
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.sanitizer import sanitizer_environment, sanitizer_summary
+
+_RAN = re.compile(r"^\[==========\] (\d+) tests? from .* ran\.", re.MULTILINE)
+_PASSED = re.compile(r"^\[  PASSED  \] (\d+) tests?", re.MULTILINE)
+_SKIPPED = re.compile(r"^\[  SKIPPED \] (\d+) tests?", re.MULTILINE)
+_FAILED = re.compile(r"^\[  FAILED  \] ([\w./]+)(?:, where .*)?$", re.MULTILINE)
+_BENCHMARK = re.compile(
+    r"^(MACE_BM_\S+|BM_\S+)\s+([\d.]+)\s+(\d+)\s+([\d.]+)\s+([\d.]+|-)\s*$",
+    re.MULTILINE,
+)
+
+BENCHMARK_COLUMNS = ("benchmark", "time_ns", "iterations", "input_mb_s", "gmacps")
+
+
+@dataclass(frozen=True)
+class TestFigures:
+    """The end of a googletest program."""
+
+    __test__ = False  # for pytest: a name, not a test
+
+    ran: int
+    passed: int
+    skipped: int
+    failed: tuple[str, ...]
+
+    def line(self) -> str:
+        """In one line, without the names."""
+        text = f"{self.passed} of {self.ran} tests passed"
+        return text + (f", {self.skipped} skipped" if self.skipped else "")
+
+
+def test_figures(output: str) -> TestFigures | None:
+    """Reads the output; None if it is not that of a finished googletest program."""
+    ran = _RAN.search(output)
+    if ran is None:
+        return None
+    passed = _PASSED.search(output)
+    skipped = _SKIPPED.search(output)
+    # googletest prints a failure when it happens, and again at the end.
+    failed = tuple(dict.fromkeys(_FAILED.findall(output[ran.end() :])))
+    return TestFigures(
+        ran=int(ran[1]),
+        passed=int(passed[1]) if passed else 0,
+        skipped=int(skipped[1]) if skipped else 0,
+        failed=failed,
+    )
+
+
+def benchmark_rows(output: str) -> list[tuple[str, ...]]:
+    """The lines of a benchmark program; `BENCHMARK_COLUMNS` names the values."""
+    return [tuple(row) for row in _BENCHMARK.findall(output)]
+
+
+_PUSHED = PurePosixPath("bazel_run") / "simpleperf"
+# The usual place of a manual installation.
+_BY_HAND = "/data/local/tmp/simpleperf"
+_NDK_FOLDERS = {Abi.ARM64_V8A: "arm64", Abi.ARMEABI_V7A: "arm"}
+
+
+def find_profiler(item: FoundDevice) -> str:
+    """The profiler to call on a prepared device; the NDK's is taken along.
+
+    Raises:
+        DeviceError: there is none; says how to get one.
+    """
+    device, abi = item.device, item.abis[0]
+    if not abi.is_android:
+        found = device.run(["sh", "-c", "command -v perf"])
+        if found.status == 0:
+            return "perf"
+        raise DeviceError(
+            f"--simpleperf: {item.properties.name} has no perf; install it there "
+            "(apt install linux-perf)"
+        )
+    search = f"command -v simpleperf || {{ test -x {_BY_HAND} && echo {_BY_HAND}; }}"
+    found = device.run(["sh", "-c", search])
+    if found.status == 0:
+        return found.output.strip()
+    ndk = find_ndk()
+    if ndk is not None:
+        folder = ndk.home / "simpleperf" / "bin" / "android" / _NDK_FOLDERS[abi]
+        if (folder / "simpleperf").is_file():
+            device.push(folder / "simpleperf", _PUSHED)
+            return f"./{_PUSHED}"
+    raise DeviceError(
+        f"--simpleperf: {item.properties.name} has no simpleperf, and ANDROID_NDK_HOME "
+        f"names no NDK to take it from; or push one to {_BY_HAND}"
+    )
+
 
 _LOG = logging.getLogger(__name__)
 

@@ -16,12 +16,12 @@ from rich.console import Console
 from rich.table import Table
 
 from mace.python.tools.bazel_run.bazel_run import BazelRunOptions, Outcome, bazel_run
-from mace.python.tools.command_line import console as messages
 from mace.python.tools.command_line import flags
+from mace.python.tools.command_line import guard as messages
 from mace.python.tools.command_line.guard import guarded
 from mace.python.tools.command_line.results import make_console
 from mace.python.tools.config.vocabulary import Abi
-from mace.python.tools.devices.boards import device_abi
+from mace.python.tools.devices.ssh import device_abi
 
 _PROGRAM = "bazel_adb_run.py"
 

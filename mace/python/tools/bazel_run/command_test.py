@@ -5,11 +5,19 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from mace.python.tools.bazel_run.bazel_run import benchmark_rows, find_profiler
+from mace.python.tools.bazel_run.bazel_run import test_figures as figures_of
 from mace.python.tools.bazel_run.command import main
 from mace.python.tools.bazel_run.testing import TARGET, Stand
+from mace.python.tools.config.vocabulary import Abi
+from mace.python.tools.devices import DeviceError, FoundDevice
+from mace.python.tools.devices.adb import AdbDevice, find_adb
+from test.device_farm.farm import Running
 
 _TESTS = """\
 [==========] Running 3 tests from 1 test suite.
@@ -210,3 +218,86 @@ def test_switches_of_earlier_versions(
         assert f"--enable_{name} has no effect" in warnings
     assert stand.here("--enable_neon") == 0
     assert stand.here("--enable_neon=perhaps") == 2
+
+
+_FAILED = """\
+[==========] Running 3 tests from 1 test suite.
+[  FAILED  ] A.two/1, where GetParam() = 3 (0 ms)
+[==========] 3 tests from 1 test suite ran. (1 ms total)
+[  PASSED  ] 1 test.
+[  SKIPPED ] 1 test, listed below:
+[  SKIPPED ] A.one
+[  FAILED  ] 1 test, listed below:
+[  FAILED  ] A.two/1, where GetParam() = 3
+
+ 1 FAILED TEST
+"""
+_BENCHMARK_OUTPUT = """\
+Benchmark                        Time(ns)  Iterations   Input(MB/s)  GMACPS
+MACE_BM_CONV_2D_1_8_float_CPU      1234.5        1000         512.0    3.25
+MACE_BM_SOFTMAX_1_8_float_CPU       12345         100         512.0       -
+"""
+
+
+def test_a_failed_test_program() -> None:
+    figures = figures_of(_FAILED)
+    assert figures is not None
+    assert (figures.ran, figures.passed, figures.skipped) == (3, 1, 1)
+    assert figures.failed == ("A.two/1",)
+    assert figures.line() == "1 of 3 tests passed, 1 skipped"
+
+
+def test_an_unfinished_test_program() -> None:
+    assert figures_of(_FAILED.partition(" ran.")[0]) is None
+    assert figures_of("") is None
+
+
+def test_benchmarks() -> None:
+    assert benchmark_rows(_BENCHMARK_OUTPUT) == [
+        ("MACE_BM_CONV_2D_1_8_float_CPU", "1234.5", "1000", "512.0", "3.25"),
+        ("MACE_BM_SOFTMAX_1_8_float_CPU", "12345", "100", "512.0", "-"),
+    ]
+
+
+_SCRIPT = "#!/system/bin/sh\necho profiling $*\n"
+
+
+@pytest.fixture
+def phone(
+    phones: list[Running], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[FoundDevice]:
+    monkeypatch.delenv("ANDROID_NDK_HOME", raising=False)
+    device = AdbDevice(find_adb(), phones[0].address)
+    properties = device.probe()
+    device.prepare()
+    yield FoundDevice(device, properties, (Abi.ARM64_V8A,))
+    device.run(["sh", "-c", "rm -rf /data/local/tmp/simpleperf bazel_run"])
+    device.close()
+
+
+def test_none(phone: FoundDevice) -> None:
+    with pytest.raises(DeviceError, match="MI 6 has no simpleperf, and ANDROID_NDK"):
+        find_profiler(phone)
+
+
+def test_pushed_by_hand(phone: FoundDevice) -> None:
+    path = "/data/local/tmp/simpleperf"
+    phone.device.run(["sh", "-c", f"echo '{_SCRIPT}' >{path}; chmod 755 {path}"])
+    assert find_profiler(phone) == path
+
+
+def test_taken_from_the_ndk(
+    phone: FoundDevice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "source.properties").write_text("Pkg.Revision = 25.2.9519653\n")
+    compiler = tmp_path / "toolchains" / "llvm" / "prebuilt" / "linux-x86_64" / "bin"
+    compiler.mkdir(parents=True)
+    (compiler / "clang").touch()
+    folder = tmp_path / "simpleperf" / "bin" / "android" / "arm64"
+    folder.mkdir(parents=True)
+    (folder / "simpleperf").write_text(_SCRIPT)
+    (folder / "simpleperf").chmod(0o755)
+    monkeypatch.setenv("ANDROID_NDK_HOME", str(tmp_path))
+    profiler = find_profiler(phone)
+    ran = phone.device.run([profiler, "stat"])
+    assert (ran.status, ran.output) == (0, "profiling stat\n")

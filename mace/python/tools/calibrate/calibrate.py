@@ -18,13 +18,11 @@ from mace.python.tools.config.vocabulary import CalibrationMethod
 from mace.python.tools.convert.quantization import quantize_options
 from mace.python.tools.ir import DataType, Graph
 from mace.python.tools.passes.manager import PassManager
-from mace.python.tools.quantize.calibration import choose_range
-from mace.python.tools.quantize.equalise import equalise
-from mace.python.tools.quantize.histogram import Histogram
+from mace.python.tools.quantize.calibration import Histogram, choose_range
+from mace.python.tools.quantize.equalise import add_shadows, equalise
 from mace.python.tools.quantize.insert import Plan, QuantizeOptions, insert, plan
 from mace.python.tools.quantize.quantizer import Quantizer
 from mace.python.tools.quantize.ranges import Range
-from mace.python.tools.quantize.shadows import add_shadows
 
 _LOG = logging.getLogger(__name__)
 

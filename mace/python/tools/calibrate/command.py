@@ -13,16 +13,17 @@ from mace.python.tools.atomic import atomic_write
 from mace.python.tools.calibrate.calibrate import Calibration, Settings
 from mace.python.tools.calibrate.network import Host, host
 from mace.python.tools.calibrate.options import CalibrateOptions
-from mace.python.tools.calibrate.page import html_page
-from mace.python.tools.calibrate.report import report, report_json
+from mace.python.tools.calibrate.report import html_page, report, report_json
 from mace.python.tools.calibrate.samples import Samples
 from mace.python.tools.command_line.options import CommandOptions
-from mace.python.tools.config.calibration import CalibrationConfig
-from mace.python.tools.config.deployment import Deployment, ModelConfig
-from mace.python.tools.convert.convert import convert_deployment
+from mace.python.tools.config.deployment import (
+    CalibrationConfig,
+    Deployment,
+    ModelConfig,
+)
+from mace.python.tools.convert.convert import ConvertResult, convert_deployment
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.convert.quantization import has_calibration, quantizer_of
-from mace.python.tools.convert.result import ConvertResult
 from mace.python.tools.convert.source import Source, graph_at_rest
 from mace.python.tools.errors import UsageError
 from mace.python.tools.importers.frame.opened import OpenedModels

@@ -26,9 +26,8 @@ from mace.python.tools.export.places import ModelPlaces
 from mace.python.tools.export.storage import Storage
 from mace.python.tools.ir import DataFormat as GraphFormat
 from mace.python.tools.ir import Graph, Value
-from mace.python.tools.ir.infer import ShapeError, update_outputs
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
-from mace.python.tools.ir.shapes import permute, static
+from mace.python.tools.ir.evaluate import ShapeError, update_outputs
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, permute, static
 from mace.python.tools.run.invocation import (
     PROGRAM,
     Answer,

@@ -23,7 +23,7 @@ import onnx
 import pytest
 import yaml
 
-from mace.python.tools import download
+from mace.python.tools import fetch
 from mace.python.tools.cli.main import main
 
 _EXAMPLE = Path(__file__).parents[3] / "examples" / "digits"
@@ -69,7 +69,7 @@ class _Case:
 
 @pytest.fixture
 def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Case:
-    monkeypatch.setattr(download, "BACKOFF_SECONDS", 0.01)
+    monkeypatch.setattr(fetch, "BACKOFF_SECONDS", 0.01)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setenv("MACE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("MACE_MODEL_MIRROR", raising=False)

@@ -61,7 +61,7 @@ def execute(args: argparse.Namespace) -> int:
 def inspect(args: argparse.Namespace) -> int:
     """Says what models are."""
     options = inspect_options(args)
-    from mace.python.tools.inspection.converted import are_converted, inspect_converted
+    from mace.python.tools.inspection.inspect import are_converted, inspect_converted
 
     if are_converted(args.files):
         inspect_converted(args.files, options)
@@ -76,8 +76,7 @@ def inspect(args: argparse.Namespace) -> int:
 def init(args: argparse.Namespace) -> int:
     """Writes a deployment file for a model."""
     loaded = _load(args)
-    from mace.python.tools.load.deployment_text import deployment_text
-    from mace.python.tools.load.inferred import with_inferred_outputs
+    from mace.python.tools.load.inferred import deployment_text, with_inferred_outputs
 
     sys.stdout.write(deployment_text(with_inferred_outputs(loaded)))
     return 0
@@ -98,7 +97,7 @@ def convert(args: argparse.Namespace) -> int:
     else:
         convert_deployment(deployment, options, opened)
     if options.input_dir is not None:
-        from mace.python.tools.calibrate.statistics import print_ranges
+        from mace.python.tools.calibrate.samples import print_ranges
 
         print_ranges(deployment, options.input_dir, options, opened=opened)
     return 0
@@ -122,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
     loaded = _load(args)
     deployment, opened = loaded.deployment, loaded.opened
     if options.quantize_stat:
-        from mace.python.tools.calibrate.statistics import print_ranges
+        from mace.python.tools.calibrate.samples import print_ranges
         from mace.python.tools.config.effect import Command, check_effects
 
         assert options.input_dir is not None

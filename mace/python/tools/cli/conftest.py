@@ -4,6 +4,6 @@
 
 from __future__ import annotations
 
-from mace.python.tools.run.testing.fixtures import build_dir, mace_run, project
+from mace.python.tools.run.testing.project import build_dir, mace_run, project
 
 __all__ = ["build_dir", "mace_run", "project"]

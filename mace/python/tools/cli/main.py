@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from mace.python.installation import install
-from mace.python.tools.command_line import console
+from mace.python.tools.command_line import guard
 from mace.python.tools.command_line.guard import guarded
 from mace.python.tools.errors import MissingToolError
 
@@ -25,7 +25,7 @@ def _run(arguments: list[str]) -> int:
 
     try:
         args = parser.parse(arguments)
-        console.set_verbose(args.verbose or getattr(args, "vlog_level", 0) > 0)
+        guard.set_verbose(args.verbose or getattr(args, "vlog_level", 0) > 0)
         for note in getattr(args, NOTES_DEST):
             logging.getLogger(__name__).warning("%s", note)
         return commands.execute(args)

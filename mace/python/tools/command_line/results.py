@@ -1,17 +1,17 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The console for results."""
+"""The console for results, and the output of `mace_run` fitted to a narrow one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from mace.python.tools.command_line.fitting import fit_text
 from mace.python.tools.wording import printable
 
 # The width of output to a file or a pipe.
@@ -63,3 +63,101 @@ def print_text(console: Console, text: str) -> None:
         soft_wrap=True,
         end="",
     )
+
+
+# The prefix of the runner's messages, except warnings and errors.
+_SOURCE = re.compile(r"^I \w+\.cc:\d+ ")
+_RULE = re.compile(r"[-=]+")
+_TITLE = re.compile(r" {2,}\S.*")
+_BETWEEN = "  "
+# The indentation of the further lines of a folded row.
+_INDENT = " " * 4
+
+
+def without_source(text: str) -> str:
+    """Text of `mace_run` without the source file and line before its messages."""
+    return "".join(_SOURCE.sub("", line) for line in text.splitlines(keepends=True))
+
+
+def fit_text(text: str, width: int) -> str:
+    """Fits text to a width without losing what it says.
+
+    Removes the source from lines, cuts titles and rules at the border, and prints a row
+    that is too wide on several lines, like its heading. Other lines are not changed.
+    """
+    lines = [_SOURCE.sub("", line) for line in text.splitlines()]
+    return "".join(f"{line}\n" for line in _fitted(lines, width))
+
+
+def _fitted(lines: Sequence[str], width: int) -> Iterator[str]:
+    at = 0
+    while at < len(lines):
+        table = _table(lines, at)
+        if len(table) > 1 and len(table[0]) > width:
+            yield from _folded(table, width)
+        else:
+            table = table or [lines[at]]
+            for line in table:
+                yield _fit(line, width)
+        at += len(table)
+
+
+def _table(lines: Sequence[str], begin: int) -> Sequence[str]:
+    """The heading, rule and rows that begin at a line; empty if no table begins
+    there.
+    """
+    if not lines[begin].startswith("| "):
+        return ()
+    end = begin
+    length = len(lines[begin])
+    while end < len(lines) and len(lines[end]) == length:
+        if not lines[end].startswith("| ") and end != begin + 1:
+            break
+        end += 1
+    return lines[begin:end]
+
+
+def _folded(table: Sequence[str], width: int) -> Iterator[str]:
+    # The heading shows where columns begin; a cell may contain any character.
+    borders = [i for i, sign in enumerate(table[0]) if sign == "|"]
+    rows = [
+        [line[a + 1 : b].strip() for a, b in zip(borders, borders[1:])]
+        for line in table
+        if not _RULE.fullmatch(line)
+    ]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    groups = _groups(widths, width)
+    # Names are left-aligned, figures right-aligned.
+    left = [not any(row[i][:1].isdigit() for row in rows) for i in range(len(widths))]
+    for index, row in enumerate(rows):
+        if index == 1:
+            yield "-" * width
+        for group in groups:
+            cells = [
+                row[i].ljust(widths[i]) if left[i] else row[i].rjust(widths[i])
+                for i in group
+            ]
+            yield ((_INDENT if group[0] else "") + _BETWEEN.join(cells)).rstrip()
+
+
+def _groups(widths: Sequence[int], width: int) -> list[list[int]]:
+    """Groups of columns that fit on one line."""
+    groups: list[list[int]] = [[]]
+    used = 0
+    for column, cells in enumerate(widths):
+        needed = cells + (len(_BETWEEN) if groups[-1] else 0)
+        if groups[-1] and used + needed > width:
+            groups.append([])
+            used, needed = len(_INDENT), cells
+        groups[-1].append(column)
+        used += needed
+    return groups
+
+
+def _fit(line: str, width: int) -> str:
+    """Shortens decoration; other text is not changed."""
+    if len(line) > width and _RULE.fullmatch(line):
+        return line[:width]
+    if len(line) > width and _TITLE.fullmatch(line):
+        return line.strip().center(width).rstrip()
+    return line

@@ -9,20 +9,26 @@ the model file all come from these declarations. Nothing here reads files.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Dict, Optional, Tuple
 
-from annotated_types import MinLen
-from pydantic import AfterValidator, BeforeValidator, ValidationInfo, field_validator
+from annotated_types import Ge, Le, MinLen
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic.json_schema import SkipJsonSchema
 
 from mace.python.tools.config import limits
 from mace.python.tools.config import values as v
 from mace.python.tools.config import vocabulary as words
-from mace.python.tools.config.calibration import CalibrationConfig
-from mace.python.tools.config.cpp_names import cpp_name_problem
-from mace.python.tools.config.custom_ops import CustomOps
 from mace.python.tools.config.effect import Command, no_effect, refused
 from mace.python.tools.config.keys import Section, key, keys_of
 from mace.python.tools.config.subgraph import (
@@ -32,9 +38,147 @@ from mace.python.tools.config.subgraph import (
     joined,
     misfits,
 )
-from mace.python.tools.config.vocabulary import Platform, Runtime
+from mace.python.tools.config.values import FileRef, Location, OneOrMany
+from mace.python.tools.config.vocabulary import CalibrationMethod, Platform, Runtime
 from mace.python.tools.config.yaml_source import Table, Text
-from mace.python.tools.wording import shown
+from mace.python.tools.errors import MaceError
+from mace.python.tools.wording import listed, shown
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# [lex.name] of C++17: of the language's implementation.
+_RESERVED = re.compile(r"_|.*__")
+# [lex.key] of C++17 plus the alternative tokens and what C++20 adds, so that
+# generated code compiles under both.
+_KEYWORD_TEXT = """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char
+    char16_t char32_t char8_t class co_await co_return co_yield compl concept
+    const const_cast consteval constexpr constinit continue decltype default
+    delete do double dynamic_cast else enum explicit export extern false float
+    for friend goto if inline int long mutable namespace new noexcept not
+    not_eq nullptr operator or or_eq private protected public register
+    reinterpret_cast requires return short signed sizeof static static_assert
+    static_cast struct switch template this thread_local throw true try typedef
+    typeid typename union unsigned using virtual void volatile wchar_t while
+    xor xor_eq
+"""
+_KEYWORDS = frozenset(_KEYWORD_TEXT.split())
+# Macros with small letters, of compilers and of the headers that generated code
+# includes. A test asks the compilers for more.
+_MACRO_TEXT = """
+    L_ctermid L_cuserid L_tmpnam P_tmpdir errno i386 linux sched_priority stderr
+    stdin stdout unix
+"""
+_MACROS = frozenset(_MACRO_TEXT.split())
+
+
+def cpp_name_problem(name: str) -> str:
+    """Why `name` cannot name a namespace, '' if it can."""
+    if name in _KEYWORDS:
+        return "is a C++ keyword"
+    if not _IDENTIFIER.fullmatch(name):
+        return 'is not a C++ name (letters, digits and "_", not beginning with a digit)'
+    if _RESERVED.match(name):
+        return 'begins with "_" or has "__" in it, as names of the C++ system do'
+    if name == "std":
+        return "is the namespace of the C++ library"
+    if name in _MACROS:
+        return "is a macro of C++ systems"
+    if name.upper() == name:
+        return 'is without small letters, as macros are ("EOF")'
+    return ""
+
+
+_Percentile = Annotated[
+    float, Ge(50), Le(100), v.Accepts("a number from 50 to 100", "number")
+]
+_Decibels = Annotated[
+    float, Ge(0), Le(200), v.Accepts("a number from 0 to 200", "number")
+]
+
+
+class CalibrationConfig(Section):
+    """How the samples of a folder quantize a model."""
+
+    input_dir: Optional[v.Location] = key(
+        "Folder of samples, raw files `<input><suffix>` with one suffix for each "
+        "sample; `--input_dir` takes its place.",
+        "the scales of tensors",
+    )
+    samples: v.Count = key(
+        "The most samples to take, evenly spread over all; `0`: all.",
+        "the scales of tensors",
+        default=128,
+    )
+    method: Annotated[CalibrationMethod, v.Words(CalibrationMethod)] = key(
+        "How ranges are chosen: by all elements, by all but a share of them, with the "
+        "least mean square error, or with the least divergence of distributions.",
+        "the scales of tensors",
+        default=CalibrationMethod.MSE,
+    )
+    percentile: _Percentile = key(
+        "Share of elements inside the range, in percent, for the method `percentile`.",
+        "the scales of tensors",
+        default=99.99,
+    )
+    equalise: v.Flag = key(
+        "Try to equalise the ranges of channels across layers; kept if outputs "
+        "become more precise.",
+        "the weights",
+        default=True,
+    )
+    correct_bias: v.Flag = key(
+        "Try to correct biases for the rounding of weights, likewise.",
+        "the biases",
+        default=True,
+    )
+    min_sqnr: _Decibels = key(
+        "Least signal to quantization noise ratio of each output, in dB, over the "
+        "samples. Layers that cost most stay in floats until it is reached, at most "
+        "half of them.",
+        "which operators compute in integers",
+        default=20.0,
+    )
+
+
+CustomOps = Annotated[
+    Tuple[Location, ...], OneOrMany("path, or list of paths", separated=True)
+]
+_READER: TypeAdapter[Tuple[FileRef, ...]] = TypeAdapter(CustomOps)
+
+
+def folders_of(refs: Sequence[FileRef] | None) -> list[Path]:
+    """The folders that the key names.
+
+    Raises:
+        MaceError: one is not there.
+    """
+    folders = []
+    for ref in refs or ():
+        found = [path for path in ref.candidates if path.is_dir()]
+        if not found or ref.is_url:
+            looked = listed(str(path) for path in ref.candidates)
+            raise MaceError(
+                f"{ref.place or '--custom_ops'}: {ref.location} is no folder"
+                + ("" if ref.is_url else f"; looked for {looked}")
+            )
+        folders.append(found[0])
+    return folders
+
+
+def folders_in(found: Any, context: Mapping[str, Any]) -> list[Path]:
+    """The folders that the key names in a file that is not read as a whole yet; none if
+    it has no value that can be read, as the reader tells.
+
+    Raises:
+        MaceError: one is not there.
+    """
+    if found is None:
+        return []
+    try:
+        return folders_of(_READER.validate_python(found, context=dict(context)))
+    except ValidationError:
+        return []
+
 
 _MICRO = no_effect("the microcontroller form is not in this release")
 

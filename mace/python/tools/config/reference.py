@@ -16,8 +16,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mace.python.tools.config.calibration import CalibrationConfig
-from mace.python.tools.config.deployment import Deployment, MicroConfig, ModelConfig
+from mace.python.tools.config.deployment import (
+    CalibrationConfig,
+    Deployment,
+    MicroConfig,
+    ModelConfig,
+)
 from mace.python.tools.config.keys import Key, Section, keys_of
 from mace.python.tools.config.spellings import GONE
 from mace.python.tools.config.subgraph import SubgraphConfig

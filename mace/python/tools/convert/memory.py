@@ -4,16 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from mace.python.installation import command
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.ir import DataFormat, Graph, Value
-from mace.python.tools.ir.infer import ShapeError, update_outputs
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
-from mace.python.tools.ir.liveness import live_bytes
-from mace.python.tools.ir.shapes import is_static, permute, product
+from mace.python.tools.ir.evaluate import ShapeError, update_outputs
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, is_static, permute, product
 
 
 @dataclass(frozen=True)
@@ -98,3 +97,17 @@ def _lives(graph: Graph) -> Iterator[tuple[int, int, int]]:
 
 def _size(value: Value) -> int:
     return (product(value.shape or ()) or 0) * value.dtype.numpy.itemsize
+
+
+def live_bytes(steps: int, tensors: Iterable[tuple[int, int, int]]) -> tuple[int, ...]:
+    """Bytes of the tensors that exist during each step.
+
+    Args:
+        tensors: of each the first and the last step in which it exists, and its size
+            in bytes.
+    """
+    change = [0] * (steps + 1)
+    for first, last, size in tensors:
+        change[first] += size
+        change[last + 1] -= size
+    return tuple(itertools.accumulate(change))[:steps]

@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.convert.convert import convert_deployment
-from mace.python.tools.convert.memory import MemoryBound
+from mace.python.tools.convert.memory import MemoryBound, live_bytes
 from mace.python.tools.convert.options import ConvertOptions
 
 _DEPLOYMENT = """
@@ -129,3 +129,11 @@ def test_states_are_told_apart() -> None:
     text = MemoryBound(1_000_000, 2_000_000).summary(3_000_000)
     assert "1.00 MB of intermediate tensors at one time, 2.00 MB of states" in text
     assert "3.00 MB of weights" in text
+
+
+def test_tensors_count_from_their_first_step_to_their_last() -> None:
+    assert live_bytes(4, [(0, 1, 10), (1, 3, 5), (2, 2, 100)]) == (10, 15, 105, 5)
+
+
+def test_nothing_runs() -> None:
+    assert live_bytes(0, []) == ()

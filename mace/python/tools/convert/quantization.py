@@ -12,7 +12,7 @@ from mace.python.tools.errors import MaceError
 from mace.python.tools.fetch import fetch_file
 from mace.python.tools.quantize.insert import QuantizeOptions
 from mace.python.tools.quantize.quantizer import Quantizer
-from mace.python.tools.quantize.range_file import read_ranges
+from mace.python.tools.quantize.ranges import read_ranges
 
 _TYPES = {None: DataType.UINT8, QuantizeSchema.UINT8: DataType.UINT8}
 _TYPES[QuantizeSchema.INT8] = DataType.INT8

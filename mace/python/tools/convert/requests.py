@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mace.python.tools.config.border_tensor import BorderTensor
 from mace.python.tools.config.deployment import ModelConfig
+from mace.python.tools.config.subgraph import BorderTensor
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.export import ExportOptions, InputSignature
 from mace.python.tools.export.storage import Storage
@@ -21,8 +21,9 @@ from mace.python.tools.importers.frame.request import (
     OutputSpec,
 )
 from mace.python.tools.ir import DataFormat, DataType, Graph, SubgraphSpec, Value
-from mace.python.tools.ir.layout import NHWC_TO_NCHW
+from mace.python.tools.ir.graph import Target
 from mace.python.tools.ir.shapes import (
+    NHWC_TO_NCHW,
     Shape,
     format_shape,
     from_ints,
@@ -30,7 +31,6 @@ from mace.python.tools.ir.shapes import (
     product,
     to_ints,
 )
-from mace.python.tools.ir.target import Target
 
 _LOG = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mace.python.tools.config.border_tensor import BorderTensor
+from mace.python.tools.config.subgraph import BorderTensor
 from mace.python.tools.config.vocabulary import DataFormat as BorderFormat
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.ir import DataFormat, DataType, Graph, Value

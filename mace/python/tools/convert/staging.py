@@ -11,16 +11,16 @@ import weakref
 from dataclasses import dataclass
 from pathlib import Path
 
-from mace.python.tools.atomic import OutputError
-from mace.python.tools.interruption import signals_held
-from mace.python.tools.leftovers import (
+from mace.python.tools.atomic import (
     OLD,
     TEMPORARY,
+    OutputError,
     hidden_name,
     make_held_file,
     new_mark,
     remove_leftovers,
 )
+from mace.python.tools.interruption import signals_held
 
 # Only a write fails with these.
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})

@@ -9,13 +9,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mace.python.tools.command_line import console, flags
+from mace.python.tools.command_line import flags, guard
 from mace.python.tools.command_line.guard import guarded
 from mace.python.tools.debug.gdb import GdbOptions, debug
 from mace.python.tools.debug.memory import MemoryOptions, watch
 from mace.python.tools.debug.symbolize import read_symbols, symbolize
 from mace.python.tools.debug.target import TargetOptions, devices
-from mace.python.tools.devices.boards import device_abi
+from mace.python.tools.devices.ssh import device_abi
 from mace.python.tools.errors import UsageError
 
 _PROGRAM = "debug.py"
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     args = make_parser().parse_args(arguments)
-    console.set_verbose(args.verbose)
+    guard.set_verbose(args.verbose)
     status: int = args.handler(args)
     return status
 

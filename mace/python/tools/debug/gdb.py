@@ -19,9 +19,15 @@ from pathlib import Path, PurePosixPath
 from mace.python.tools.android_ndk import find_ndk
 from mace.python.tools.bazel import build_program, choose_variant
 from mace.python.tools.config.vocabulary import Abi
-from mace.python.tools.debug.elf import ElfFile, read_elf
-from mace.python.tools.debug.reach import Reach, call, reach
-from mace.python.tools.debug.target import TargetOptions, one_device, shell_output
+from mace.python.tools.debug.symbolize import ElfFile, read_elf
+from mace.python.tools.debug.target import (
+    Reach,
+    TargetOptions,
+    call,
+    one_device,
+    reach,
+    shell_output,
+)
 from mace.python.tools.devices import (
     CommandResult,
     Device,

@@ -98,7 +98,7 @@ def test_gdb_emulated(
     def no_adb() -> None:
         raise AssertionError("asked for adb")
 
-    monkeypatch.setattr("mace.python.tools.devices.survey.find_adb", no_adb)
+    monkeypatch.setattr("mace.python.tools.devices.discover.find_adb", no_adb)
     _session(capfd, program, tmp_path, "--port=16019", "--devices_to_run=qemu-arm64")
 
 

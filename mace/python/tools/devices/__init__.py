@@ -18,6 +18,7 @@ from mace.python.tools.devices.device import (
 )
 from mace.python.tools.devices.discover import (
     ALL_SOCS,
+    EMULATOR,
     DeviceQuery,
     Devices,
     FoundDevice,
@@ -25,11 +26,9 @@ from mace.python.tools.devices.discover import (
     close_all,
     find_devices,
 )
-from mace.python.tools.devices.emulator import EmulatorDevice
-from mace.python.tools.devices.host import HostDevice
+from mace.python.tools.devices.host import EmulatorDevice, HostDevice
 from mace.python.tools.devices.lock import device_lease, device_lock
 from mace.python.tools.devices.postmortem import trouble_of, write_log
-from mace.python.tools.devices.survey import EMULATOR
 
 __all__ = [
     "ALL_SOCS",

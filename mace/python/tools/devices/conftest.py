@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.conftest import BOARDS, OLD_PHONE, PHONES
-from mace.python.tools.devices.adb import AdbDevice
-from mace.python.tools.devices.adb_client import find_adb
-from mace.python.tools.devices.boards import read_boards
+from mace.python.tools.devices.adb import AdbDevice, find_adb
 from mace.python.tools.devices.remote import RemoteDevice
-from mace.python.tools.devices.ssh import SshDevice
+from mace.python.tools.devices.ssh import SshDevice, read_boards
 from test.device_farm.farm import Farm, Running
 
 

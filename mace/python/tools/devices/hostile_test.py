@@ -18,9 +18,7 @@ import pytest
 
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices import process
-from mace.python.tools.devices.adb import AdbDevice
-from mace.python.tools.devices.adb_client import AdbClient, find_adb
-from mace.python.tools.devices.boards import Board
+from mace.python.tools.devices.adb import AdbClient, AdbDevice, find_adb
 from mace.python.tools.devices.device import (
     DeviceError,
     DeviceLostError,
@@ -30,7 +28,7 @@ from mace.python.tools.devices.device import (
 from mace.python.tools.devices.memory import parse_samples
 from mace.python.tools.devices.process import ProcessRequest, run_process
 from mace.python.tools.devices.remote import RemoteDevice
-from mace.python.tools.devices.ssh import SshDevice
+from mace.python.tools.devices.ssh import Board, SshDevice
 
 # Behind the last line that `shell` asks for, a device may print anything.
 _MARK = 'mark=$(printf %s "$*" | grep -o "MACE_STATUS_[0-9a-f]*" | head -n 1)\n'

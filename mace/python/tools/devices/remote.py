@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import hashlib
 import os
 import re
 import secrets
@@ -22,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from mace.python.tools.devices import manifest, memory, program_script
+from mace.python.tools.devices import memory
 from mace.python.tools.devices.device import (
     NO_SPACE,
     SCRATCH,
@@ -38,6 +39,157 @@ from mace.python.tools.devices.process import (
     ProcessResult,
     run_process,
 )
+
+# Which files a device already has, by checksum.
+#
+# The list is in the folder of the files, so that any computer can use it. It has a
+# line ``<sha256> <size>:<modification time> <path>`` for each file. A line is valid as
+# long as the file still has that size and time. A file is moved into place after its
+# old line is removed and before its new line is added: an interruption in between
+# causes another copy, but never a wrong file.
+
+
+_FILE = ".manifest"
+_BLOCK = 1 << 20
+# Toybox, BusyBox and GNU support this form.
+_STAT = "stat -c %s:%Y"
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, as hexadecimal digits."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+class Manifest:
+    """Our copy of a device's list; valid while we hold the device's lock."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, str] = {}
+
+    def has(self, path: PurePosixPath, digest: str) -> bool:
+        """Whether the device holds exactly this file."""
+        return self._digests.get(str(path)) == digest
+
+    def add(self, path: PurePosixPath, digest: str) -> None:
+        """Adds a file; call it after `place_script` has run."""
+        self._digests[str(path)] = digest
+
+    def forget(self, path: PurePosixPath) -> None:
+        """Removes the entries at or below the path."""
+        name = str(path)
+        for known in list(self._digests):
+            if known == name or known.startswith(f"{name}/"):
+                del self._digests[known]
+
+    def read_script(self) -> str:
+        """The script that prints the valid lines, for `load`."""
+        return (
+            f"[ ! -f {_FILE} ] || while read -r h s p; do\n"
+            f'[ "$({_STAT} "$p" 2>/dev/null)" != "$s" ] || echo "$h $p"\n'
+            f"done <{_FILE}"
+        )
+
+    def load(self, text: str) -> None:
+        """Reads the output of `read_script`."""
+        self._digests.clear()
+        for line in text.splitlines():
+            digest, _, path = line.partition(" ")
+            if len(digest) == 64 and path:
+                self._digests[path] = digest
+
+    def place_script(
+        self,
+        part: PurePosixPath,
+        path: PurePosixPath,
+        digest: str,
+        executable: bool,
+    ) -> str:
+        """The script that moves a received file to its place and prints its size."""
+        name = shlex.quote(str(path))
+        mode = "755" if executable else "644"
+        place = f"mkdir -p {shlex.quote(str(path.parent))} && chmod {mode} {part} &&\n"
+        if SCRATCH in path.parents:
+            # Such a file is removed before it could be used again.
+            return f"{place}mv -f {part} {name} && wc -c <{name} | tr -d ' '"
+        # The path is compared with the end of the line, not as a pattern. A full disk
+        # must not destroy the list.
+        keep = (
+            f'while read -r h s p; do [ "$p" = {name} ] || echo "$h $s $p" || '
+            "exit 9; done"
+        )
+        return (
+            f"{place}{{ [ ! -f {_FILE} ] || {{ {keep} <{_FILE} >{part}.list && "
+            f"mv -f {part}.list {_FILE}; }}; }} &&\n"
+            f"mv -f {part} {name} &&\n"
+            # Without `stat`, the line is never valid, and the file is copied again.
+            f'z=$({_STAT} {name} 2>/dev/null) || z="$(wc -c <{name} | tr -d " "):"\n'
+            f"echo {digest} $z {name} >>{_FILE} &&\n"
+            'echo "${z%%:*}"'
+        )
+
+
+# The shell script that runs a program on a remote device, and ends it.
+#
+# The program gets no input, but the script reads the client's. When that input ends,
+# because we close it or because the connection is lost, the script ends the program.
+
+
+# Contains the process, or process group, of the running program.
+_RUNNING = SCRATCH / "running"
+
+# The name is not quoted in the script, as the shell requires.
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+# Ends the program's group when input ends. Without setsid there is no group.
+_RUN = """\
+cd {work} || exit 126
+ulimit -c 0 2>/dev/null
+exec 3<&0
+{exports}
+if command -v setsid >/dev/null 2>&1; then
+setsid {command} </dev/null 2>&1 3<&- &
+p=$!; g=-$p
+else
+{command} </dev/null 2>&1 3<&- &
+p=$!; g=$p
+fi
+echo $g >{running}
+( read -r x <&3; kill -15 $g; sleep 1; kill -9 $g ) >/dev/null 2>&1 &
+w=$!
+wait $p 2>/dev/null; s=$?
+kill -9 $w 2>/dev/null
+[ $g = $p ] || kill -9 $g 2>/dev/null
+exec 3<&-
+rm -f {running}
+(exit $s)"""
+
+# Run in the work folder; ends the program that `run` has started.
+END = f"[ ! -f {_RUNNING} ] || kill -9 $(cat {_RUNNING}); rm -f {_RUNNING}"
+
+
+def run(work_dir: PurePosixPath, command: Sequence[str], env: Mapping[str, str]) -> str:
+    """Runs a command in `work_dir`; ends with its status, 126 without that folder.
+
+    Raises:
+        ValueError: what shall be set is no variable; its value may be anything.
+    """
+    for name in env:
+        if not _VARIABLE.fullmatch(name):
+            raise ValueError(f"{name!r} is not a valid name of an environment variable")
+    exports = "\n".join(
+        f"export {name}={shlex.quote(value)}" for name, value in env.items()
+    )
+    return _RUN.format(
+        work=shlex.quote(str(work_dir)),
+        exports=exports or ":",
+        command=shlex.join(command),
+        running=_RUNNING,
+    )
+
 
 # Changes with each boot of a machine; the same for all users.
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
@@ -75,7 +227,7 @@ class RemoteDevice(Device):
 
     def __init__(self) -> None:
         super().__init__()
-        self._manifest = manifest.Manifest()
+        self._manifest = Manifest()
 
     @abc.abstractmethod
     def _shell_command(self, script: str) -> list[str]:
@@ -120,7 +272,7 @@ class RemoteDevice(Device):
     def push(self, local: Path, remote: PurePosixPath) -> None:
         try:
             size = local.stat().st_size
-            digest = manifest.file_digest(local)
+            digest = file_digest(local)
             executable = os.access(local, os.X_OK)
         except OSError as error:
             raise DeviceError(f"cannot read {local}: {error.strerror}") from error
@@ -186,7 +338,7 @@ class RemoteDevice(Device):
         watch_memory_s: int = 0,
     ) -> CommandResult:
         watched = memory.watched(command, watch_memory_s)
-        script = program_script.run(self.work_dir, watched, env or {})
+        script = run(self.work_dir, watched, env or {})
         if len(script) > _LONGEST_SCRIPT:
             script = self._script_file(script)
         try:
@@ -364,7 +516,7 @@ class RemoteDevice(Device):
         """Ends a program that may still run after its client's input was closed:
         Android before 7 does not report the end of the input.
         """
-        script = program_script.END
+        script = END
         if clean:
             script += f"; rm -rf {SCRATCH}/*"
         command = self._shell_command(self._in_work_dir(script))

@@ -13,7 +13,7 @@ from typing import TextIO
 from mace.python.installation import CHECKOUT, PACKAGE
 from mace.python.tools.doctor.computer import Computer
 from mace.python.tools.doctor.diagnosis import Diagnosis, Finding, State, diagnose
-from mace.python.tools.doctor.tasks import read_tasks
+from mace.python.tools.doctor.requirements import read_tasks
 
 # An installed package has lists of its own.
 ROOT = CHECKOUT or PACKAGE

@@ -15,14 +15,9 @@ from typing import Any, Dict, List, Optional
 import pytest
 
 from mace.python.tools.doctor import command, requirements
-from mace.python.tools.doctor.computer import (
-    Computer,
-    Version,
-    at_least,
-    parse_version,
-)
+from mace.python.tools.doctor.computer import Computer, Version, at_least, parse_version
 from mace.python.tools.doctor.diagnosis import Diagnosis, State, diagnose
-from mace.python.tools.doctor.tasks import included, listed, read_tasks
+from mace.python.tools.doctor.requirements import included, listed, read_tasks
 from setup import tables
 
 TASKS = list(read_tasks(command.ROOT))

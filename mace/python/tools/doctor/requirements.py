@@ -9,10 +9,11 @@ or file that shows that it is installed, by whatever means.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Dict, Mapping, Tuple
+from typing import Dict, FrozenSet, List, Mapping, Tuple
 
 from mace.python.installation import (
     CHECKOUT,
@@ -21,10 +22,107 @@ from mace.python.installation import (
     install,
 )
 from mace.python.tools.android_ndk import REMEDY
-from mace.python.tools.doctor import probes
-from mace.python.tools.doctor.computer import Version, parse_version, show_version
-from mace.python.tools.doctor.probes import Probe, existing, program
-from mace.python.tools.doctor.tasks import Listed, listed
+from mace.python.tools.doctor import computer
+from mace.python.tools.doctor.computer import (
+    Probe,
+    Version,
+    existing,
+    parse_version,
+    program,
+    show_version,
+)
+
+# The tasks of `setup/tasks.txt` and the packages that they need.
+#
+# `tools/setup.sh` installs by the same table and the same lists.
+
+
+_TASK = re.compile(r"^([a-z]+) +([^#]*[^# ]) +# (.+)$")
+_PACKAGE = re.compile(r"^([\w.+-]+)\s*(?:[=>]=\s*([\d.]+))?")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One line of the table.
+
+    Attributes:
+        name: for --for.
+        use: what it is good for, an imperative.
+        includes: tasks.
+        lists: of its own, "apt:NAME" or "pip:FILE".
+    """
+
+    name: str
+    use: str
+    includes: Tuple[str, ...]
+    lists: Tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A package of one or more lists.
+
+    Attributes:
+        kind: "apt" or "pip".
+        name: as the package registry has it.
+        minimum: version; empty if any will do.
+        tasks: those whose own lists have it.
+    """
+
+    kind: str
+    name: str
+    minimum: str
+    tasks: Tuple[str, ...]
+
+
+def read_tasks(root: Path) -> Dict[str, Task]:
+    """All tasks of a checkout, in the order of the table."""
+    tasks = {}
+    text = (root / "setup" / "tasks.txt").read_text(encoding="utf-8")
+    for name, needs, use in filter(None, map(_parts, text.splitlines())):
+        words = needs.split()
+        tasks[name] = Task(
+            name,
+            use,
+            tuple(word for word in words if ":" not in word),
+            tuple(word for word in words if ":" in word),
+        )
+    return tasks
+
+
+def _parts(line: str) -> Tuple[str, ...]:
+    found = _TASK.match(line)
+    return found.groups() if found else ()
+
+
+def included(tasks: Mapping[str, Task], name: str) -> FrozenSet[str]:
+    """A task and all that it includes."""
+    found = {name}
+    for part in tasks[name].includes:
+        found |= included(tasks, part)
+    return frozenset(found)
+
+
+def listed(root: Path) -> List[Listed]:
+    """Every package of every list, in the order of the tasks."""
+    found: Dict[Tuple[str, str], Listed] = {}
+    for task in read_tasks(root).values():
+        for name in task.lists:
+            kind, _, file = name.partition(":")
+            path = f"apt/{file}.txt" if kind == "apt" else file
+            for package, minimum in _lines(root / "setup" / path):
+                before = found.get((kind, package))
+                tasks = (*(before.tasks if before else ()), task.name)
+                found[kind, package] = Listed(kind, package, minimum, tasks)
+    return list(found.values())
+
+
+def _lines(path: Path) -> Iterator[Tuple[str, str]]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        found = _PACKAGE.match(line.split("#")[0])
+        if found:
+            yield found[1], found[2] or ""
+
 
 SETUP = "bash tools/setup.sh --for "
 
@@ -97,12 +195,12 @@ def _compiler_runtime(name: str) -> str:
 
 
 _PIECES: Dict[str, Tuple[_Piece, ...]] = {
-    "python3": (_Piece("python", "Python", probes.python, ">= 3.9"),),
-    "python3-venv": (_Piece("venv", "Python", probes.venv),),
+    "python3": (_Piece("python", "Python", computer.python, ">= 3.9"),),
+    "python3-venv": (_Piece("venv", "Python", computer.venv),),
     "protobuf-compiler": (
         _Piece("protoc", "Convert", program("protoc", (3, 12)), ">= 3.12"),
     ),
-    "bazel-bootstrap": (_Piece("bazel", _BUILD, probes.bazel, ">= 4.2, < 8"),),
+    "bazel-bootstrap": (_Piece("bazel", _BUILD, computer.bazel, ">= 4.2, < 8"),),
     "clang-19": (
         _llvm("clang"),
         _file("C++ headers", _BUILD, "/usr/include/c++"),
@@ -126,10 +224,12 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
     ),
     "junit4": (_file("JUnit 4", _BUILD, "/usr/share/java/junit4.jar"),),
     "opencl-headers": (_file("OpenCL headers", _GPU, "/usr/include/CL/cl.h"),),
-    "ocl-icd-libopencl1": (_Piece("OpenCL loader", _GPU, probes.opencl_loader),),
+    "ocl-icd-libopencl1": (_Piece("OpenCL loader", _GPU, computer.opencl_loader),),
     "pocl-opencl-icd": (_file("PoCL", _GPU, "/etc/OpenCL/vendors/pocl.icd"),),
     "oclgrind": (_Piece("oclgrind", _GPU, program("oclgrind", pattern="Oclgrind ")),),
-    "python3-yaml": (_Piece("yaml of /usr/bin/python3", _BUILD, probes.build_python),),
+    "python3-yaml": (
+        _Piece("yaml of /usr/bin/python3", _BUILD, computer.build_python),
+    ),
     "clang-format-19": (_llvm("clang-format"),),
     "libclang-rt-19-dev": (
         _file("sanitizers", _BUILD, _compiler_runtime("asan")),
@@ -198,8 +298,8 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
 }
 # An Android NDK contains the libraries for phone programs.
 _SPARED: Dict[str, Mapping[str, Probe]] = {
-    "g++-aarch64-linux-gnu": {"phone": probes.set_ndk},
-    "g++-arm-linux-gnueabihf": {"phone": probes.set_ndk},
+    "g++-aarch64-linux-gnu": {"phone": computer.set_ndk},
+    "g++-arm-linux-gnueabihf": {"phone": computer.set_ndk},
 }
 _GROUPS = (
     *("Python", _PYTHON, "Convert", _BUILD, _GPU, _DSP, _ARM, _DEVICES, _SHELLS),
@@ -223,7 +323,7 @@ def _installed(package: Listed) -> Iterator[Requirement]:
             f">= {show_version(minimum)}" if minimum else "any",
             package.tasks,
             mend,
-            probes.package(package.name, minimum),
+            computer.package(package.name, minimum),
         )
         return
     for piece in _PIECES[package.name]:
@@ -255,7 +355,7 @@ def _others() -> Tuple[Requirement, ...]:
             "none, or >= r21",
             ("phone",),
             REMEDY,
-            probes.ndk,
+            computer.ndk,
         ),
         Requirement(
             "OpenCL device",
@@ -267,7 +367,7 @@ def _others() -> Tuple[Requirement, ...]:
             + "pocl-opencl-icd; in a container of NVIDIA's, name the driver that is "
             "there: echo libnvidia-opencl.so.1 | "
             "sudo tee /etc/OpenCL/vendors/nvidia.icd",
-            probes.opencl_driver,
+            computer.opencl_driver,
         ),
         Requirement(
             "docker",

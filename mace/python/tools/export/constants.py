@@ -13,7 +13,6 @@ from typing import IO
 import numpy as np
 
 from mace.python.tools.catalogue import Packing, Port, default_catalogue
-from mace.python.tools.export.eight_bit import Noise, is_large, pack_o16_scaled
 from mace.python.tools.export.packing import (
     FOUR,
     Layout,
@@ -24,9 +23,12 @@ from mace.python.tools.export.packing import (
 )
 from mace.python.tools.export.storage import (
     SMALLEST_HALF,
+    Noise,
     Storage,
     encode,
     fits,
+    is_large,
+    pack_o16_scaled,
     stored_type,
 )
 from mace.python.tools.ir import Constant, Graph, Op, Value

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from mace.python.tools.export.eight_bit import (
+from mace.python.tools.export.storage import (
     Noise,
     dequantize,
     is_large,

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
 
@@ -12,18 +13,49 @@ from mace.python.installation import VERSION
 from mace.python.tools.catalogue import AttributeKind, Packing, default_catalogue
 from mace.python.tools.errors import MaceError
 from mace.python.tools.export.constants import ConstantPlan, DataFile, WrittenConstant
-from mace.python.tools.export.eight_bit import StoredInEightBits
-from mace.python.tools.export.naming import Names
 from mace.python.tools.export.packing import Layout
-from mace.python.tools.export.storage import Storage
+from mace.python.tools.export.storage import Storage, StoredInEightBits
 from mace.python.tools.importers.frame.errors import UnsupportedNodes
 from mace.python.tools.ir import DataFormat, DataType, Graph, Op, Value
-from mace.python.tools.ir.layout import NHWC_TO_NCHW
 from mace.python.tools.ir.quantized_ops import is_quantized
-from mace.python.tools.ir.shapes import permute, to_ints
+from mace.python.tools.ir.shapes import NHWC_TO_NCHW, permute, to_ints
 from mace.python.tools.ir.subgraphs import assign_rest
 from mace.python.tools.ir.verify import op_problems
 from mace.python.tools.proto import load_proto
+
+# With this many digits, a collision in a thousand names happens once in a million
+# models.
+_DIGITS = 8
+
+
+class Names:
+    """Maps names of the graph to names in the file.
+
+    Args:
+        obfuscate: replace names by the start of their MD5 sum, so that a
+            shipped model does not tell how it was built. No protection of
+            the weights.
+        keep: names an application uses: inputs and outputs of the model.
+    """
+
+    def __init__(self, obfuscate: bool, keep: Iterable[str]) -> None:
+        self._obfuscate = obfuscate
+        self._names = {name: name for name in keep}
+        self._taken = set(self._names)
+
+    def __call__(self, name: str) -> str:
+        """The name in the file; '' stays ''."""
+        if not self._obfuscate or not name:
+            return name
+        if name not in self._names:
+            digest = hashlib.md5(name.encode("utf-8")).hexdigest()
+            length = _DIGITS
+            while digest[:length] in self._taken:
+                length += 1
+            self._names[name] = digest[:length]
+            self._taken.add(digest[:length])
+        return self._names[name]
+
 
 # The first format versions that have a layout (mace/proto/README.md).
 FORMAT_VERSIONS = {

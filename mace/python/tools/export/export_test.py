@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import logging
 import zlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,11 @@ from mace.python.tools.export.graph_page import (
     graph_page,
     graph_text,
 )
-from mace.python.tools.export.model_file import read_quantization
+from mace.python.tools.export.model_file import (
+    ModelFileError,
+    read_model_file,
+    read_quantization,
+)
 from mace.python.tools.export.packing import (
     pack_n16_fours,
     pack_o16,
@@ -36,6 +41,7 @@ from mace.python.tools.export.packing import (
     unpack_o16_fours,
     unpack_o16_pairs,
 )
+from mace.python.tools.export.places import ModelPlaces
 from mace.python.tools.export.storage import Storage, encode
 from mace.python.tools.export.testing import read_model
 from mace.python.tools.importers.frame.errors import UnsupportedNodesError
@@ -51,6 +57,7 @@ from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.verify import verify
 from mace.python.tools.passes import optimize
 from mace.python.tools.proto import load_proto
+from mace.python.tools.run.testing.project import write_dense_model
 
 
 def _network(data_format: DataFormat = DataFormat.NCHW) -> Graph:
@@ -652,3 +659,31 @@ def test_page_names_states() -> None:
     page = graph_page(exported.model)
     assert page.count(">state</text>") == 1
     assert "becomes scores after each run" in page
+
+
+def test_reads_what_was_written(tmp_path: Path) -> None:
+    model = write_dense_model(tmp_path, [np.ones((4, 3)), np.ones((2, 4))])
+    assert [t.name for t in model.inputs] == ["x"]
+    output = model.output("y")
+    assert output is not None
+    assert (output.shape, output.data_type) == ((1, 2), "float32")
+    assert model.output("h0") is None
+    first, second = model.operators
+    assert (first.name, first.type, first.inputs) == (
+        "fc0",
+        "FullyConnected",
+        ("x", "w0"),
+    )
+    assert first.outputs[0].source == "source/h0"
+    assert second.outputs[0].is_static
+
+
+def test_errors_name_the_file_and_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match=r"m\.pb does not exist: convert"):
+        read_model_file(ModelPlaces(tmp_path / "m.pb", tmp_path / "m.data"))
+    (tmp_path / "m.pb").write_bytes(b"\xff\xff\xff")
+    with pytest.raises(ModelFileError, match=r"m\.data does not exist"):
+        read_model_file(ModelPlaces(tmp_path / "m.pb", tmp_path / "m.data"))
+    (tmp_path / "m.data").write_bytes(b"")
+    with pytest.raises(ModelFileError, match=r"m\.pb is no readable MACE model"):
+        read_model_file(ModelPlaces(tmp_path / "m.pb", tmp_path / "m.data"))

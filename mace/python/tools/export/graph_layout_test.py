@@ -9,7 +9,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mace.python.tools.export.graph_layout import lay_out
+from mace.python.tools.export.graph_page import lay_out
 
 _COUNT = 14
 

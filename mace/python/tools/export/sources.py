@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import platform
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,9 +14,78 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from mace.python.tools.errors import UsageError
-from mace.python.tools.export.linkable import library_prefix, symbol_prefix
+from mace.python.tools.atomic import atomic_write
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.vocabulary import Abi
+from mace.python.tools.errors import UnsupportedError, UsageError
+from mace.python.tools.export.linkable import (
+    MACHINES,
+    Machine,
+    Member,
+    TooLargeError,
+    library_prefix,
+    symbol_prefix,
+    write_archive,
+)
 from mace.python.tools.export.places import ModelPlaces, bazel_package
+
+_BYTES_PER_LINE = 16
+
+_TEXT = """\
+// Written by converter.py from {file}.
+//
+// Declare in the application:
+//   namespace mace {{
+//   extern const unsigned char {name}[];
+//   extern const unsigned long {name}_size;
+//   }}
+
+namespace mace {{
+
+extern const unsigned char {name}[];
+extern const unsigned long {name}_size;
+
+alignas(8) const unsigned char {name}[] = {{
+{rows}
+}};
+const unsigned long {name}_size = {size};
+
+}}  // namespace mace
+"""
+
+
+def write_binary_code(path: Path) -> Path:
+    """Writes `<path>.cc` with the bytes of a file; returns its path.
+
+    The array is `mace::<name>`, its size in bytes `mace::<name>_size`, where <name>
+    is the file's name without `.bin` and with `_` for all that C++ forbids.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    data = path.read_bytes()
+    rows = [
+        "    " + " ".join(f"{byte:#04x}," for byte in data[at : at + _BYTES_PER_LINE])
+        for at in range(0, len(data), _BYTES_PER_LINE)
+    ]
+    # An array must have an element.
+    text = _TEXT.format(
+        file=path.name,
+        name=array_name(path),
+        rows="\n".join(rows) or "    0",
+        size=len(data),
+    )
+    target = path.with_name(f"{path.name}.cc")
+    with atomic_write(target, "w") as stream:
+        stream.write(text)
+    return target
+
+
+def array_name(path: Path) -> str:
+    """The name of the array with the bytes of a file."""
+    name = re.sub(r"[^0-9A-Za-z]+", "_", path.name.removesuffix(".bin"))
+    return f"_{name}" if name[0].isdigit() else name
+
 
 _PUBLIC = Path(__file__).resolve().parents[4] / "mace" / "public"
 _FACTORY = _PUBLIC / "mace_engine_factory.h"
@@ -136,3 +207,65 @@ def cpp_literal(text: str) -> str:
         )
         + '"'
     )
+
+
+_ARM = {
+    Abi.ARM64: "aarch64",
+    Abi.ARM64_V8A: "aarch64",
+    Abi.ARMHF: "arm",
+    Abi.ARMEABI_V7A: "arm",
+}
+
+
+def write_archives(
+    deployment: Deployment,
+    folder: Path,
+    models: Sequence[LinkedModel],
+    stage: Callable[[Path], Path],
+) -> list[Path]:
+    """Writes `<folder>/<abi>/<library_name>.a` for every ABI of a deployment.
+
+    Returns the archives' paths. The models' files must be there.
+
+    Args:
+        stage: where to write what shall become a file; what was staged before is
+            read from there.
+
+    Raises:
+        UnsupportedError: the models are too large to be linked into a program, or
+            this computer's processor is none that MACE runs on.
+    """
+    library = deployment.library_name
+    members = [
+        Member(
+            model.name,
+            symbol_prefix(library, model.name),
+            model.graph,
+            model.data if model.places.data_linked else None,
+        )
+        for model in models
+    ]
+    archives = []
+    for abi in deployment.target_abis:
+        path = folder / abi.value / f"{library}.a"
+        with stage(path).open("wb") as out:
+            try:
+                write_archive(out, _machine_of(abi), members)
+            except TooLargeError as error:
+                raise UnsupportedError(
+                    f"{library}: too large to be a part of programs for {abi.value}: "
+                    f"{error}; set model_data_format: file"
+                ) from error
+        archives.append(path)
+    return archives
+
+
+def _machine_of(abi: Abi) -> Machine:
+    own = platform.machine()
+    name = _ARM.get(abi) or ("arm" if own.startswith("armv") else own)
+    if name not in MACHINES:
+        raise UnsupportedError(
+            f"target_abis: host: models as code for a processor {name!r}; this works "
+            f"on {', '.join(sorted(MACHINES))}"
+        )
+    return MACHINES[name]

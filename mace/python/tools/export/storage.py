@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 import enum
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from mace.python.tools.export.packing import BLOCK, pack_o16, unpack_o16
 from mace.python.tools.ir.dtypes import Array, DataType
 
 
@@ -74,3 +78,146 @@ def encode(array: Array, storage: Storage) -> Array:
 def stored_type(dtype: DataType, storage: Storage) -> DataType:
     """The element type in the file."""
     return DataType(storage.value) if dtype is DataType.FLOAT32 else dtype
+
+
+# Weights of 8 bits, with a scale and an offset per output channel.
+#
+# A channel's weights w become scale * q + offset, with integers q from -128 to 127,
+# such that its lowest and highest weight are the ends of the range. One scale for a
+# whole tensor, as is common, loses much more precision: over the layers of three
+# trained networks (text detection, recognition and direction of PP-OCR) the noise
+# was 6 to 12 dB stronger on average and up to 23 dB stronger in the worst layer.
+# Without the offset it was 1 to 2 dB stronger on average, and up to 4 dB. Smaller
+# ranges, which clip the largest weights, were never better.
+#
+# PACKED_O16_SCALED: [groups][ceil(O / groups / 16)] blocks, each of float32
+# [2][16], scales and offsets, and then int8 [K][16].
+
+
+# For smaller tensors, less than a page of memory would be saved. If a channel has few
+# weights, its scale and offset (8 bytes) take much of what is saved.
+SMALLEST = 1024
+SMALLEST_CHANNEL = 32
+
+
+@dataclass
+class Noise:
+    """The rounding error of storing a tensor in 8 bits: sums of squares."""
+
+    signal: float = 0.0
+    noise: float = 0.0
+
+    def add(self, exact: Array, stored: Array) -> None:
+        """Counts a part of the tensor."""
+        whole = exact.astype(np.float64)
+        self.signal += float(np.square(whole).sum())
+        self.noise += float(np.square(whole - stored).sum())
+
+    @property
+    def sqnr_db(self) -> float:
+        """Signal to quantization noise ratio in decibels."""
+        if self.noise == 0.0:
+            return math.inf
+        return 10 * math.log10(max(self.signal, 1e-300) / self.noise)
+
+
+@dataclass(frozen=True)
+class StoredInEightBits:
+    """All weights of a model that are stored in 8 bits.
+
+    Attributes:
+        tensors: how many they are.
+        float_bytes: their size in float32.
+        stored_bytes: their size in the data file.
+        worst: name of the tensor with the strongest noise.
+        worst_sqnr_db: its signal to quantization noise ratio.
+    """
+
+    tensors: int
+    float_bytes: int
+    stored_bytes: int
+    worst: str
+    worst_sqnr_db: float
+
+    def summary(self) -> str:
+        """One line for people."""
+        return (
+            f"{self.tensors} tensors of weights stored in 8 bits, "
+            f"{_size(self.float_bytes)} of float32 in "
+            f"{_size(self.stored_bytes)}; least signal to quantization "
+            f"noise ratio {self.worst_sqnr_db:.1f} dB, of {self.worst}"
+        )
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"
+
+
+def is_large(shape: Sequence[int]) -> bool:
+    """Whether weights of shape [O, ...] are worth storing in 8 bits."""
+    size = math.prod(shape)
+    return size >= SMALLEST and size >= SMALLEST_CHANNEL * shape[0]
+
+
+def quantize(rows: Array) -> tuple[Array, Array]:
+    """Rounds finite weights to 8 bits.
+
+    Args:
+        rows: [O, K] of float32, K at least 1.
+
+    Returns:
+        float32 [2, O], scales and offsets, and int8 [O, K].
+    """
+    low = rows.min(axis=1).astype(np.float64)
+    high = rows.max(axis=1).astype(np.float64)
+    scales = ((high - low) / 255.0).astype(np.float32)
+    offsets = (low + 128.0 * scales.astype(np.float64)).astype(np.float32)
+    # A channel of equal weights is its offset.
+    divisors = np.where(scales > 0, scales, np.float32(1))
+    steps = np.rint((rows - offsets[:, None].astype(np.float64)) / divisors[:, None])
+    steps[scales == 0] = 0
+    q = np.clip(steps, -128, 127).astype(np.int8)
+    return np.stack([scales, offsets]), q
+
+
+def dequantize(scaling: Array, q: Array) -> Array:
+    """The weights [O, K] from the result of `quantize`, as kernels compute them."""
+    scales, offsets = scaling[:, :, None].astype(np.float64)
+    return np.asarray((scales * q + offsets).astype(np.float32))
+
+
+def pack_o16_scaled(filters: Array, groups: int, noise: Noise) -> Iterator[Array]:
+    """Packs a filter, one block of output channels at a time.
+
+    Args:
+        filters: float32 [O, ...], finite, O a multiple of `groups`.
+        groups: of the convolution.
+        noise: what is lost is added to it.
+
+    Yields:
+        By turns float32 [2, 16] and int8 [K, 16]; zeros for channels beyond
+        the last.
+    """
+    outs = filters.shape[0] // groups
+    rows = filters.reshape(groups, outs, -1)
+    for group in range(groups):
+        for start in range(0, outs, BLOCK):
+            part = rows[group, start : start + BLOCK]
+            scaling, q = quantize(part)
+            noise.add(part, dequantize(scaling, q))
+            padded = np.zeros((2, BLOCK), np.float32)
+            padded[:, : len(part)] = scaling
+            yield padded
+            yield from pack_o16(q)
+
+
+def unpack_o16_scaled(packed: bytes, dims: tuple[int, ...], groups: int = 1) -> Array:
+    """The filter with logical shape `dims`, float32, from its bytes."""
+    depth = math.prod(dims[1:])
+    block = np.dtype([("scaling", "<f4", (2, BLOCK)), ("q", "i1", (depth, BLOCK))])
+    blocks = np.frombuffer(packed, block)
+    scales, offsets = blocks["scaling"].astype(np.float64).transpose(1, 0, 2)
+    weights = scales[:, None] * blocks["q"] + offsets[:, None]
+    return unpack_o16(
+        weights.astype(np.float32).reshape(groups, -1, depth, BLOCK), dims, groups
+    )

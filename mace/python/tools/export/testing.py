@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.export.eight_bit import unpack_o16_scaled
 from mace.python.tools.export.model_file import attribute_value, read_quantization
 from mace.python.tools.export.packing import (
     BLOCK,
@@ -21,11 +20,11 @@ from mace.python.tools.export.packing import (
     unpack_o16_fours,
     unpack_o16_pairs,
 )
+from mace.python.tools.export.storage import unpack_o16_scaled
 from mace.python.tools.ir import DataFormat, DataType, Graph, Value
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.infer import update_outputs
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
-from mace.python.tools.ir.shapes import from_ints, permute
+from mace.python.tools.ir.evaluate import update_outputs
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, from_ints, permute
 from mace.python.tools.proto import load_proto
 
 

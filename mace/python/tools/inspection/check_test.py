@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,20 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from mace.python.tools.cli.main import main
+from mace.python.tools.config.limits import no_runtime
 from mace.python.tools.config.load import load_deployment_text
+from mace.python.tools.config.problems import ConfigError
+from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.convert.convert import convert_deployment
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.errors import MaceError
+from mace.python.tools.export.model_file import read_message
+from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.onnx.node import HANDLERS
 from mace.python.tools.inspection.check import check_deployment
-from mace.python.tools.inspection.options import CheckOptions
+from mace.python.tools.inspection.explain import explain_deployment
+from mace.python.tools.inspection.options import CheckOptions, ExplainOptions
+from mace.python.tools.run.testing.project import Project
 
 _FIND = HANDLERS.find
 
@@ -213,3 +222,233 @@ def test_the_command_has_a_status(
     out = capsys.readouterr().out
     assert "NOT CONVERTED" in out
     assert not list(tmp_path.glob("build*"))
+
+
+def test_the_engine_takes_no_more_than_it_tells(project: Project) -> None:
+    project.convert(project.deployment())
+
+    def run(*flags: str) -> subprocess.CompletedProcess[str]:
+        model = project.build_dir / "lib/model/m"
+        program = project.build_dir / "bin/host/mace_run"
+        words = [f"--model_file={model}.pb", f"--model_data_file={model}.data"]
+        words += ["--input_node=x", "--input_shape=1,6,5,4"]
+        words += ["--output_node=y", "--output_shape=1,6,5,8", *flags]
+        return subprocess.run(
+            [program, *words], capture_output=True, text=True, check=False
+        )
+
+    told = re.search(r"memory: (\d+) bytes: (\d+) of inter", run("--memory").stdout)
+    assert told and int(told[2]) > 0
+    enough = run("--memory", f"--memory_limit={told[1]}")
+    assert enough.returncode == 0 and told[0] in enough.stdout
+    refused = run(f"--memory_limit={int(told[1]) - 1}")
+    assert refused.returncode not in (0, -6)
+    text = f"no memory for the intermediate tensors of model 'm' ({told[2]} bytes, over"
+    assert text in refused.stderr and len(refused.stderr.splitlines()) == 1
+
+
+def test_a_run_that_fails_has_no_figures(project: Project) -> None:
+    """Nothing was measured: the report has the error and no benchmark."""
+    project.convert(project.deployment())
+    model = project.build_dir / "lib/model/m"
+    report = project.folder / "report.json"
+    done = subprocess.run(
+        [
+            project.build_dir / "bin/host/mace_run",
+            f"--model_file={model}.pb",
+            f"--model_data_file={model}.data",
+            "--input_node=x",
+            "--input_shape=1,6,5,3",
+            "--output_node=y",
+            "--output_shape=1,6,5,8",
+            "--benchmark",
+            f"--report_json={report}",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "has the shape [1, 6, 5, 3]" in done.stderr
+    assert "benchmark" not in json.loads(report.read_text(encoding="utf-8"))
+
+
+def test_convert_tells_it(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    path = project.folder / "d.yml"
+    path.write_text(_TEXT.format(model=project.folder / "m.onnx"), encoding="utf-8")
+    arguments = [f"--config={path}", f"--build_dir={project.build_dir}"]
+    assert main(["convert", *arguments]) == 0
+    told = capsys.readouterr().err
+    assert "m: memory of a run with the largest inputs: at most 0.00 MB" in told
+    assert "explain` measures it too" in " ".join(told.split())
+
+
+_TEXT = """
+library_name: lib
+target_abis: [host]
+models:
+  m:
+    platform: onnx
+    model_file_path: {model}
+    runtime: cpu
+    subgraphs:
+      - {{input_tensors: x, input_shapes: "1,6,5,4", output_tensors: y,
+         output_shapes: "1,6,5,8"}}
+"""
+
+
+_DEPLOYMENT = """
+library_name: lib
+target_abis: host
+models:
+  net:
+    platform: onnx
+    model_file_path: {folder}/net.onnx
+    data_type: fp32_fp32
+    subgraphs:
+      - name: front
+        runtime: {front}
+        input_tensors: x
+        input_shapes: "1,8,8,3"
+        output_tensors: {features}
+        output_shapes: "1,8,8,4"
+      - name: back
+        runtime: cpu
+        input_tensors: [features, scale]
+        input_shapes: [{shape}, "1,8,8,4"]
+        output_tensors: y
+        output_shapes: "1,8,8,5"
+        {extra}
+"""
+
+
+def _write_subgraphs(project: Project) -> None:
+    """features = relu(conv(x)); y = conv(features * scale)."""
+    rng = np.random.default_rng(5)
+    filters = {"w": (4, 3, 3, 3), "v": (5, 4, 1, 1)}
+    graph = helper.make_graph(
+        [
+            helper.make_node("Conv", ["x", "w"], ["sums"], pads=[1] * 4),
+            helper.make_node("Relu", ["sums"], ["features"]),
+            helper.make_node("Mul", ["features", "scale"], ["scaled"]),
+            helper.make_node("Conv", ["scaled", "v"], ["y"]),
+        ],
+        "net",
+        [
+            helper.make_tensor_value_info("x", TensorProto.FLOAT, (1, 3, 8, 8)),
+            helper.make_tensor_value_info("scale", TensorProto.FLOAT, (1, 4, 8, 8)),
+        ],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, (1, 5, 8, 8))],
+        [
+            numpy_helper.from_array(rng.standard_normal(s).astype(np.float32), name)
+            for name, s in filters.items()
+        ],
+    )
+    opset = [helper.make_opsetid("", 13)]
+    model = helper.make_model(graph, opset_imports=opset, ir_version=8)
+    onnx.save(model, project.folder / "net.onnx")
+
+
+def _text(project: Project, **changes: str) -> str:
+    values = {
+        "front": "cpu",
+        "features": "features",
+        "shape": '"1,8,8,4"',
+        "extra": "",
+        **changes,
+    }
+    return _DEPLOYMENT.format(folder=project.folder, **values)
+
+
+def _operators(project: Project) -> list[tuple[str, str]]:
+    message = read_message(project.build_dir / "lib/model/net.pb")
+    names = [part.name for part in message.subgraphs]
+    return [(op.type, names[op.subgraph]) for op in message.operators]
+
+
+def test_parts_become_one_model(project: Project) -> None:
+    _write_subgraphs(project)
+    deployment = load_deployment_text(_text(project), project.folder / "d.yml")
+    project.convert(deployment)
+    message = read_message(project.build_dir / "lib/model/net.pb")
+    assert [i.name for i in message.inputs] == ["x", "scale"]
+    assert [o.name for o in message.outputs] == ["y"]
+    assert _operators(project) == [
+        ("Conv2D", "front"),
+        ("Eltwise", "back"),
+        ("Conv2D", "back"),
+    ]
+    report = project.run(deployment, validate=True)
+    assert [run.failure for run in report.runs] == [""]
+
+
+@pytest.mark.usefixtures("release_without_gpu")
+def test_explain_asks_for_the_devices_of_each(project: Project) -> None:
+    _write_subgraphs(project)
+    text = _text(project, front="cpu+gpu")
+    deployment = load_deployment_text(text, project.folder / "d.yml")
+    project.convert(deployment)
+    stream = io.StringIO()
+    options = ExplainOptions(build_dir=project.build_dir, format="json")
+    explain_deployment(deployment, options, stream)
+    (run,) = json.loads(stream.getvalue())["runs"]
+    assert [op["subgraph"] for op in run["operators"]] == ["front", "back", "back"]
+    assert [item["device"] for item in run["left_out"]] == ["gpu"]
+
+
+def test_what_does_not_fit_is_told_at_once(project: Project) -> None:
+    text = _text(project, shape='"1,8,8,5"', extra="winograd: 2")
+    with pytest.raises(ConfigError) as caught:
+        load_deployment_text(text, project.folder / "d.yml")
+    message = str(caught.value)
+    assert "models.net.subgraphs: the subgraphs of a model have one winograd" in message
+    assert "'features' has another shape, type or format in one subgraph" in message
+
+
+def test_tensors_that_the_model_lacks(project: Project) -> None:
+    _write_subgraphs(project)
+    text = _text(project, features="[features, absent]").replace(
+        'output_shapes: "1,8,8,4"', 'output_shapes: ["1,8,8,4", "1,8,8,4"]'
+    )
+    deployment = load_deployment_text(text, project.folder / "d.yml")
+    with pytest.raises(ImportModelError, match="absent"):
+        project.convert(deployment)
+
+
+_ROOT = Path(__file__).resolve().parents[4]
+# Those that `mace_run` is built without.
+_ABSENT = [r for r in Runtime if r.is_delegate]
+
+
+def _stderr(*command: str | Path) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    return done.stderr
+
+
+def _lacks(device: Runtime) -> str:
+    """The words; what is there after them depends on how the library was built."""
+    return no_runtime(device).partition(";")[0]
+
+
+@pytest.mark.parametrize("device", _ABSENT)
+def test_the_library_says_it(project: Project, mace_run: Path, device: Runtime) -> None:
+    project.convert(project.deployment())
+    model = project.build_dir / "lib" / "model" / "m"
+    error = _stderr(
+        mace_run,
+        f"--model_file={model}.pb",
+        f"--model_data_file={model}.data",
+        "--input_node=x",
+        "--input_shape=1,6,5,4",
+        "--output_node=y",
+        "--output_shape=1,6,5,8",
+        f"--runtime={device.value}",
+    )
+    assert f"{_lacks(device)}; it has: CPU" in error
+
+
+def test_the_build_script_names_what_it_does_not_know() -> None:
+    script = _ROOT / "tools" / "build-standalone-lib.sh"
+    assert "unknown device 'tpu'" in _stderr("bash", script, "-runtimes", "tpu")
+    assert "needs a value" in _stderr("bash", script, "-runtimes", "", "-check")

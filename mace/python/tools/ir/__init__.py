@@ -5,14 +5,8 @@
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.constant import Constant, multiplied, scaled
 from mace.python.tools.ir.dtypes import DataType
-from mace.python.tools.ir.graph import (
-    DataFormat,
-    Graph,
-    GraphError,
-    Op,
-    Value,
-)
-from mace.python.tools.ir.infer import ShapeError, infer_op
+from mace.python.tools.ir.evaluate import ShapeError, infer_op
+from mace.python.tools.ir.graph import DataFormat, Graph, GraphError, Op, Value
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import Dim, Shape
 from mace.python.tools.ir.subgraphs import SubgraphSpec, assign_subgraphs

@@ -22,9 +22,8 @@ from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.counted import CountedValues
 from mace.python.tools.ir.dtypes import Array, DataType
-from mace.python.tools.ir.fold import fold_op
+from mace.python.tools.ir.evaluate import ShapeError, fold_op, update_outputs
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
-from mace.python.tools.ir.infer import ShapeError, update_outputs
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.shapes import Shape
 from mace.python.tools.ir.verify import declaration_problems

@@ -19,8 +19,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from mace.python.tools.ir.infer import ShapeError
-from mace.python.tools.ir.node import Op, Value
+from mace.python.tools.ir.evaluate import ShapeError
+from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import rules_of
 
 

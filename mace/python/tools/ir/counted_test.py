@@ -12,9 +12,8 @@ import pytest
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.dtypes import DataType
-from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.evaluate import ShapeError, run_graph
 from mace.python.tools.ir.graph import GraphError, Value
-from mace.python.tools.ir.infer import ShapeError
 from mace.python.tools.ir.verify import verify
 
 

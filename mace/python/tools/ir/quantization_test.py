@@ -16,8 +16,8 @@ from mace.python.tools.ir import (
     Quantization,
     Value,
 )
-from mace.python.tools.ir.infer import state_quantization
-from mace.python.tools.ir.text import to_text
+from mace.python.tools.ir.evaluate import state_quantization
+from mace.python.tools.ir.graph import to_text
 from mace.python.tools.ir.verify import verify
 
 _SCALES = Quantization((0.5, 1.0, 2.0), (0, 1, -1), axis=1)

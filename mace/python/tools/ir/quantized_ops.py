@@ -9,12 +9,14 @@ specifies the arithmetic; this is the reference for it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from mace.python.tools.catalogue import default_catalogue
-from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.constant import Constant, Integers
 from mace.python.tools.ir.dtypes import Array, DataType
-from mace.python.tools.ir.node import Op, Value
+from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.quantization import Quantization
 
 
@@ -112,3 +114,128 @@ def integers_of(value: Value) -> tuple[Constant, Quantization] | None:
     found = Quantization.of_tensor(first, offset)
     wrong = found.problems(known.numbers.dtype, known.numbers.shape)
     return None if wrong else (known.numbers, found)
+
+
+# What quantized operators that multiply by constant weights have in common.
+#
+# Inputs are 0: what is multiplied, 1: the weights, 2: the bias. Weights are int8 with a
+# scale for each output and no zero points; a bias is int32 with the scales of the sums.
+
+
+_WEIGHTS, _BIAS = 1, 2
+# Of a bias that was quantized with other scales than those of the sums, because they
+# were computed in another precision.
+_SCALE_ERROR = 1e-5
+
+
+def quantized_weights(
+    op: Op, quantization: Quantization, output_axis: int
+) -> Mapping[int, tuple[Constant, Quantization]] | None:
+    """Weights and bias as integers; None if these are not what they were made of.
+
+    Args:
+        op: in float32.
+        quantization: of what is multiplied.
+        output_axis: the axis of the weights that is that of the outputs.
+    """
+    weights = op.input(_WEIGHTS).constant
+    if weights is None or weights.integers is None:
+        return None
+    scales = _by_output(weights.integers.scale.numpy(), output_axis)
+    if scales is None:
+        return None
+    numbers = _signed(weights.integers)
+    if numbers is None and weights.integers.simulated:
+        numbers, scales = _closest(weights.integers, scales, output_axis)
+    if numbers is None:
+        return None
+    found = {_WEIGHTS: (numbers, _quantization(scales, output_axis))}
+    bias = op.get_input(_BIAS)
+    if bias is not None:
+        of_sums = np.float32(quantization.scales[0]) * scales
+        integers = _bias(bias, of_sums)
+        if integers is None:
+            return None
+        found[_BIAS] = (Constant.of(integers), _quantization(of_sums))
+    return found
+
+
+def results_of(op: Op, sums: Array) -> Array:
+    """The results of a quantized operator, whose last axis is that of the outputs.
+
+    Args:
+        op: with the activation NONE, RELU or RELUX.
+        sums: in integers, with the bias.
+    """
+    weights = op.input(_WEIGHTS).quantization
+    assert weights is not None
+    scale = scale_of(op.input(0))
+    scales = np.asarray(weights.scales, np.float32).astype(scale.dtype)
+    return requantized(op, sums, scale * scales / scale_of(op.output))
+
+
+def _signed(integers: Integers) -> Constant | None:
+    """The numbers without zero points as int8; None if they do not fit."""
+    zero = integers.zero.numpy()
+    if integers.numbers.dtype is DataType.INT8 and not zero.any():
+        return integers.numbers
+    numbers = integers.numbers.numpy().astype(np.int32) - zero.astype(np.int32)
+    range_ = np.iinfo(np.int8)
+    if numbers.size and (numbers.min() < range_.min or numbers.max() > range_.max):
+        return None
+    return Constant.of(numbers.astype(np.int8))
+
+
+def _closest(integers: Integers, scales: Array, axis: int) -> tuple[Constant, Array]:
+    """Numbers of int8 without zero points, and their scales. An output whose numbers
+    do not fit gets a larger scale.
+    """
+    zero = integers.zero.numpy().astype(np.int32)
+    steps = np.moveaxis(integers.numbers.numpy().astype(np.int32) - zero, axis, -1)
+    range_ = np.iinfo(np.int8)
+    inner = tuple(range(steps.ndim - 1))
+    growth = np.maximum(
+        steps.max(inner, initial=0) / range_.max,
+        steps.min(inner, initial=0) / range_.min,
+    )
+    growth = np.maximum(growth, 1).astype(np.float32)
+    numbers = np.moveaxis(np.rint(steps / growth).astype(np.int8), -1, axis)
+    return Constant.of(np.ascontiguousarray(numbers)), scales * growth
+
+
+def _by_output(scale: Array, axis: int) -> Array | None:
+    """A scale for each index of the axis; None if there are others."""
+    if scale.size == 0:
+        return None
+    rows = np.moveaxis(scale, axis, 0).reshape(scale.shape[axis], -1)
+    first = np.ascontiguousarray(rows[:, 0], np.float32)
+    if not np.isfinite(first).all() or not (first > 0).all():
+        return None
+    return first if (rows == rows[:, :1]).all() else None
+
+
+def _quantization(scales: Array, axis: int = 0) -> Quantization:
+    if (scales == scales[0]).all():
+        return Quantization((float(scales[0]),))
+    return Quantization(tuple(scales.tolist()), axis=axis)
+
+
+def _bias(bias: Value, scales: Array) -> Array | None:
+    """As int32 with these scales; None if it does not fit."""
+    if bias.constant is None:
+        return None
+    integers = bias.constant.integers
+    if integers is not None:
+        stated = integers.scale.numpy()
+        if stated.shape == scales.shape and np.allclose(
+            stated, scales, _SCALE_ERROR, 0
+        ):
+            numbers = integers.numbers.numpy().astype(np.int64) - integers.zero.numpy()
+            return _int32(numbers)
+    return _int32(np.rint(bias.numpy().astype(np.float64) / scales))
+
+
+def _int32(numbers: Array) -> Array | None:
+    range_ = np.iinfo(np.int32)
+    fits = np.isfinite(numbers) & (numbers >= range_.min) & (numbers <= range_.max)
+    return numbers.astype(np.int32) if fits.all() else None

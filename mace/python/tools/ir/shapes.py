@@ -123,3 +123,22 @@ def from_ints(dims: Iterable[int]) -> Shape:
 def to_ints(shape: Shape) -> tuple[int, ...]:
     """A shape as numbers where -1 means unknown."""
     return tuple(dim if isinstance(dim, int) else -1 for dim in shape)
+
+
+# Channels first and channels last: the permutations between the two.
+#
+# Entry i of a permutation is the axis that becomes axis i, as in NumPy's transpose.
+
+
+def to_channels_last(rank: int) -> tuple[int, ...]:
+    """Moves axis 1, the channels, to the end."""
+    return (0, *range(2, rank), 1)
+
+
+def to_channels_first(rank: int) -> tuple[int, ...]:
+    """Moves the last axis, the channels, after the batch."""
+    return (0, rank - 1, *range(1, rank - 1))
+
+
+NCHW_TO_NHWC = to_channels_last(4)
+NHWC_TO_NCHW = to_channels_first(4)

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mace.python.tools.ir.graph import Graph
-from mace.python.tools.ir.node import GraphError, Op, Value
+from mace.python.tools.ir.graph import Graph, GraphError, Op, Value
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from mace.python.tools.catalogue import Packing, attribute_problems, default_catalogue
 from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.evaluate import ShapeError, infer_op, infer_quantization
 from mace.python.tools.ir.graph import Graph, GraphError, Op
-from mace.python.tools.ir.infer import ShapeError, infer_op, infer_quantization
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.op_rules.images import DATA_FORMAT
 from mace.python.tools.ir.quantized_ops import is_quantized

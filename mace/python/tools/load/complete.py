@@ -5,18 +5,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
 from typing import Any
 
 from pydantic import ValidationError
 
 from mace.python.tools.config.deployment import ModelConfig
-from mace.python.tools.config.origins import cited
-from mace.python.tools.config.problems import Place
+from mace.python.tools.config.problems import Place, cited
 from mace.python.tools.config.values import shape_text
-from mace.python.tools.config.vocabulary import border_type
-from mace.python.tools.config.yaml_source import Items, Table
+from mace.python.tools.config.vocabulary import Platform, border_type
+from mace.python.tools.config.yaml_source import Items, Table, Text
 from mace.python.tools.convert.requests import holds_nothing
 from mace.python.tools.convert.source import fetch_sources
 from mace.python.tools.errors import UsageError
@@ -28,10 +28,131 @@ from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.importers.frame.request import user_to_framework
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
-from mace.python.tools.ir.shapes import to_ints
-from mace.python.tools.load.dimensions import Dimensions
-from mace.python.tools.load.names import platform_of
-from mace.python.tools.load.tree import add, put
+from mace.python.tools.ir.shapes import format_shape, to_ints
+from mace.python.tools.wording import listed, shown
+
+# By the end of the file's name.
+_SUFFIXES = {
+    ".onnx": Platform.ONNX,
+    ".pb": Platform.TENSORFLOW,
+    ".pbtxt": Platform.TENSORFLOW,
+    ".tflite": Platform.TFLITE,
+    ".prototxt": Platform.CAFFE,
+    ".keras": Platform.KERAS,
+    ".h5": Platform.KERAS,
+    ".hdf5": Platform.KERAS,
+    ".pt2": Platform.PYTORCH,
+    ".pt": Platform.PYTORCH,
+    ".pth": Platform.PYTORCH,
+    ".mge": Platform.MEGENGINE,
+}
+WEIGHTS_SUFFIX = ".caffemodel"
+
+
+def platform_of(name: str) -> Platform | None:
+    """The framework that names its files like this; None: no known one."""
+    suffix = PurePath(name).suffix.lower()
+    # TensorFlow's SavedModel is a folder.
+    if Path(name, "saved_model.pb").is_file():
+        return Platform.TENSORFLOW
+    return _SUFFIXES.get(suffix, None if suffix else Platform.TENSORFLOW)
+
+
+def known_suffixes() -> list[str]:
+    """The endings of model files' names, for messages."""
+    return [suffix for suffix, platform in _SUFFIXES.items() if platform.in_release]
+
+
+def add(table: Table, key: str, *texts: str) -> None:
+    """Adds one text, or a list of several, where the key has no value."""
+    place = table.place.key(key)
+    items = [Text(text, place) for text in texts]
+    put(table, key, items[0] if len(items) == 1 else Items(items, place))
+
+
+def put(table: Table, key: str, value: Any) -> None:
+    """Adds what a tree is made of where the key has no value."""
+    if table.get(key) is None:
+        table.places.pop(key, None)
+        table.add(key, value, replace(table.place.key(key), of_model=True))
+
+
+class Dimensions:
+    """Numbers for open dimensions.
+
+    Dimensions of one name have one number. One without a name is called by its input
+    and its index, as ``x[0]``.
+
+    Args:
+        given: by name; -1 is for those that each run decides.
+        keep_open: take all others for such.
+        in_python: messages are for those who call `mace.load`.
+    """
+
+    def __init__(
+        self, given: Mapping[str, int], keep_open: bool = False, in_python: bool = False
+    ) -> None:
+        self._given = dict(given)
+        self._keep_open = keep_open
+        self._in_python = in_python
+        # What each may be called, with the name that is shown.
+        self._known: dict[str, str] = {}
+        self._open: dict[str, None] = {}
+
+    def close(self, tensor: TensorDescription) -> tuple[int, ...]:
+        """The shape of an input with numbers; -1 for those that are still open."""
+        return tuple(
+            dim if isinstance(dim, int) else self._number(tensor.name, index, dim)
+            for index, dim in enumerate(tensor.shape or ())
+        )
+
+    def _number(self, tensor: str, index: int, name: str | None) -> int:
+        own = f"{tensor}[{index}]"
+        names = [own, name] if name else [own]
+        self._known.update(dict.fromkeys(names, names[-1]))
+        for each in names:
+            if each in self._given:
+                return self._given[each]
+        if not self._keep_open:
+            self._open[names[-1]] = None
+        return -1
+
+    def check(self, model: str, inputs: Iterable[TensorDescription]) -> None:
+        """Whether all have numbers, after `close` for all inputs.
+
+        Raises:
+            UsageError: naming those that do not, and numbers for none.
+        """
+        problems = []
+        unknown = [name for name in self._given if name not in self._known]
+        if unknown:
+            there = listed(dict.fromkeys(self._known.values())) or "none"
+            problems.append(
+                f"{'' if self._in_python else '--'}dims: {model} has no open dimension "
+                f"{listed(map(shown, unknown))}; it has: {there}"
+            )
+        if self._open:
+            shapes = ", ".join(
+                f"{t.name} {format_shape(t.shape)}"
+                for t in inputs
+                if t.shape is not None and not all(isinstance(d, int) for d in t.shape)
+            )
+            problems.append(
+                f"{model} leaves dimensions of its inputs open: {shapes}; give "
+                f"them numbers, for example {self._example()} (-1: each run decides), "
+                "or write input_shapes in a deployment file"
+            )
+        if problems:
+            raise UsageError("\n".join(problems))
+
+    def _example(self) -> str:
+        """All that is to be written, with what is there already."""
+        known = {n: number for n, number in self._given.items() if n in self._known}
+        numbers = {**known, **dict.fromkeys(self._open, 1)}
+        if self._in_python:
+            return f"dims={numbers}"
+        return f"--dims={','.join(f'{name}={n}' for name, n in numbers.items())}"
+
 
 _LOG = logging.getLogger(__name__)
 

@@ -21,10 +21,8 @@ from mace.python.tools.custom_ops import custom_folders, use_custom_ops
 from mace.python.tools.errors import MaceError, UsageError
 from mace.python.tools.importers.caffe.testing import write_net
 from mace.python.tools.load.complete import Completion
-from mace.python.tools.load.deployment_text import deployment_text
-from mace.python.tools.load.deployments import Loaded, of_files
-from mace.python.tools.load.inferred import with_inferred_outputs
-from mace.python.tools.load.model_files import deployment_of
+from mace.python.tools.load.deployments import Loaded, deployment_of, of_files
+from mace.python.tools.load.inferred import deployment_text, with_inferred_outputs
 from mace.python.tools.proto import load_proto
 
 _DIMS = {"batch": 2, "x[3]": 6}

@@ -6,14 +6,20 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import yaml
+
+from mace.python.installation import deployment_keys, typed
 from mace.python.tools.config.deployment import Deployment, ModelConfig
+from mace.python.tools.config.subgraph import BorderTensor
+from mace.python.tools.config.values import shape_text
 from mace.python.tools.config.vocabulary import DataFormat as UsersFormat
 from mace.python.tools.config.vocabulary import border_type
 from mace.python.tools.convert.requests import holds_nothing, import_request
 from mace.python.tools.convert.source import fetch_sources
+from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import MaceError, UsageError
 from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.importers.frame.request import user_to_framework
@@ -81,3 +87,84 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         log.setLevel(level)
+
+
+def deployment_text(deployment: Deployment) -> str:
+    """The text of a deployment file, with comments on what can be changed."""
+    lines = [
+        "# How MACE converts and runs this model. All keys:",
+        f"# {deployment_keys()}",
+        f"library_name: {_word(deployment.library_name)}",
+        "# host: this computer; arm64-v8a, armeabi-v7a: Android; arm64, armhf: Linux.",
+        f"target_abis: [{', '.join(abi.value for abi in deployment.target_abis)}]",
+        "model_graph_format: file  # or code, to link the model into the application",
+        "model_data_format: file",
+        "models:",
+    ]
+    for name, model in deployment.models.items():
+        lines.append(f"  {_word(name)}:")
+        lines += (f"    {line}" for line in _model(model))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _model(model: ModelConfig) -> Iterator[str]:
+    yield f"platform: {model.platform.value}"
+    for key, file in (
+        ("model_file_path", model.model_file_path),
+        ("weight_file_path", model.weight_file_path),
+    ):
+        if file is not None:
+            yield f"{key}: {_word(file.location)}"
+    yield f"runtime: {model.whole.runtime.value}  # or gpu, or cpu+gpu"
+    yield (
+        f"data_type: {model.whole.data_type.value}  # or fp16_fp32: weights in 16 bits"
+    )
+    yield "subgraphs:"
+    part = model.whole
+    first = "- "
+    for side, tensors, shapes in (
+        ("input", part.inputs, part.input_shapes),
+        ("output", part.outputs, part.output_shapes),
+    ):
+        for line in _side(side, tensors, shapes is not None):
+            yield f"  {first}{line}"
+            first = "  "
+    if part.states:
+        pairs = (f"{_quoted(k)}: {_quoted(to)}" for k, to in part.states.items())
+        yield f"    states: {{{', '.join(pairs)}}}  # kept from one run to the next"
+    yield "# To compute in integers of 8 bits, with samples in a folder:"
+    yield f"#   {typed('quantize')} --config=FILE --input_dir=FOLDER"
+
+
+def _side(
+    side: str, tensors: Sequence[BorderTensor], has_shapes: bool
+) -> Iterator[str]:
+    yield f"{side}_tensors: {_listed([tensor.name for tensor in tensors])}"
+    if has_shapes:
+        shapes = [shape_text(tensor.shape) for tensor in tensors]
+        yield f"{side}_shapes: {_listed(shapes)}"
+    types = [tensor.data_type for tensor in tensors]
+    if any(kind is not DataType.FLOAT32 for kind in types):
+        yield f"{side}_data_types: {_listed([kind.value for kind in types])}"
+    formats = [tensor.data_format.value for tensor in tensors]
+    yield (
+        f"{side}_data_formats: {_listed(formats)}  "
+        "# order of the application: NCHW, NHWC or NONE"
+    )
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"[{', '.join(map(_quoted, words))}]"
+
+
+def _quoted(word: str) -> str:
+    """A text that no YAML takes for anything else."""
+    text: str = yaml.safe_dump(
+        word, default_style='"', width=float("inf"), allow_unicode=True
+    )
+    return text.strip()
+
+
+def _word(word: str) -> str:
+    plain: str = yaml.safe_dump(word, width=float("inf"), allow_unicode=True)
+    return plain.split("\n")[0]

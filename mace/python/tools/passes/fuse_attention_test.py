@@ -12,7 +12,7 @@ import pytest
 
 from mace.python.tools.ir import DataType, Graph, GraphBuilder, Value
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.target import Target
+from mace.python.tools.ir.graph import Target
 from mace.python.tools.passes.testing import Build, rewrite, types
 
 _TURN = {"perm": [0, 2, 1, 3]}

@@ -8,12 +8,14 @@ test says which operators must be left.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from mace.python.tools.ir import DataType, GraphBuilder, Op, Value
+from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.passes.testing import Build, random, rewrite, types
 
 
@@ -383,3 +385,129 @@ def test_transposed_matrix_with_another_reader_stays() -> None:
         b.output(y, "z")
 
     assert types(rewrite(build)) == {"MatMul": 1, "Transpose": 1}
+
+
+def _dense(b: GraphBuilder, rng: np.random.Generator, x: Value) -> Value:
+    inputs = [x, b.constant("w", random(rng, 12, 8)), b.constant("b", random(rng, 12))]
+    return b.one("FullyConnected", inputs, None, None, "product")
+
+
+def _heads(b: GraphBuilder, x: Value) -> Value:
+    x = b.one("Reshape", [x], None, {"shape": [2, 5, 3, 4]}, "split")
+    return b.one("Transpose", [x], None, {"perm": [0, 2, 1, 3]}, "heads")
+
+
+def _sequence(b: GraphBuilder) -> Value:
+    return b.input(b.graph.unique_name("x"), DataType.FLOAT32, (2, 5, 8))
+
+
+def _scaled(b: GraphBuilder, x: Value, factor: Array | None = None) -> Value:
+    operands = [x, b.constant("s", np.float32(0.42) if factor is None else factor)]
+    return b.one("Eltwise", operands, None, {"mode": "MUL"}, "scaled")
+
+
+def test_a_factor_folds_through_reshape_and_transpose() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        y = _scaled(b, _heads(b, _dense(b, rng, _sequence(b))))
+        b.output(b.one("Softmax", [y], None, None, "softmax"), "y")
+
+    assert "Eltwise" not in types(rewrite(build))
+
+
+def test_a_factor_folds_into_an_operand_of_a_product() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        q, k = (_heads(b, _dense(b, rng, _sequence(b))) for _ in range(2))
+        scores = b.one("MatMul", [q, k], None, {"transpose_b": True}, "scores")
+        b.output(b.one("Softmax", [_scaled(b, scores)], None, None, "softmax"), "y")
+
+    assert "Eltwise" not in types(rewrite(build))
+
+
+def _read_twice(b: GraphBuilder, rng: np.random.Generator) -> None:
+    heads = _heads(b, _dense(b, rng, _sequence(b)))
+    b.output(b.one("Softmax", [_scaled(b, heads)], None, None, "softmax"), "y")
+    b.output(b.one("Softmax", [heads], None, None, "softmax"), "z")
+
+
+def _after_an_activation(b: GraphBuilder, rng: np.random.Generator) -> None:
+    y = _dense(b, rng, _sequence(b))
+    y = b.one("Activation", [y], None, {"activation": "RELU"}, "relu")
+    b.output(b.one("Softmax", [_scaled(b, _heads(b, y))], None, None, "softmax"), "y")
+
+
+def _by_position(b: GraphBuilder, rng: np.random.Generator) -> None:
+    y = _scaled(b, _heads(b, _dense(b, rng, _sequence(b))), random(rng, 4))
+    b.output(b.one("Softmax", [y], None, None, "softmax"), "y")
+
+
+def test_a_product_without_elements() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _sequence(b)
+        y = b.one("MatMul", [x, b.constant("w", random(rng, 8, 0))], None, None, "none")
+        b.output(b.one("Concat", [_scaled(b, y), x], None, {"axis": 2}, "y"), "y")
+
+    rewrite(build)
+
+
+@pytest.mark.parametrize("build", [_read_twice, _after_an_activation, _by_position])
+def test_other_factors_stay(
+    build: Callable[[GraphBuilder, np.random.Generator], None],
+) -> None:
+    assert types(rewrite(build))["Eltwise"] == 1
+
+
+def _deconv(
+    b: GraphBuilder, rng: np.random.Generator, groups: int = 1, **attrs: Any
+) -> Value:
+    x = b.input("x", DataType.FLOAT32, (2, 5, 6, 4))
+    inputs = [
+        x,
+        b.constant("w", random(rng, 8, 3, 4, 4 // groups)),
+        b.constant("b", random(rng, 8)),
+    ]
+    return b.one("Deconv2D", inputs, None, {"groups": groups, **attrs}, "up")
+
+
+def _only_after(op_type: str, normalised: bool = False, **attrs: Any) -> Op:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        y = _deconv(b, rng, **attrs)
+        if normalised:
+            more = [b.constant(n, random(rng, 8)) for n in "so"]
+            y = b.one("BatchNorm", [y, *more], None, None, "bn")
+            y = b.one("Activation", [y], None, {"activation": "RELU"}, "act")
+        b.output(y, "y")
+
+    graph = rewrite(build)
+    assert types(graph) == {op_type: 1}
+    return graph.ops[0]
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_normalisation_and_activation_are_folded(groups: int) -> None:
+    op = _only_after("Deconv2D", normalised=True, groups=groups, strides=[2, 3])
+    assert op.attr("activation") == "RELU"
+
+
+def test_groups_of_single_channels_become_depthwise() -> None:
+    attrs = {"groups": 4, "strides": [2, 2], "pads": [1, 0, 1, 2]}
+    op = _only_after("DepthwiseDeconv2d", normalised=True, **attrs)
+    assert op.input(1).shape == (3, 4, 4, 2)
+
+
+@pytest.mark.parametrize("dilation", [1, 2])
+def test_stride_one_is_a_convolution(dilation: int) -> None:
+    pads, added = [1, 0, 2, 1], [1, 0]
+    op = _only_after(
+        "Conv2D", pads=pads, output_padding=added, dilations=[dilation, dilation]
+    )
+    assert list(op.attr("pads")) == [
+        2 * dilation - 1,
+        3 * dilation,
+        2 * dilation - 2 + 1,
+        3 * dilation - 1,
+    ]
+    assert _only_after("DepthwiseConv2d", groups=4).input(1).shape == (3, 4, 4, 2)
+
+
+def test_stride_one_that_begins_inside_the_image_stays() -> None:
+    _only_after("Deconv2D", pads=[3, 0, 0, 0])

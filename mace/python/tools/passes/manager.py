@@ -17,13 +17,11 @@ from typing import get_origin
 
 from mace.python.tools.atomic import atomic_dir
 from mace.python.tools.ir import DataFormat, Graph, GraphError, Value
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
+from mace.python.tools.ir.graph import to_text
 from mace.python.tools.ir.quantized_ops import computes_integers
-from mace.python.tools.ir.shapes import compatible, permute
-from mace.python.tools.ir.text import to_text
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, compatible, permute
 from mace.python.tools.ir.verify import verify
-from mace.python.tools.passes.base import Pass
-from mace.python.tools.passes.invariants import INVARIANTS
+from mace.python.tools.passes.base import INVARIANTS, Pass
 
 _LOG = logging.getLogger(__name__)
 _PACKAGE = "mace.python.tools.passes"
@@ -50,7 +48,7 @@ def all_passes() -> tuple[Pass, ...]:
     package = importlib.import_module(_PACKAGE)
     found: list[Pass] = []
     for info in pkgutil.iter_modules(package.__path__):
-        if info.name.endswith("_test"):
+        if info.name.endswith(("_test", "testing", "conftest")):
             continue
         module = importlib.import_module(f"{_PACKAGE}.{info.name}")
         found += [

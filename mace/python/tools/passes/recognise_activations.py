@@ -8,10 +8,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from mace.python.tools.ir import Graph, Op, Value
+from mace.python.tools.ir import Graph, Op
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.passes import patterns
-from mace.python.tools.passes.base import Pass
+from mace.python.tools.passes.base import OpPass
 from mace.python.tools.passes.match import eltwise
 from mace.python.tools.passes.patterns import Pattern, activation, call, either, find
 
@@ -36,7 +36,7 @@ _PATTERNS: tuple[tuple[Pattern, Mapping[str, Any]], ...] = (
 )
 
 
-class RecogniseActivations(Pass):
+class RecogniseActivations(OpPass):
     """Arithmetic to Activation."""
 
     name = "recognise_activations"
@@ -46,27 +46,15 @@ class RecogniseActivations(Pass):
         "simplify_powers",
         "sink_transposes",
     )
+    op_types = ("Eltwise",)
 
-    def run(self, graph: Graph) -> int:
-        count = 0
-        for op in graph.ops:
-            if op.type != "Eltwise" or eltwise(op.output, op.attr("mode")) is not op:
-                continue
-            found = _recognised(op)
-            if found is not None:
-                value, attrs = found
-                graph.replace_op(op, "Activation", [value], attrs)
-                count += 1
-        return count
-
-
-def _recognised(op: Op) -> tuple[Value, Mapping[str, Any]] | None:
-    for pattern, attrs in _PATTERNS:
-        found = find(pattern, op.output)
-        if found is None:
-            continue
-        x = found["x"]
-        # Not a match if a constant widened the result.
-        if x.rank == op.output.rank and x.dtype is DataType.FLOAT32:
-            return x, attrs
-    return None
+    def rewrite(self, graph: Graph, op: Op) -> bool:
+        if eltwise(op.output, op.attr("mode")) is not op:
+            return False
+        for pattern, attrs in _PATTERNS:
+            x = (find(pattern, op.output) or {}).get("x")
+            # Not a match if a constant widened the result.
+            if x and x.rank == op.output.rank and x.dtype is DataType.FLOAT32:
+                graph.replace_op(op, "Activation", [x], attrs)
+                return True
+        return False

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.ir import DataFormat, DataType, GraphBuilder, Value
-from mace.python.tools.passes.simplify_powers import SimplifyPowers
+from mace.python.tools.passes.clean import SimplifyPowers
 from mace.python.tools.passes.testing import Build, random, rewrite, types
 
 

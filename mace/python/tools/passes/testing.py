@@ -16,8 +16,7 @@ import numpy as np
 from mace.python.tools.ir import DataFormat, Graph, GraphBuilder
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
-from mace.python.tools.ir.shapes import static
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, static
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.manager import PassManager
 

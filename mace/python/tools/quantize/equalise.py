@@ -11,13 +11,17 @@ layers' weights for a channel have the same largest absolute value (Nagel et al.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from mace.python.tools.ir import Graph, Op
+from mace.python.tools.ir import DataFormat, Graph, Op
 from mace.python.tools.ir.constant import scaled
 from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.passes.manager import run_last_passes
+from mace.python.tools.quantize.insert import Plan, QuantizeOptions, insert
+from mace.python.tools.quantize.ranges import Range
 
 # Chains of layers settle in a few rounds.
 _ROUNDS = 20
@@ -121,3 +125,50 @@ def _rescale(graph: Graph, op: Op, port: int, factors: Array, axis: int) -> None
     op.set_input(port, graph.add_constant(f"{value.name}/equal", constant))
     if not value.uses:
         graph.remove_value(value)
+
+
+def add_shadows(
+    graph: Graph,
+    ranges: Mapping[str, Range],
+    options: QuantizeOptions,
+    plan: Plan,
+    means: Mapping[str, Array] | None = None,
+) -> dict[str, str]:
+    """Adds to a graph in floats a quantized twin of each operator that is to be
+    quantized. What the twin makes differs from what the operator makes by the error of
+    this operator alone.
+
+    Args:
+        ranges, options, plan, means: as in `insert`.
+
+    Returns:
+        By the name of the operator's result, the name of the twin's, an output of the
+        graph. Without operators that choose among the elements of their input, and
+        without those whose result the model's own file rounds.
+    """
+    twins: list[str] = []
+    shadows: dict[str, str] = {}
+    known = dict(ranges)
+    chosen = set(plan.quantized)
+    for op in graph.ops:
+        result = op.output
+        if op.name not in chosen or rules_of(op.type).keeps_range(op):
+            continue
+        if result.name not in ranges:
+            continue
+        name = graph.unique_name(f"{result.name}/shadow")
+        made = graph.add_value(name, result.dtype, result.shape)
+        twin = graph.add_op(op.type, op.inputs, [made], op.attrs, name)
+        twin.subgraph = op.subgraph
+        twins.append(twin.name)
+        shadows[result.name] = name
+        known[name] = ranges[result.name]
+    insert(graph, known, options, twins, means)
+    # Both are compared. As outputs, the passes keep them in floats.
+    for name in (*shadows, *shadows.values()):
+        if graph.values[name] not in graph.outputs:
+            graph.outputs.append(graph.values[name])
+            graph.formats[name] = DataFormat.NONE
+    graph.sort()
+    run_last_passes(graph)
+    return shadows

@@ -18,9 +18,9 @@ from mace.python.tools.ir.quantized_ops import is_quantized
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.passes.testing import random, types
 from mace.python.tools.quantize import insert
+from mace.python.tools.quantize.equalise import add_shadows
 from mace.python.tools.quantize.insert import QuantizeOptions
 from mace.python.tools.quantize.ranges import Range
-from mace.python.tools.quantize.shadows import add_shadows
 
 Build = Callable[[GraphBuilder, np.random.Generator], None]
 _SHAPE = (1, 8, 8, 16)

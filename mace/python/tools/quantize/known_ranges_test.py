@@ -14,12 +14,11 @@ from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.quantized_ops import is_quantized
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.passes.testing import random
+from mace.python.tools.quantize.equalise import add_shadows
 from mace.python.tools.quantize.insert import QuantizeOptions, plan
 from mace.python.tools.quantize.known_ranges import known_ranges
 from mace.python.tools.quantize.quantizer import Quantizer
-from mace.python.tools.quantize.range_file import RangeFileError
-from mace.python.tools.quantize.ranges import Range
-from mace.python.tools.quantize.shadows import add_shadows
+from mace.python.tools.quantize.ranges import Range, RangeFileError
 
 _SHAPE = (1, 8, 8, 16)
 _SCALE, _ZERO = 1 / 32, 100

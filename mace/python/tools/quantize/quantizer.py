@@ -24,8 +24,7 @@ from mace.python.tools.quantize.known_ranges import (
     is_trained_for_integers,
     known_ranges,
 )
-from mace.python.tools.quantize.range_file import RangeFileError
-from mace.python.tools.quantize.ranges import Range
+from mace.python.tools.quantize.ranges import Range, RangeFileError
 from mace.python.tools.wording import counted
 
 _LOG = logging.getLogger(__name__)

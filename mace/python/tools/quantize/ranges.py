@@ -4,10 +4,16 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from mace.python.installation import command
+from mace.python.tools.errors import MaceError
 from mace.python.tools.ir import DataType
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.quantization import Quantization
@@ -98,3 +104,158 @@ def quantized(array: Array, quantization: Quantization, dtype: DataType) -> Arra
     """The integers of a tensor with one scale."""
     steps = np.rint(array.astype(np.float64) / quantization.scales[0])
     return saturated(dtype, steps + quantization.zero_point)
+
+
+# Files of ranges: a line for each tensor, and for each sample in a log of them.
+#
+# A log has `Tensor range @@<tensor>@@<min>,<max>` among other lines; a range file has
+# `<tensor>@@<min>,<max>`.
+
+
+_LOG_LINE = re.compile(r"Tensor range @@(.+)@@([^@,\s]+),([^@,\s]+)\s*$")
+_LINE = re.compile(r"(.+)@@([^@,\s]+),([^@,\s]+)\s*$")
+
+
+class RangeFileError(MaceError):
+    """A file of ranges cannot be used."""
+
+
+def log_line(tensor: str, seen: Range) -> str:
+    """The line of a log for one tensor and one sample."""
+    return f"Tensor range @@{_line(tensor, seen)}"
+
+
+def write_ranges(ranges: Mapping[str, Range]) -> str:
+    """The text of a range file."""
+    return "".join(f"{_line(name, seen)}\n" for name, seen in ranges.items())
+
+
+def _line(tensor: str, seen: Range) -> str:
+    # Nine digits give the float32 back.
+    return f"{tensor}@@{seen.low:.9g},{seen.high:.9g}"
+
+
+def read_log(path: Path) -> dict[str, list[Range]]:
+    """The ranges of each tensor, one for each sample.
+
+    Raises:
+        RangeFileError: there are none, or they are no numbers.
+    """
+    found: dict[str, list[Range]] = {}
+    problems = []
+    for number, line in _lines(path):
+        matched = _LOG_LINE.search(line)
+        if matched is None:
+            if "Tensor range @@" in line:
+                problems.append(f"line {number} is cut off: {line.strip()!r}")
+            continue
+        name, low, high = matched.groups()
+        seen = _range(low, high)
+        if isinstance(seen, str):
+            problems.append(f"line {number}, {name}: {seen}")
+        else:
+            found.setdefault(name, []).append(seen)
+    if not found and not problems:
+        problems.append("it has no line 'Tensor range @@<tensor>@@<min>,<max>'")
+    if problems:
+        raise RangeFileError(
+            f"{path} is no log of tensor ranges: {_several(problems)}\n"
+            f"make it with: {command('run')} --config=FILE --quantize_stat "
+            "--input_dir=DIR > LOG"
+        )
+    return found
+
+
+def read_ranges(path: Path) -> dict[str, Range]:
+    """The range of each tensor.
+
+    Raises:
+        RangeFileError: names all lines and tensors that cannot be used.
+    """
+    found: dict[str, Range] = {}
+    problems = []
+    for number, line in _lines(path):
+        if not line.strip():
+            continue
+        matched = _LINE.match(line)
+        if matched is None:
+            problems.append(
+                f"line {number} is no <tensor>@@<min>,<max>: {line.strip()!r}"
+            )
+            continue
+        name, low, high = matched.groups()
+        seen = _range(low, high)
+        if isinstance(seen, str):
+            problems.append(f"line {number}, {name}: {seen}")
+        elif seen.low == seen.high:
+            problems.append(
+                f"line {number}, {name}: it is {low} in all samples, so that they do "
+                "not show what values it has"
+            )
+        elif name in found:
+            problems.append(f"line {number}, {name}: it has a second range")
+        else:
+            found[name] = seen
+    if not found and not problems:
+        problems.append("it has no line <tensor>@@<min>,<max>")
+    if problems:
+        raise RangeFileError(
+            f"{path} cannot be used as range file: {_several(problems)}\n"
+            "correct these lines, or collect the ranges again with samples like those "
+            "of the application (run --quantize_stat)"
+        )
+    return found
+
+
+def combine(
+    log: Mapping[str, Sequence[Range]],
+    percentile: float = 0.0,
+    enhance_ratio: float | None = None,
+) -> dict[str, Range]:
+    """One range for each tensor.
+
+    Args:
+        log: the ranges of all samples.
+        percentile: in 0..50. The limits are exceeded by this share of the samples'
+            minima, and by this share of their maxima.
+        enhance_ratio: leaves out samples whose range is so many times as wide as the
+            median of all; None: takes all.
+    """
+    combined = {}
+    for name, seen in log.items():
+        lows = np.array([item.low for item in seen])
+        highs = np.array([item.high for item in seen])
+        if enhance_ratio is not None:
+            widths = highs - lows
+            usual = widths <= enhance_ratio * np.median(widths)
+            lows, highs = lows[usual], highs[usual]
+        combined[name] = Range(
+            float(np.percentile(lows, percentile)),
+            float(np.percentile(highs, 100 - percentile)),
+        )
+    return combined
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RangeFileError(f"{path} cannot be read: {error}") from error
+    return enumerate(text.splitlines(), 1)
+
+
+def _range(low: str, high: str) -> Range | str:
+    """A range, or what is wrong with it."""
+    try:
+        found = Range(float(low), float(high))
+    except ValueError:
+        return f"{low},{high} are no numbers"
+    if not (math.isfinite(found.low) and math.isfinite(found.high)):
+        return f"{low},{high} are not finite: samples or weights have NaN or infinity"
+    if found.low > found.high:
+        return f"min {low} is above max {high}"
+    return found
+
+
+def _several(problems: Iterable[str]) -> str:
+    return "".join(f"\n  {problem}" for problem in problems)

@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from mace.python.tools.ir import DataType
 from mace.python.tools.quantize import ranges
+from mace.python.tools.quantize.ranges import Range, RangeFileError
 
 _RANGES = [
     (-1.0, 1.0),
@@ -63,3 +66,39 @@ def test_a_bias_fits_into_int32() -> None:
     steps = bias.astype(np.float64) / (0.01 * scales)
     assert np.abs(steps).max() < 2**30
     assert scales[0] == np.float32(2 / 127)
+
+
+def test_a_range_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    ends = np.sort(rng.standard_normal((50, 2)).astype(np.float32) * 1e-4)
+    names = ["a/b:0", "x@y", "with blank", *(f"t{i}" for i in range(47))]
+    given = {n: Range(float(a), float(b)) for n, (a, b) in zip(names, ends)}
+    path = tmp_path / "r"
+    path.write_text(ranges.write_ranges(given), encoding="utf-8")
+    for name, found in ranges.read_ranges(path).items():
+        assert np.float32(found.low) == np.float32(given[name].low)
+        assert np.float32(found.high) == np.float32(given[name].high)
+
+
+def test_percentiles_of_the_samples() -> None:
+    log = {"t": [Range(float(-i), float(2 * i)) for i in range(101)]}
+    assert ranges.combine(log)["t"] == Range(-100, 200)
+    assert ranges.combine(log, 5)["t"] == Range(-95, 190)
+
+
+def test_unusual_samples_are_left_out() -> None:
+    log = {"t": [*([Range(-1, 1)] * 9), Range(-1, 30)]}
+    assert ranges.combine(log, 0, 10)["t"] == Range(-1, 1)
+    assert ranges.combine(log, 0, 20)["t"] == Range(-1, 30)
+
+
+def test_a_log_without_ranges(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("Tensor range @@a@@1", encoding="utf-8")
+    with pytest.raises(RangeFileError, match="line 1 is cut off"):
+        ranges.read_log(path)
+    path.write_text("nothing\n", encoding="utf-8")
+    with pytest.raises(RangeFileError, match="no line 'Tensor range"):
+        ranges.read_log(path)
+    with pytest.raises(RangeFileError, match="cannot be read"):
+        ranges.read_log(tmp_path / "none")

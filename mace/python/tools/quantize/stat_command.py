@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mace.python.tools.command_line import flags
 from mace.python.tools.command_line.guard import guarded
-from mace.python.tools.quantize import range_file
+from mace.python.tools.quantize import ranges
 
 _EXAMPLES = """\
 examples:
@@ -60,8 +60,8 @@ def make_parser() -> flags.FlagParser:
 
 def _run(arguments: list[str]) -> int:
     args = make_parser().parse_args(arguments)
-    log = range_file.read_log(args.log_file)
+    log = ranges.read_log(args.log_file)
     ratio = args.enhance_ratio if args.enhance else None
-    ranges = range_file.combine(log, args.percentile, ratio)
-    sys.stdout.write(range_file.write_ranges(ranges))
+    combined = ranges.combine(log, args.percentile, ratio)
+    sys.stdout.write(ranges.write_ranges(combined))
     return 0

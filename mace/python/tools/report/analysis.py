@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mace.python.tools.convert.memory import live_bytes
 from mace.python.tools.data_type import DataType
 from mace.python.tools.export.model_file import ModelFile
-from mace.python.tools.ir.liveness import live_bytes
 
 _ELEMENT_BYTES = {
     DataType.FLOAT16: 2,

@@ -14,8 +14,8 @@ from typing import Optional
 
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.html_template import html_template
-from mace.python.tools.report.names import common_prefix, elided
 from mace.python.tools.report.results import ModelRun, RunReport
+from mace.python.tools.report.units import common_prefix, elided
 from mace.python.tools.report.write import report_json, report_stem
 
 _TEMPLATE = Path(__file__).with_name("overview.html.jinja2")

@@ -12,10 +12,9 @@ from typing import Any
 from mace.python.tools.html_template import html_template
 from mace.python.tools.report import plots
 from mace.python.tools.report.analysis import Analysis, OpFigures
-from mace.python.tools.report.names import common_prefix, elided
 from mace.python.tools.report.placement import placement_of
 from mace.python.tools.report.results import ModelRun, worst_layer
-from mace.python.tools.report.units import size_text, time_text
+from mace.python.tools.report.units import common_prefix, elided, size_text, time_text
 
 _LONGEST = 20
 _TEMPLATE = Path(__file__).with_name("page.html.jinja2")

@@ -17,8 +17,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mace.python.tools.report.analysis import Analysis, DevicePeak, OpFigures
-from mace.python.tools.report.names import common_prefix, elided
-from mace.python.tools.report.units import size_unit, time_text, time_unit
+from mace.python.tools.report.units import (
+    common_prefix,
+    elided,
+    size_unit,
+    time_text,
+    time_unit,
+)
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -18,15 +18,21 @@ import pytest
 from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.data_type import DataType
 from mace.python.tools.export.model_file import ModelFile, OperatorInfo, TensorInfo
+from mace.python.tools.html_template import breakable
 from mace.python.tools.report import plots
 from mace.python.tools.report.analysis import Analysis, analyse
 from mace.python.tools.report.overview import write_overview
 from mace.python.tools.report.page import html_page
+from mace.python.tools.report.placement import (
+    Copy,
+    Refusal,
+    graph_places,
+    placement_of,
+)
 from mace.python.tools.report.results import ModelRun, RunReport, Times
-from mace.python.tools.report.testing import two_devices
-from mace.python.tools.report.trace import chrome_trace
-from mace.python.tools.report.units import size_text, time_text
-from mace.python.tools.report.write import write_reports
+from mace.python.tools.report.testing import placed, two_devices
+from mace.python.tools.report.units import common_prefix, elided, size_text, time_text
+from mace.python.tools.report.write import chrome_trace, write_reports
 from mace.python.tools.validate import compare_tensor
 
 
@@ -448,3 +454,100 @@ def test_an_operator_the_file_does_not_have_takes_no_memory() -> None:
     assert analysis is not None
     assert analysis.live_bytes == (400, 400, 800)
     assert math.isclose(analysis.total_ms, 4.0)
+
+
+@pytest.mark.parametrize(
+    ("names", "prefix"),
+    [
+        (["net/block_1/conv", "net/block_12/conv"], "net/block_"),
+        (["net/a", "net/a"], ""),
+        (["conv1", "conv2"], ""),
+        (["a/b", "a/c"], ""),
+        (["gpu_0/res2", "gpu_0/res3", "gpu_0/fc"], "gpu_0/"),
+        ([], ""),
+    ],
+)
+def test_the_prefix_ends_after_a_separator(names: list[str], prefix: str) -> None:
+    assert common_prefix(names) == prefix
+
+
+def test_names_keep_their_ends() -> None:
+    assert elided("gpu_0/res2", "gpu_0/") == "\u2026res2"
+    assert elided("conv", "gpu_0/") == "conv"
+    # Words stay whole.
+    assert elided("x" * 30 + "/conv", most=10) == "\u2026conv"
+    assert elided("global_average_pooling2d", most=22) == "\u2026average_pooling2d"
+    assert elided("a/conv_1", most=7) == "\u2026conv_1"
+    assert len(elided("n" * 100, most=12)) == 12
+
+
+def test_long_names_break_after_separators_only() -> None:
+    text = breakable("mace_run <b> wrote build/run/logs/net_a.log: 1.5")
+    assert text == (
+        "mace_run &lt;b&gt; wrote "
+        "build/<wbr>run/<wbr>logs/<wbr>net_<wbr>a.<wbr>log: 1.5"
+    )
+
+
+def test_a_report_without_placement_has_none() -> None:
+    assert placement_of({}) is None
+    empty: dict[str, Any] = {"operators": [], "copies": [], "left_out": []}
+    assert placement_of({"placement": empty}) is None
+
+
+def test_operators_copies_and_refusals() -> None:
+    found = placement_of(two_devices())
+    assert found is not None
+    assert [op.device for op in found.operators] == ["gpu", "cpu", "gpu"]
+    assert found.counts == {"gpu": 2, "cpu": 1}
+    assert found.operators[1].refusals == (Refusal("gpu", "no <kernel> of rank 5"),)
+    assert found.copies_before(1) == (Copy("b", "gpu", "cpu", 400, 1),)
+    assert found.copies_before(0) == ()
+    assert found.copied_bytes == 800
+    assert found.left_out == (Refusal("apu", "this build has no APU runtime"),)
+    assert found.estimated_us == 6.0
+
+
+def test_an_estimate_of_nothing_is_not_known() -> None:
+    report = two_devices()
+    report["placement"]["operators"][0]["estimated_us"] = 0.0
+    found = placement_of(report)
+    assert found is not None
+    assert found.operators[0].estimated_us is None
+    assert found.estimated_us is None
+
+
+def test_measured_times_are_those_of_the_same_operator() -> None:
+    report = two_devices()
+    operators = report["placement"]["operators"]
+    # A conversion that a device added, and a name that is given twice.
+    operators.insert(0, placed("conv", "Cast", "gpu"))
+    operators.append(placed("add", "Eltwise", "cpu"))
+    times = (("conv", "Conv2D", 0.5), ("conv", "Cast", 0.25), ("add", "Eltwise", 1.0))
+    ops = [{"name": n, "type": t, "median_ms": ms} for n, t, ms in times]
+    report["benchmark"] = {"ops": [*ops, {**ops[2], "median_ms": 2.0}]}
+    found = placement_of(report)
+    assert found is not None
+    measured = [op.measured_us for op in found.operators]
+    assert measured == [250.0, 500.0, None, 1000.0, 2000.0]
+    assert found.measured_us is None
+
+
+def test_places_for_a_drawing() -> None:
+    found = placement_of(two_devices())
+    assert found is not None
+    places = graph_places(found)
+    assert places.copies == {("b", "gpu", "cpu"): 400, ("c", "cpu", "gpu"): 400}
+    relu = places.operators["relu", "Activation"]
+    assert (relu.device, relu.time) == ("cpu", "estimated 2.0 \u00b5s")
+    assert relu.details["not on gpu"] == "no <kernel> of rank 5"
+
+
+def test_a_drawing_shows_both_times_of_a_benchmark() -> None:
+    op = {"name": "relu", "type": "Activation", "median_ms": 0.25}
+    found = placement_of({**two_devices(), "benchmark": {"ops": [op]}})
+    assert found is not None
+    relu = graph_places(found).operators["relu", "Activation"]
+    assert relu.time == "measured 250.0 \u00b5s, estimated 2.0 \u00b5s"
+    assert relu.details["measured"] == "250.0 \u00b5s"
+    assert relu.details["estimated"] == "2.0 \u00b5s"

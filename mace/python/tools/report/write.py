@@ -14,11 +14,10 @@ from typing import Any
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.export.graph_page import graph_page
 from mace.python.tools.export.model_file import ModelFile, read_message
-from mace.python.tools.report.analysis import analyse
+from mace.python.tools.report.analysis import Analysis, analyse
 from mace.python.tools.report.page import html_page
 from mace.python.tools.report.placement import graph_places, placement_of
 from mace.python.tools.report.results import ModelRun, RunReport
-from mace.python.tools.report.trace import chrome_trace
 from mace.python.tools.validate import Comparison
 
 
@@ -128,3 +127,62 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
 
 def _number(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
+
+
+# The last benchmark round as a Chrome trace.
+#
+# The format is the JSON array of trace events that Perfetto and
+# chrome://tracing read: "X" a span, "C" a counter, "M" a name.
+
+
+_PROCESS = 1
+_THREAD = 1
+
+
+def chrome_trace(model: str, analysis: Analysis) -> dict[str, Any]:
+    """Operators as spans, live memory as a counter; times in microseconds."""
+    events: list[dict[str, Any]] = [
+        _name("process_name", f"mace_run {model}"),
+        _name("thread_name", "operators"),
+    ]
+    for op, live in zip(analysis.ops, analysis.live_bytes):
+        start = op.start_ms * 1e3
+        events.append(
+            {
+                "name": op.name,
+                "cat": op.type,
+                "ph": "X",
+                "pid": _PROCESS,
+                "tid": _THREAD,
+                "ts": start,
+                "dur": op.last_ms * 1e3,
+                "args": {
+                    "type": op.type,
+                    "output shape": list(op.output_shape),
+                    "MACs": op.macs,
+                    "bytes": op.bytes,
+                    "average ms": op.avg_ms,
+                },
+            }
+        )
+        events.append(
+            {
+                "name": "live activations",
+                "ph": "C",
+                "pid": _PROCESS,
+                "tid": _THREAD,
+                "ts": start,
+                "args": {"bytes": live},
+            }
+        )
+    return {"traceEvents": events, "displayTimeUnit": "ms"}
+
+
+def _name(kind: str, name: str) -> dict[str, Any]:
+    return {
+        "name": kind,
+        "ph": "M",
+        "pid": _PROCESS,
+        "tid": _THREAD,
+        "args": {"name": name},
+    }

@@ -22,7 +22,7 @@ from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.errors import MissingToolError
 from mace.python.tools.report.results import ModelRun
-from mace.python.tools.run.dsp_files import DspFiles
+from mace.python.tools.run.accelerator_files import DspFiles
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.program import find_program
 from mace.python.tools.run.testing.project import BENCHMARK_SECTIONS, Project

@@ -31,10 +31,9 @@ from mace.python.tools.devices import (
 from mace.python.tools.devices.memory import MemorySample
 from mace.python.tools.errors import MaceError
 from mace.python.tools.export.model_file import ModelFile
-from mace.python.tools.run.inputs import element_type
-from mace.python.tools.run.opencl_files import OpenclStore
+from mace.python.tools.run.accelerator_files import OpenclStore
+from mace.python.tools.run.inputs import element_type, tensor_file_name
 from mace.python.tools.run.options import RunOptions
-from mace.python.tools.run.tensor_files import tensor_file_name
 from mace.python.tools.sanitizer import sanitizer_environment, sanitizer_summary
 
 Array = npt.NDArray[Any]

@@ -26,8 +26,11 @@ from mace.python.tools.run.invocation import (
     run_on_device,
 )
 from mace.python.tools.run.options import RunOptions
-from mace.python.tools.run.testing.project import BENCHMARK_SECTIONS
-from mace.python.tools.run.testing.tiny_model import run_dense, write_dense_model
+from mace.python.tools.run.testing.project import (
+    BENCHMARK_SECTIONS,
+    run_dense,
+    write_dense_model,
+)
 
 RNG = np.random.default_rng(11)
 WEIGHTS = [RNG.standard_normal(shape) for shape in ((20, 7), (33, 20), (5, 33))]

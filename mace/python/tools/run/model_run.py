@@ -17,7 +17,7 @@ import numpy.typing as npt
 from mace.python.tools.command_line.options import DEFAULT_BUILD_DIR
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.limits import check_for_dsp
-from mace.python.tools.config.origins import cited
+from mace.python.tools.config.problems import cited
 from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import Device, DeviceProperties, write_log
 from mace.python.tools.devices.memory import MemorySample, memory_line, write_samples
@@ -31,12 +31,12 @@ from mace.python.tools.export.model_file import (
 from mace.python.tools.export.places import model_places
 from mace.python.tools.report.results import LayerComparison, ModelRun, Times
 from mace.python.tools.run import checking, samples
-from mace.python.tools.run.bisect import find_first_wrong
+from mace.python.tools.run.accelerator_files import OpenclStore
+from mace.python.tools.run.checking import find_first_wrong
+from mace.python.tools.run.conversion import check_current
 from mace.python.tools.run.inputs import SEED, make_inputs
 from mace.python.tools.run.invocation import Answer, Port, Request, run_on_device
-from mace.python.tools.run.opencl_files import OpenclStore
 from mace.python.tools.run.options import RunOptions
-from mace.python.tools.run.stale_conversion import check_current
 
 _LOG = logging.getLogger(__name__)
 

@@ -27,7 +27,7 @@ from mace.python.tools.errors import CheckFailedError, UnsupportedError
 from mace.python.tools.export.model_file import TensorInfo
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import Graph
-from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.quantize.dynamic import quantize_dynamically
 from mace.python.tools.report.results import LayerComparison, ModelRun
 from mace.python.tools.run import checking, samples

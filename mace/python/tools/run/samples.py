@@ -21,17 +21,17 @@ from mace.python.tools.devices import Device
 from mace.python.tools.errors import CheckFailedError, UsageError
 from mace.python.tools.export.model_file import ModelFile, TensorInfo
 from mace.python.tools.fetch import fetch_file
+from mace.python.tools.run.accelerator_files import OpenclStore
 from mace.python.tools.run.inputs import (
     InputDataError,
     element_type,
     fit,
     fit_shape,
     is_numpy_file,
+    tensor_file_name,
 )
 from mace.python.tools.run.invocation import Answer, Port, Request, run_on_device
-from mace.python.tools.run.opencl_files import OpenclStore
 from mace.python.tools.run.options import RunOptions
-from mace.python.tools.run.tensor_files import tensor_file_name
 from mace.python.tools.validate.accuracy import run_accuracy_script
 
 _LOG = logging.getLogger(__name__)

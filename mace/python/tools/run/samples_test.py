@@ -16,7 +16,7 @@ from mace.python.tools.errors import UsageError
 from mace.python.tools.export.model_file import TensorInfo
 from mace.python.tools.run.inputs import InputDataError
 from mace.python.tools.run.samples import find_samples, read_sample, write_outputs
-from mace.python.tools.run.testing.tiny_model import write_dense_model
+from mace.python.tools.run.testing.project import write_dense_model
 
 
 @pytest.mark.parametrize("names", [("x", "x2"), ("x2", "x"), ("in:0", "in:0:x")])

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,19 @@ import pytest
 
 from mace.python.tools.config.vocabulary import Arithmetic, MeasuredAs, Runtime
 from mace.python.tools.validate import Metrics, compare_tensor, similarity_threshold
+from mace.python.tools.validate.accuracy import (
+    AccuracyScriptError,
+    run_accuracy_script,
+)
 from mace.python.tools.validate.comparison import write_log
+from mace.python.tools.validate.metrics import (
+    Array,
+    compute_metrics,
+    cosine_similarity,
+    moved_by_rounding,
+    pixel_accuracy,
+    sqnr,
+)
 
 
 def test_equal_tensors_pass() -> None:
@@ -184,3 +197,170 @@ def test_log_csv(tmp_path: Path) -> None:
     assert float(similarity) == pytest.approx(27 / (5 * math.sqrt(29.25)), abs=1e-15)
     assert (sqnr, accuracy) == ("100.0", "1.0")
     assert lines[2] == "c,1.0,inf,1.0"
+
+
+# Sample i is the number i; a right model says whether it is odd.
+_SCRIPT = """
+import numpy as np
+
+class AccuracyValidator:
+    def __init__(self):
+        self.right = 0
+        self.batches = []
+    def sample_size(self):
+        return 5
+    def batch_size(self):
+        return 2
+    def preprocess(self, begin, end):
+        return {"x": np.arange(begin, end, dtype=np.float32)}
+    def postprocess(self, begin, end, outputs):
+        self.batches.append((begin, end))
+        truth = np.arange(begin, end) % 2
+        self.right += int(np.sum(outputs["odd"] == truth))
+    def result(self):
+        return f"{self.right / 5} {self.batches}"
+"""
+
+
+def _model(inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+    odd = inputs["x"] % 2
+    odd[inputs["x"] == 3] = 0  # wrong once
+    return {"odd": odd}
+
+
+def _write(tmp_path: Path, text: str) -> Path:
+    script = tmp_path / "script.py"
+    script.write_text(text)
+    return script
+
+
+def test_runs_every_sample_once(tmp_path: Path) -> None:
+    result = run_accuracy_script(_write(tmp_path, _SCRIPT), ("x",), _model)
+    assert result == "0.8 [(0, 2), (2, 4), (4, 5)]"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("np.arange(begin, end, ", "np.nonsense(", r"script\.py:13: AttributeError"),
+        ('{"x":', '{"y":', r"preprocess\(\) must return a dict .*\['x'\].*\['y'\]"),
+        ("def result", "def results", "one class AccuracyValidator"),
+        ("return 5", "return 0", "at least 1"),
+        ("import numpy", "import no_such_package", "ModuleNotFoundError"),
+        ("class A", "clas A", "SyntaxError"),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in _SCRIPT
+    script = _write(tmp_path, _SCRIPT.replace(old, new))
+    with pytest.raises(AccuracyScriptError, match=message):
+        run_accuracy_script(script, ("x",), _model)
+
+
+def test_missing_script(tmp_path: Path) -> None:
+    with pytest.raises(AccuracyScriptError, match="absent.py"):
+        run_accuracy_script(tmp_path / "absent.py", ("x",), _model)
+
+
+def test_arrays_reach_the_model_as_arrays(tmp_path: Path) -> None:
+    as_list = _SCRIPT.replace(
+        "np.arange(begin, end, dtype=np.float32)", "list(range(begin, end))"
+    )
+    script = _write(tmp_path, as_list)
+    seen = []
+
+    def model(inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        seen.append(inputs["x"])
+        return {"odd": inputs["x"] % 2}
+
+    run_accuracy_script(script, ("x",), model)
+    assert all(isinstance(array, np.ndarray) for array in seen)
+
+
+def test_cosine_by_hand() -> None:
+    # 3*4 + 4*3 = 24 over 5 * 5.
+    assert cosine_similarity(np.array([3.0, 4.0]), np.array([4.0, 3.0])) == 0.96
+    assert cosine_similarity(np.array([1.0, 0.0]), np.array([0.0, 2.0])) == 0.0
+    assert cosine_similarity(np.array([1.0, 2.0]), np.array([-1.0, -2.0])) == -1.0
+
+
+def test_cosine_ignores_scale_and_never_exceeds_one() -> None:
+    x = np.random.default_rng(3).standard_normal(1001)
+    assert cosine_similarity(x, 7 * x) == pytest.approx(1.0, abs=1e-15)
+    assert cosine_similarity(x, 7 * x) <= 1.0
+    assert cosine_similarity(x * 1e300, x * 1e-300) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_cosine_of_zeros() -> None:
+    zero, one = np.zeros(3), np.ones(3)
+    assert cosine_similarity(zero, zero) == 1.0
+    assert cosine_similarity(zero, one) == 0.0
+    assert cosine_similarity(one, zero) == 0.0
+
+
+def test_sqnr_is_a_ratio() -> None:
+    # 3^2 + 4^2 = 25 over 0.5^2 = 0.25.
+    x, y = np.array([3.0, 4.0]), np.array([3.0, 4.5])
+    assert sqnr(x, y) == 100.0
+    assert compute_metrics(x, y).sqnr_db == pytest.approx(20.0)
+    assert sqnr(x, x) == math.inf
+    assert compute_metrics(x, x).sqnr_db == math.inf
+
+
+def test_pixel_accuracy_counts_rows() -> None:
+    x = np.array([[1, 2, 3], [3, 2, 1], [0, 5, 0], [0, 0, 9]])
+    y = np.array([[1, 2, 3], [3, 2, 1], [9, 5, 0], [0, 0, 9]])
+    assert pixel_accuracy(x, y) == 0.75
+    assert pixel_accuracy(x[0], y[0]) == 1.0
+    assert pixel_accuracy(np.array(2.0), np.array(3.0)) == 1.0
+    # The same picture with channels first.
+    assert pixel_accuracy(x.T, y.T, class_axis=0) == 0.75
+
+
+def test_errors_by_hand() -> None:
+    metrics = compute_metrics(np.array([1.0, -8.0]), np.array([1.5, -8.0]))
+    assert metrics.max_abs_error == 0.5
+    assert metrics.max_rel_error == 0.0625
+
+
+def test_float32_inputs_are_widened_first() -> None:
+    # In float32 the squares would overflow to Inf.
+    x = np.full(4, 1e30, dtype=np.float32)
+    metrics = compute_metrics(x, x)
+    assert metrics.similarity == 1.0
+    assert metrics.sqnr == math.inf
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_values_that_are_no_numbers(bad: float) -> None:
+    good = np.array([1.0, 2.0])
+    broken = np.array([1.0, bad])
+    metrics = compute_metrics(good, broken)
+    assert metrics.non_finite == 1
+    assert math.isnan(metrics.similarity)
+    # In the expected tensor, too: never a pass by accident.
+    assert math.isnan(compute_metrics(broken, good).similarity)
+
+
+def test_shapes_must_agree() -> None:
+    with pytest.raises(ValueError, match="shapes differ"):
+        compute_metrics(np.zeros((2, 3)), np.zeros((3, 2)))
+
+
+def test_empty_tensors_agree() -> None:
+    metrics = compute_metrics(np.zeros((0, 3)), np.zeros((0, 3)))
+    assert (metrics.similarity, metrics.pixel_accuracy) == (1.0, 1.0)
+
+
+def test_rounding_moves_floats_to_a_neighbour_and_keeps_the_rest() -> None:
+    x = np.array([0.0, 1.0, -3.5, 1e30], np.float32)
+    moved = moved_by_rounding(np.tile(x, 50)).reshape(50, 4)
+    assert moved.dtype == np.float32
+    assert not moved[:, 0].any()
+    for column, value in zip(moved.T[1:], x[1:]):
+        neighbours = {np.nextafter(value, np.float32(e)) for e in (np.inf, -np.inf)}
+        assert set(column) == neighbours
+    indices = np.arange(4)
+    assert moved_by_rounding(indices) is indices
+    zeros = np.zeros(3, np.float32)
+    assert moved_by_rounding(zeros) is zeros

@@ -41,8 +41,7 @@ from mace.python.tools.importers.frame.request import (
 from mace.python.tools.importers.frame.shapes import contradiction
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
-from mace.python.tools.ir.layout import NHWC_TO_NCHW
-from mace.python.tools.ir.shapes import from_ints
+from mace.python.tools.ir.shapes import NHWC_TO_NCHW, from_ints
 from mace.python.tools.wording import nearest_names
 
 _LOG = logging.getLogger(__name__)

@@ -15,9 +15,12 @@ from mace.python.tools.custom_ops import (
 )
 from mace.python.tools.errors import MaceError, UnsupportedError
 from mace.python.tools.importers.frame.journal import Journal
-from mace.python.tools.ir.fold import computes_with_integers, saturated_operands
+from mace.python.tools.ir.evaluate import (
+    ShapeError,
+    computes_with_integers,
+    saturated_operands,
+)
 from mace.python.tools.ir.graph import Graph, GraphError, Op
-from mace.python.tools.ir.infer import ShapeError
 from mace.python.tools.ir.verify import op_problems
 from mace.python.tools.wording import nearest_names, on_one_line
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from mace.python.tools.importers.frame.journal import Journal
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
-from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, NHWC_TO_NCHW
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,14 @@ from pathlib import Path
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.request import InputSpec
 from mace.python.tools.ir.graph import DataFormat
-from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
-from mace.python.tools.ir.shapes import Shape, compatible, format_shape, permute
+from mace.python.tools.ir.shapes import (
+    NCHW_TO_NHWC,
+    NHWC_TO_NCHW,
+    Shape,
+    compatible,
+    format_shape,
+    permute,
+)
 
 
 def check_declared_shape(

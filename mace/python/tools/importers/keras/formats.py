@@ -15,7 +15,7 @@ from mace.python.tools.importers.keras.context import HANDLERS, Context
 from mace.python.tools.importers.keras.layer import Layer
 from mace.python.tools.importers.keras.network import Network
 from mace.python.tools.ir.graph import DataFormat, Value
-from mace.python.tools.ir.layout import to_channels_first, to_channels_last
+from mace.python.tools.ir.shapes import to_channels_first, to_channels_last
 
 _KEY = "data_format"
 _FIRST, _LAST = "channels_first", "channels_last"

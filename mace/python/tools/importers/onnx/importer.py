@@ -43,8 +43,8 @@ from mace.python.tools.importers.standard.bodies import Body
 from mace.python.tools.importers.standard.convert import convert
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.evaluate import ShapeError
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
-from mace.python.tools.ir.infer import ShapeError
 
 _LOG = logging.getLogger(__name__)
 

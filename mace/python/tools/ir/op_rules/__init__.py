@@ -19,8 +19,8 @@ from mace.python.tools.ir.op_rules.base import (
     Perm,
     SunkTranspose,
     hull,
+    rules_of,
 )
-from mace.python.tools.ir.op_rules.rooms import rules_of
 
 __all__ = [
     "FEW_CHANNELS",

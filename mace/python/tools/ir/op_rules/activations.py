@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.node import Op
+from mace.python.tools.ir.graph import Op
 
 # NumPy has no error function.
 erf = np.vectorize(math.erf, otypes=[np.float64])

@@ -1,12 +1,12 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where elements along an axis come, for `OpRules.moves_axis`."""
+"""Where elements along an axis come."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from mace.python.tools.ir.node import Op
+from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.shapes import normalize_axis
 
 
@@ -16,7 +16,7 @@ def of_first(axes: Mapping[int, int]) -> int | None:
 
 
 def broadcast_axis(op: Op, axes: Mapping[int, int]) -> int | None:
-    """Of an operator whose inputs broadcast_axis to the output."""
+    """Of an operator whose inputs broadcast to the output."""
     shape = op.outputs[0].shape
     if shape is None:
         return None

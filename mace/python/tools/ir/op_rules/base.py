@@ -5,16 +5,22 @@
 from __future__ import annotations
 
 import abc
+import functools
+import importlib
+import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, ClassVar, Optional, Protocol
 
 import numpy as np
 
+from mace.python.tools.catalogue import CatalogueError, default_catalogue
+from mace.python.tools.custom_ops import call_on_change, import_custom
 from mace.python.tools.ir.constant import Constant, Integers
 from mace.python.tools.ir.dtypes import Array, DataType
-from mace.python.tools.ir.node import Op, Value
+from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules.activations import activation_bounds
 from mace.python.tools.ir.op_rules.axes import broadcast_axis
 from mace.python.tools.ir.quantization import Quantization
@@ -333,3 +339,79 @@ class OpRules(abc.ABC):
         (`Target`) lacks the operator. Without this rule, that device hands it over.
         """
         raise NotImplementedError(f"{op.type} is no composite")
+
+
+# Finds the rules in the operators' folders, in mace/ops and those of users' own; there
+# is no list of operators.
+
+
+_INT32 = np.iinfo(np.int32)
+
+
+def int32_of(op: Op, exact: Array) -> Array:
+    """The results of an operator whose integers wrap around, unless they are `wide`.
+
+    Args:
+        op: with the attribute `wide`.
+        exact: its results, in more bits.
+
+    Raises:
+        OverflowError: int32 cannot hold a result that stands for 64 bits.
+    """
+    exact = np.asarray(exact)
+    if exact.size == 0:
+        return exact.astype(np.int32)
+    low, high = exact.min(), exact.max()
+    if low >= _INT32.min and high <= _INT32.max:
+        return exact.astype(np.int32)
+    if op.attr("wide"):
+        raise OverflowError(f"{op.type} {op.name!r}: a result exceeds 32 bits")
+    return (exact & 0xFFFFFFFF).astype(np.uint32).astype(np.int32)
+
+
+@functools.cache
+def rules_of(op_type: str) -> OpRules:
+    """The rules of an operator of the catalogue.
+
+    Raises:
+        CatalogueError: its room has no `<op>.py`, or not one class of rules in it.
+    """
+    module, file = _module(op_type)
+    found = [
+        item
+        for item in vars(module).values()
+        # In Python 3.9 this alone is true of tuple[int, ...], too.
+        if inspect.isclass(item)
+        and issubclass(type(item), type)
+        and issubclass(item, OpRules)
+        and item.__module__ == module.__name__
+        and not inspect.isabstract(item)
+    ]
+    if len(found) != 1:
+        raise CatalogueError(
+            f"{file} must have one class derived from OpRules, "
+            f"which gives infer and evaluate; it has {len(found)}"
+        )
+    return found[0]()
+
+
+call_on_change(rules_of.cache_clear)
+
+
+def _module(op_type: str) -> tuple[ModuleType, str]:
+    """The module with the rules of an operator, and its file for messages."""
+    room = default_catalogue().rooms[op_type]
+    custom = default_catalogue().custom.get(op_type)
+    if custom is not None:
+        path = custom / f"{room}.py"
+        return import_custom(f"{room}.{room}", path), str(path)
+    name = f"mace.ops.{room}.{room}"
+    try:
+        return importlib.import_module(name), f"mace/ops/{room}/{room}.py"
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise CatalogueError(
+            f"mace/ops/{room} declares {op_type}, but has no {room}.py with its "
+            "shape rule and formula"
+        ) from error

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.ir.dtypes import Array, DataType
-from mace.python.tools.ir.node import Op, Value
+from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules.base import Perm, SunkTranspose
-from mace.python.tools.ir.op_rules.transposes import sink_along_axis
+from mace.python.tools.ir.op_rules.movement import sink_along_axis
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import (
     Shape,

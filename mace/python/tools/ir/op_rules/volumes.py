@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mace.python.tools.ir.node import Value
+from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.op_rules.base import Make
 from mace.python.tools.ir.op_rules.windows import Axis
 

@@ -1,20 +1,25 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Windows that move over height and width: convolution and pooling."""
+"""Convolutions of all kinds, and pooling."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from mace.python.tools.ir.dims import add, ceil_divide, floor_divide, minimum
+from mace.python.tools.ir.dims import add, ceil_divide, floor_divide, minimum, multiply
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.node import Op
+from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules.activations import activate, check_fused
-from mace.python.tools.ir.shapes import Dim, compatible
+from mace.python.tools.ir.op_rules.axes import of_images
+from mace.python.tools.ir.op_rules.base import OutputType
+from mace.python.tools.ir.op_rules.images import image_dims, image_shape
+from mace.python.tools.ir.op_rules.matrices import WeightedSums
+from mace.python.tools.ir.shapes import Dim, compatible, elements, product
 
 
 @dataclass(frozen=True)
@@ -212,3 +217,130 @@ def finished(op: Op, result: Array, inputs: Sequence[Any]) -> Array:
         if extra is not None:
             result = result + extra
     return activate(op, result)
+
+
+def transposed_size(op: Op, index: int, kernel: int, size: Dim) -> Dim:
+    """The output height (0) or width (1) of a transposed convolution. An open size is
+    not 0.
+    """
+    pads, stride = op.attr("pads"), op.attr("strides")[index]
+    added: int = (
+        (kernel - 1) * op.attr("dilations")[index]
+        + 1
+        - pads[index]
+        - pads[index + 2]
+        + op.attr("output_padding")[index]
+        - stride
+    )
+    if not isinstance(size, int):
+        return add(multiply(size, stride), added)
+    result: int = stride * size + added
+    if size and result < 1:
+        raise ValueError(
+            f"pads {list(pads)} leave nothing of what a length of {size} becomes"
+        )
+    return result if size else 0
+
+
+def scatter(op: Op, inputs: Sequence[Any], filters: Array, groups: int) -> Array:
+    """The transposed convolution of NHWC input 0 by filters [O, KH, KW, I / groups].
+
+    With bias and activation, in float64.
+    """
+    x = np.asarray(inputs[0], np.float64)
+    outs, kernel, depth = filters.shape[0], filters.shape[1:3], filters.shape[3]
+    size = [transposed_size(op, i, kernel[i], x.shape[i + 1]) or 0 for i in range(2)]
+    strides, dilations, pads = op.attr("strides"), op.attr("dilations"), op.attr("pads")
+    # The range that the inputs contribute to, and at least the part that is kept.
+    whole = [
+        max(
+            strides[i] * (x.shape[i + 1] - 1) + (kernel[i] - 1) * dilations[i] + 1,
+            pads[i] + size[i],
+        )
+        for i in range(2)
+    ]
+    result = np.zeros((x.shape[0], *whole, outs))
+    per_group = outs // groups
+    for i in range(kernel[0]):
+        for j in range(kernel[1]):
+            top, left = i * dilations[0], j * dilations[1]
+            met = result[
+                :,
+                top : top + strides[0] * x.shape[1] : strides[0],
+                left : left + strides[1] * x.shape[2] : strides[1],
+            ][:, : x.shape[1], : x.shape[2]]
+            for g in range(groups):
+                of = slice(g * per_group, (g + 1) * per_group)
+                part = x[..., g * depth : (g + 1) * depth]
+                met[..., of] += part @ filters[of, i, j].T
+    kept = result[:, pads[0] : pads[0] + size[0], pads[1] : pads[1] + size[1]]
+    bias = inputs[2] if len(inputs) > 2 else None
+    return activate(op, kept if bias is None else kept + bias)
+
+
+def is_five_wide(op: Op) -> bool:
+    """Whether kernels for rows of 5 taps may compute it, a channel at a time.
+
+    For an operator in NHWC, as it is exported. A row of several channels per
+    group is that much wider.
+    """
+    value = op.get_input(1)
+    if value is None or value.shape is None:
+        return False
+    # [out, height, width, depth] or [height, width, channels, multiplier].
+    columns = value.shape[2:] if op.type == "Conv2D" else (value.shape[1], 1)
+    width, depth = (dim if isinstance(dim, int) else 0 for dim in columns)
+    stride = int(op.attr("strides")[1])
+    if op.type == "DepthwiseDeconv2d":
+        # The columns are divided among the phases.
+        return 5 in (width // stride, -(-width // stride))
+    return width * depth == 5 and stride <= 2 and op.attr("dilations")[1] == 1
+
+
+class Convolution(WeightedSums):
+    """The base class of the rules of convolutions; each adds its formula."""
+
+    layout_inputs: ClassVar[tuple[int, ...]] = (0,)
+
+    # Filters are [height, width, channels, multiplier]; those of other convolutions are
+    # [out, height, width, depth].
+    is_depthwise: ClassVar[bool] = False
+
+    # Each input element spreads over a window of the output.
+    is_transposed: ClassVar[bool] = False
+
+    def infer(self, op: Op) -> list[OutputType]:
+        x, filters = op.input(0), filter_shape(op)
+        if self.is_depthwise:
+            kh, kw, channels, multiplier = filters
+            out = channels * multiplier
+        else:
+            out, kh, kw, depth = filters
+        if x.shape is None:
+            return [OutputType(x.dtype, image_shape(op, None, (None,) * 2, out))]
+        n, hw, c = image_dims(op, x.shape)
+        if self.is_depthwise:
+            check_depth(c, channels)
+        else:
+            check_groups(op, c, out, depth)
+        check_bias(op, out)
+        size_of = transposed_size if self.is_transposed else output_size
+        size = [size_of(op, i, k, hw[i]) for i, k in enumerate((kh, kw))]
+        return [OutputType(x.dtype, image_shape(op, n, size, out))]
+
+    def macs(self, op: Op) -> int | None:
+        filters = filter_shape(op)
+        results = elements(op.output.shape)
+        if self.is_transposed:
+            # Each pixel of the input meets the whole filter.
+            image = op.input(0).shape
+            n, hw, _ = image_dims(op, (None,) * 4 if image is None else image)
+            pixels = product((n, *hw))
+            if results is None or pixels is None:
+                return None
+            return math.prod(filters) * pixels if results else 0
+        taps = math.prod(filters[:2] if self.is_depthwise else filters[1:])
+        return None if results is None else results * taps
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return of_images(axes)

@@ -6,24 +6,110 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import shutil
+import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import onnx
+import pytest
 from onnx import TensorProto, helper, numpy_helper
 from rich.console import Console
 
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.load import load_deployment_text
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.convert.convert import convert_deployment
 from mace.python.tools.convert.options import ConvertOptions
+from mace.python.tools.errors import MissingToolError
+from mace.python.tools.export.model_file import ModelFile, read_model_file
+from mace.python.tools.export.places import ModelPlaces
+from mace.python.tools.proto import load_proto
 from mace.python.tools.report.results import RunReport
 from mace.python.tools.run.deployment_run import run_deployment
 from mace.python.tools.run.options import RunOptions
+from mace.python.tools.run.program import find_program
 
 Array = npt.NDArray[Any]
+
+_ALIGNMENT = 64
+_BLOCK = 16
+
+
+def write_dense_model(
+    folder: Path, weights: Sequence[Array], name: str = "tiny"
+) -> ModelFile:
+    """A chain of fully connected layers `fc0`, `fc1`, ..., with ReLU between them.
+
+    Input `x` is [1, K of the first], the output is `y`; the tensor between
+    layers i and i + 1 is `h<i>`, in the source framework `source/h<i>`.
+
+    Args:
+        weights: [O, K] for each layer.
+    """
+    proto = load_proto("mace/proto/mace.proto")
+    data = bytearray()
+    model = proto.Model(format_version=1, name=name, producer="test")
+    tensors = ["x", *(f"h{i}" for i in range(len(weights) - 1)), "y"]
+    for i, weight in enumerate(weights):
+        data += bytes(-len(data) % _ALIGNMENT)
+        packed = pack(weight)
+        model.constants.add(
+            name=f"w{i}",
+            dims=weight.shape,
+            data_type=proto.DT_FLOAT32,
+            layout=proto.CL_PACKED_O16,
+            groups=1,
+            offset=len(data),
+            size=packed.nbytes,
+        )
+        data += packed.tobytes()
+        last = i == len(weights) - 1
+        model.operators.add(
+            name=f"fc{i}",
+            type="FullyConnected",
+            inputs=[tensors[i], f"w{i}"],
+            outputs=[tensors[i + 1]],
+            attributes=[
+                proto.Attribute(name="activation", s="NONE" if last else "RELU")
+            ],
+            source_outputs=["y" if last else f"source/{tensors[i + 1]}"],
+            output_shapes=[proto.Shape(dims=[1, weight.shape[0]])],
+            output_types=[proto.DT_FLOAT32],
+        )
+    for ports, tensor, size in (
+        (model.inputs, "x", weights[0].shape[1]),
+        (model.outputs, "y", weights[-1].shape[0]),
+    ):
+        ports.add(name=tensor, shape=[1, size], data_type=proto.DT_FLOAT32)
+    model.data_size = len(data)
+    model.data_crc32 = zlib.crc32(data)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.pb").write_bytes(model.SerializeToString())
+    (folder / f"{name}.data").write_bytes(data)
+    return read_model_file(ModelPlaces(folder / f"{name}.pb", folder / f"{name}.data"))
+
+
+def pack(weight: Array) -> Array:
+    """[O, K] -> [ceil(O / 16)][K][16], zeros beyond O."""
+    rows, depth = weight.shape
+    padded = np.zeros((-(-rows // _BLOCK) * _BLOCK, depth), np.float32)
+    padded[:rows] = weight
+    return np.ascontiguousarray(padded.reshape(-1, _BLOCK, depth).transpose(0, 2, 1))
+
+
+def run_dense(weights: Sequence[Array], x: Array) -> Array:
+    """What the model computes, in float64."""
+    for i, weight in enumerate(weights):
+        x = x @ weight.astype(np.float64).T
+        if i < len(weights) - 1:
+            x = np.maximum(x, 0)
+    return x
+
 
 _SEED = 5
 
@@ -163,3 +249,32 @@ class Project:
         path = self.build_dir / "lib" / "model" / "cpu" / "log.csv"
         with open(path, encoding="utf-8") as stream:
             return list(csv.DictReader(stream))
+
+
+_ROOT = Path(__file__).resolve().parents[5]
+
+
+@pytest.fixture(scope="session")
+def mace_run() -> Path:
+    """mace_run for this computer, built if necessary."""
+    try:
+        return find_program(Abi.HOST, RunOptions(build_dir=_ROOT / "build"))
+    except MissingToolError as error:
+        pytest.skip(f"cannot build mace_run: {error}")
+
+
+@pytest.fixture
+def build_dir(mace_run: Path, tmp_path: Path) -> Path:
+    """An empty build folder that contains the program."""
+    folder = tmp_path / "build"
+    program = folder / "bin" / "host" / "mace_run"
+    program.parent.mkdir(parents=True)
+    shutil.copy2(mace_run, program)
+    # The copy must not be older than the sources.
+    os.utime(program)
+    return folder
+
+
+@pytest.fixture
+def project(build_dir: Path) -> Project:
+    return Project(build_dir)

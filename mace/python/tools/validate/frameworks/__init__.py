@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from mace.python.tools.validate.frameworks.launch import run_reference
 from mace.python.tools.validate.frameworks.reference import (
     FrameworkError,
     ReferenceRequest,
     ReferenceResult,
+    run_reference,
 )
 
 __all__ = ["FrameworkError", "ReferenceRequest", "ReferenceResult", "run_reference"]

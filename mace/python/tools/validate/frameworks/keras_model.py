@@ -16,9 +16,7 @@ from mace.python.tools.validate.frameworks.reference import (
     ReferenceRequest,
     ReferenceResult,
 )
-from mace.python.tools.validate.frameworks.tensorflow_settings import (
-    prepare_tensorflow,
-)
+from mace.python.tools.validate.frameworks.tensorflow_v1 import prepare_tensorflow
 from mace.python.tools.wording import near_names
 
 

@@ -18,8 +18,11 @@ from typing import Any, Dict, Tuple
 import numpy as np
 
 from mace.python.tools.custom_ops import fault_of, handler_modules, import_custom
-from mace.python.tools.validate.frameworks.onnx_nodes import all_nodes, reads
-from mace.python.tools.validate.frameworks.onnx_session import open_session
+from mace.python.tools.validate.frameworks.onnx_session import (
+    all_nodes,
+    open_session,
+    reads,
+)
 from mace.python.tools.validate.frameworks.reference import Array, FrameworkError
 
 # By domain and type.

@@ -16,8 +16,7 @@ from mace.python.tools.validate.frameworks.onnx_custom import (
     run_in_parts,
     unknown_operators,
 )
-from mace.python.tools.validate.frameworks.onnx_nodes import reads
-from mace.python.tools.validate.frameworks.onnx_session import open_plain_session
+from mace.python.tools.validate.frameworks.onnx_session import open_plain_session, reads
 from mace.python.tools.validate.frameworks.reference import (
     Array,
     FrameworkError,

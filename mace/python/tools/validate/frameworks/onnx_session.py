@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Dict, Tuple, Union
 
 # Where an x86 processor has no instruction for products of uint8 and int8 (VNNI), ONNX
@@ -86,3 +87,18 @@ def _open(
     return onnxruntime.InferenceSession(
         model, options, providers=["CPUExecutionProvider"]
     )
+
+
+def all_nodes(nodes: Iterable[Any]) -> Iterator[Any]:
+    """These nodes, each followed by those of its sub-graphs."""
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            for graph in [attribute.g, *attribute.graphs]:
+                yield from all_nodes(graph.node)
+
+
+def reads(node: Any) -> Iterator[str]:
+    """Names a node reads, those of its sub-graphs included."""
+    for inner in all_nodes([node]):
+        yield from filter(None, inner.input)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,16 @@ from mace.python.tools.validate.frameworks.reference import (
     ReferenceRequest,
     ReferenceResult,
 )
-from mace.python.tools.validate.frameworks.tensorflow_settings import (
-    prepare_tensorflow,
-)
 from mace.python.tools.wording import near_names
+
+
+def prepare_tensorflow() -> None:
+    """Sets the environment, before TensorFlow or Keras is imported: no messages at
+    start, no GPU, and no kernels whose rounding differs from run to run.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 
 def run(request: ReferenceRequest) -> ReferenceResult:

@@ -12,7 +12,7 @@ from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC
 
 
 @dataclass(frozen=True)

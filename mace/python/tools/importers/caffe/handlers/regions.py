@@ -22,7 +22,7 @@ from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC
 
 _LOWEST = float(np.finfo(np.float32).min)
 _MOST_BOXES = 1 << 22

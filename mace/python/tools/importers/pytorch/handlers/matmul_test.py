@@ -20,7 +20,7 @@ from mace.python.tools.importers.pytorch.testing import (
 )
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.target import Target
+from mace.python.tools.ir.graph import Target
 from mace.python.tools.passes.manager import optimize
 
 _KEPT = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1]], bool)

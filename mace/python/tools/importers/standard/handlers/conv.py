@@ -18,8 +18,8 @@ from mace.python.tools.importers.standard.window import (
     read_window,
 )
 from mace.python.tools.ir.constant import Constant
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
 from mace.python.tools.ir.op_rules.volumes import RANK as VOLUME_RANK
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC
 
 
 @HANDLERS.register("Conv")

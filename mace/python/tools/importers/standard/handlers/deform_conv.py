@@ -14,7 +14,7 @@ from mace.python.tools.importers.standard.window import read_filter
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, NHWC_TO_NCHW
 
 
 @HANDLERS.register("DeformConv")

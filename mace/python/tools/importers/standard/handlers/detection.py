@@ -11,7 +11,7 @@ from mace.python.tools.importers.standard.counts import Counts
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.importers.standard.window import NCHW
 from mace.python.tools.ir.counted import Counted
-from mace.python.tools.ir.infer import ShapeError
+from mace.python.tools.ir.evaluate import ShapeError
 
 _MOST_BOXES = 2**31 - 1
 

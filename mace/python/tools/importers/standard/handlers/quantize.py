@@ -21,8 +21,8 @@ from mace.python.tools.importers.standard.handlers.matmul import as_matrices
 from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.evaluate import state_quantization
 from mace.python.tools.ir.graph import Op, Value
-from mace.python.tools.ir.infer import state_quantization
 from mace.python.tools.ir.op_rules.quantization import known_quantization
 from mace.python.tools.ir.shapes import static
 

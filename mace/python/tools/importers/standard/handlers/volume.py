@@ -23,9 +23,9 @@ from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.node import STATIC_HINT, Node
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.layout import to_channels_first, to_channels_last
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.op_rules.volumes import RANK, pooled
+from mace.python.tools.ir.shapes import to_channels_first, to_channels_last
 
 # Operators between a convolution and its pooling: a sum, an activation, ...
 _MOST_STEPS = 8

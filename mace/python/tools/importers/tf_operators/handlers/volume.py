@@ -19,9 +19,9 @@ from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.layout import to_channels_first, to_channels_last
 from mace.python.tools.ir.op_rules import Make
 from mace.python.tools.ir.op_rules.volumes import pooled
+from mace.python.tools.ir.shapes import to_channels_first, to_channels_last
 
 _RANK = 5
 
