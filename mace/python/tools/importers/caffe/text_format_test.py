@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from google.protobuf import text_format
 
-from mace.python.tools.importers.caffe.networks import NETWORKS
-from mace.python.tools.importers.caffe.testing import messages
+from mace.python.tools.importers.caffe.testing import NETWORKS, messages
 from mace.python.tools.importers.caffe.text_format import (
     TextError,
     Unknown,
