@@ -10,9 +10,14 @@ model `model/layer`; names.py says what other names mean.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from mace.python.tools.importers.frame.description import (
+    ModelDescription,
+    TensorDescription,
+)
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodeError,
@@ -28,19 +33,18 @@ from mace.python.tools.importers.frame.request import (
     user_to_framework,
 )
 from mace.python.tools.importers.frame.shapes import check_declared_shape
-from mace.python.tools.importers.keras.context import HANDLERS, Context
-from mace.python.tools.importers.keras.formats import call_handler, image_order
-from mace.python.tools.importers.keras.layer import Layer
-from mace.python.tools.importers.keras.masks import KEEP_MASKS
+from mace.python.tools.importers.keras.context import HANDLERS, Context, call_handler
 from mace.python.tools.importers.keras.names import BEFORE_ACTIVATION, meaning
 from mace.python.tools.importers.keras.network import (
     INPUT,
     Call,
+    Layer,
     Network,
     Reference,
     call_name,
+    image_order,
+    nested_map,
 )
-from mace.python.tools.importers.keras.refused import REFUSED
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Graph, Value
@@ -52,13 +56,46 @@ EXPORT_HINT = (
     "write it with supported layers of Keras, or call model.export(FOLDER) and convert "
     "that folder"
 )
+# Layers whose outputs have the mask of their input in Keras; all others drop it.
+_KEEP_MASKS = frozenset(
+    {
+        *("Activation", "ActivityRegularization", "AlphaDropout", "BatchNormalization"),
+        *("Dense", "Dropout", "ELU", "GaussianDropout", "GaussianNoise"),
+        *("GroupNormalization", "Identity", "InputLayer", "LayerNormalization"),
+        *("LeakyReLU", "Normalization", "PReLU", "ReLU", "Rescaling", "Softmax"),
+        *("SpatialDropout1D", "UnitNormalization"),
+        *("Bidirectional", "GRU", "LSTM", "SimpleRNN"),
+    }
+)
+# Layers that are known and cannot be converted: why, and what to do.
+_BEFORE = "compute it in the application, and begin the model behind it (input_tensors)"
+_STRINGS = "it works on strings", _BEFORE
+_HASH = "it hashes its input", _BEFORE
+_COLOURS = "it changes the colours of images by their histograms", _BEFORE
+_EXPORT = "call model.export(FOLDER) and say platform: tensorflow"
+
+_REFUSED = {
+    "AutoContrast": _COLOURS,
+    "ContrastLimitedAdaptiveHistogramEqualization": _COLOURS,
+    "ConvLSTM3D": ("it unrolls convolutions of volumes", "use ConvLSTM2D"),
+    "Equalization": _COLOURS,
+    "FeatureSpace": _STRINGS,
+    "HashedCrossing": _HASH,
+    "Hashing": _HASH,
+    "MaxNumBoundingBoxes": ("it works on lists of boxes", _BEFORE),
+    "MelSpectrogram": ("MACE reads no settings of spectra of Keras", _EXPORT),
+    "STFTSpectrogram": ("MACE reads no settings of spectra of Keras", _EXPORT),
+    "RandomCrop": (
+        "it resizes images in inference",
+        "use Resizing with crop_to_aspect_ratio=True",
+    ),
+    "Solarization": _COLOURS,
+    "StringLookup": _STRINGS,
+    "TextVectorization": _STRINGS,
+}
 _INPUT_TYPES = {
-    "float16": DataType.FLOAT32,
-    "bfloat16": DataType.FLOAT32,
-    "float32": DataType.FLOAT32,
-    "float64": DataType.FLOAT32,
-    "int32": DataType.INT32,
-    "int64": DataType.INT32,
+    **dict.fromkeys(("float16", "bfloat16", "float32", "float64"), DataType.FLOAT32),
+    **dict.fromkeys(("int32", "int64"), DataType.INT32),
     "uint8": DataType.UINT8,
     "int8": DataType.INT8,
     "bool": DataType.BOOL,
@@ -319,8 +356,10 @@ class _Scope:
         missing = [r for r in call.references() if r not in self._values]
         if missing:
             return False  # caused by a layer that is already in the table
-        arguments = _filled(call.arguments, self._values)
-        keywords = _filled(call.keywords, self._values)
+        arguments, keywords = (
+            nested_map(Reference, self._values.__getitem__, nested)
+            for nested in (call.arguments, call.keywords)
+        )
         inputs = [id(self._values[r]) for r in call.references()]
         masks = {run.masks[i] for i in inputs if i in run.masks}
         mask = next(iter(masks)) if len(masks) == 1 else None
@@ -353,7 +392,7 @@ class _Scope:
             if isinstance(given, Value):
                 run.masks[id(value)] = given
             elif masks and given is None:
-                run.masks[id(value)] = mask if layer.kind in KEEP_MASKS else None
+                run.masks[id(value)] = mask if layer.kind in _KEEP_MASKS else None
             self._keep(call, index, value)
         return True
 
@@ -361,17 +400,6 @@ class _Scope:
         self._values[Reference(call.layer.name, call.number, index)] = value
         name = self._prefix + call.name
         self._run.values.setdefault(f"{name}:{index}" if index else name, value)
-
-
-def _filled(nested: Any, values: Mapping[Reference, Value]) -> Any:
-    """The arguments with values instead of references."""
-    if isinstance(nested, Reference):
-        return values[nested]
-    if isinstance(nested, (list, tuple)):
-        return [_filled(item, values) for item in nested]
-    if isinstance(nested, Mapping):
-        return {key: _filled(item, values) for key, item in nested.items()}
-    return nested
 
 
 def _check_type(layer: Layer) -> None:
@@ -390,11 +418,47 @@ def _check_type(layer: Layer) -> None:
 def _why(layer: Layer) -> tuple[str, str]:
     if layer.custom:
         return f"a class that is not of Keras ({layer.custom})", EXPORT_HINT
-    if layer.kind in REFUSED:
-        return REFUSED[layer.kind]
+    if layer.kind in _REFUSED:
+        return _REFUSED[layer.kind]
     if layer.kind.startswith("ops."):
         # One that is spelled alike does something else.
         return "function not supported", EXPORT_HINT
     near = nearest_names(layer.kind, HANDLERS.types(), 2)
     similar = f"supported and similar: {', '.join(near)}; or " if near else ""
     return "layer not supported", similar + EXPORT_HINT
+
+
+def describe(network: Network) -> ModelDescription:
+    """See `importers.frame.opened.Framework`."""
+    first = next(iter(network.layers.values()))
+    return ModelDescription(
+        framework=f"Keras {first.keras}",
+        image_order=image_order(network),
+        inputs=tuple(_described(network, item) for item in network.inputs),
+        outputs=tuple(TensorDescription(_name_of(item)) for item in network.outputs),
+        operators=Counter(_kinds(network)),
+    )
+
+
+def _described(network: Network, reference: Reference) -> TensorDescription:
+    layer = network.layers[reference.layer]
+    if layer.kind != INPUT:
+        return TensorDescription(_name_of(reference))
+    shape, dtype = declared(layer)
+    return TensorDescription(
+        _name_of(reference), None if shape is None else from_ints(shape), dtype
+    )
+
+
+def _name_of(reference: Reference) -> str:
+    name = call_name(reference.layer, reference.call)
+    return f"{name}:{reference.result}" if reference.result else name
+
+
+def _kinds(network: Network) -> Iterator[str]:
+    """The class of each call, and of those in inner models."""
+    for call in network.calls.values():
+        if call.layer.network is None:
+            yield call.layer.kind
+        else:
+            yield from _kinds(call.layer.network)
