@@ -9,8 +9,7 @@ between transposes (`call_handler`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +42,7 @@ _LEAST_RANK = 3
 Networks = Callable[[Layer, str, "Sequence[Value]"], "list[Value] | None"]
 
 
+@dataclass(eq=False)
 class Context:
     """One call of a layer under conversion.
 
@@ -52,41 +52,35 @@ class Context:
         name: of the call, for operators.
         arguments: positional ones, with values for tensors.
         keywords: the others.
-        results: its outputs, filled by handlers.
         masked: an input has a mask that says which steps count.
         mask: this mask, [batch, steps] of bool; None: not known.
         masks: of tensors by identity, None for one that is not known.
+        networks: converts models that the layer wraps.
+        results: its outputs, filled by handlers.
         gives_mask: the mask of its output; False: it has none; None: as the input, if
             the layer keeps it.
+        before_activation: what the activation of the layer is applied to, if it has
+            one.
     """
 
-    def __init__(
-        self,
-        layer: Layer,
-        builder: GraphBuilder,
-        name: str,
-        arguments: Sequence[Any],
-        keywords: Mapping[str, Any],
-        masked: bool = False,
-        mask: Value | None = None,
-        masks: Mapping[int, Value | None] = MappingProxyType({}),
-        networks: Networks | None = None,
-    ) -> None:
-        self.layer = layer
-        self.builder = builder
-        self.name = name
-        self.arguments = arguments
-        self.keywords = keywords
-        self.results: dict[int, Value] = {}
-        self.masks = masks
-        given = keywords.get("mask")
-        self.mask = given if isinstance(given, Value) else mask
-        self.masked = masked or self.mask is not None
-        self.gives_mask: Value | bool | None = None
-        # What the activation of the layer is applied to, if it has one.
-        self.before_activation: Value | None = None
-        self._networks = networks
-        self._made: set[int] = set()
+    layer: Layer
+    builder: GraphBuilder
+    name: str
+    arguments: Sequence[Any]
+    keywords: Mapping[str, Any]
+    masked: bool = False
+    mask: Value | None = None
+    masks: Mapping[int, Value | None] = field(default_factory=dict)
+    networks: Networks | None = None
+    results: dict[int, Value] = field(default_factory=dict, init=False)
+    gives_mask: Value | bool | None = field(default=None, init=False)
+    before_activation: Value | None = field(default=None, init=False)
+    _made: set[int] = field(default_factory=set, init=False)
+
+    def __post_init__(self) -> None:
+        given = self.keyword("mask")
+        self.mask = self.mask if given is None else given
+        self.masked = self.masked or self.mask is not None
 
     @property
     def inputs(self) -> list[Value]:
@@ -352,16 +346,12 @@ class Context:
         keywords: Mapping[str, Any],
     ) -> Context:
         """The call of a layer that stands for this one, or for a part of it."""
-        return Context(
-            layer,
-            self.builder,
-            f"{self.name}/{suffix}",
-            arguments,
-            keywords,
-            self.masked,
-            self.mask,
-            self.masks,
-            self._networks,
+        return replace(
+            self,
+            layer=layer,
+            name=f"{self.name}/{suffix}",
+            arguments=arguments,
+            keywords=keywords,
         )
 
     def network_results(
@@ -373,7 +363,7 @@ class Context:
             UnsupportedNodeError: a layer of it cannot be converted.
         """
         name = f"{self.name}/{suffix}"
-        results = self._networks and self._networks(layer, name, arguments)
+        results = self.networks and self.networks(layer, name, arguments)
         if results is None:
             raise UnsupportedNodeError(f"it wraps {layer.name}, which is not supported")
         return results

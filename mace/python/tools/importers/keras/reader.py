@@ -48,14 +48,8 @@ _HEADS = re.compile("/((query|key|value|output)_dense/)")
 SAVE_HINT = "save the whole model: model.save('model.keras')"
 # What comes from files that are damaged.
 _ERRORS = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    MemoryError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
+    *(ArithmeticError, AttributeError, LookupError, MemoryError, OSError),
+    *(RuntimeError, TypeError, ValueError),
 )
 
 
@@ -92,7 +86,7 @@ def read_model(path: Path) -> Network:
         return _read_archive(path) if is_zip else _read_hdf5(path)
     except ForeignPartError as error:
         raise _unfit(path, f"refused, since {error}") from error
-    except (*_ERRORS, RecursionError, DamagedZipError) as error:
+    except (*_ERRORS, DamagedZipError) as error:
         what = f"not a model of Keras, or it is damaged: {_said(error)}"
         raise _unfit(path, what) from error
 

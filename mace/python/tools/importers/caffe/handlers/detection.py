@@ -71,9 +71,8 @@ def _detection_output(layer: Layer) -> None:
     sizes = _Sizes.of(layer, param)
     boxes = _boxes(layer, param, sizes)
     classes = [c for c in range(sizes.classes) if c != param.background_label_id]
-    scores = layer.make(
-        "Reshape", [layer.bottom(1)], shape=[sizes.images, sizes.boxes, sizes.classes]
-    )
+    shape = [sizes.images, sizes.boxes, sizes.classes]
+    scores = layer.make("Reshape", [layer.bottom(1)], shape=shape)
     scores = layer.make("Transpose", [scores], perm=[0, 2, 1])
     if len(classes) < sizes.classes:
         kept = layer.literal(classes, DataType.INT32)
@@ -210,9 +209,8 @@ def _select(
     if 0 < limit < length:
         scores, order = layer.make_all("TopK", [scores], 2, k=limit, axis=2)
         groups = sizes.images * own
-        order = layer.make(
-            "Reshape", [order], shape=[groups, lists // groups * limit, 1]
-        )
+        shape = [groups, lists // groups * limit, 1]
+        order = layer.make("Reshape", [order], shape=shape)
         boxes = layer.make("GatherNd", [boxes, order], batch_dims=1)
         length = limit
     elif own == 1 and len(classes) > 1:
@@ -254,8 +252,7 @@ def _select(
     columns = [layer.make("ExpandDims", [value], axes=[1]) for value in columns]
     columns.append(layer.make("Gather", [flat, place], axis=0))
     table = layer.make("Concat", columns, axis=1)
-    shape = [1, 1, sizes.images * keep, 7]
-    table = layer.make("Reshape", [table], shape=shape)
+    table = layer.make("Reshape", [table], shape=[1, 1, sizes.images * keep, 7])
     layer.builder.counted.add(table, Counted(count, 2))
     layer.set_top(0, table)
 

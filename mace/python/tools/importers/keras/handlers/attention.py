@@ -94,6 +94,7 @@ def grouped(context: Context) -> None:
 
 def _operands(context: Context) -> tuple[Value, Value, Value]:
     """Query, value and key."""
+    context.no_keywords("training")
     given = [*context.inputs]
     query = given.pop(0) if given else context.keyword("query")
     value = given.pop(0) if given else context.keyword("value")
@@ -136,7 +137,6 @@ def _allowed(context: Context, query: Value, value: Value, key: Value) -> Value 
 
 def _attend(context: Context, heads: _Heads) -> None:
     layer = context.layer
-    context.no_keywords("training")
     query, value, key = _operands(context)
     has_bias = layer.flag("use_bias", True)
     step = 2 if has_bias else 1
@@ -230,17 +230,6 @@ def _heads_variables(layer: Layer) -> list[tuple[str, bool]]:
 # The simple layers -------------------------------------------------------------------
 
 
-def _parts(context: Context) -> tuple[Value, Value, Value]:
-    """Query, key and value of the simple layers."""
-    context.no_keywords("training")
-    values = [context.as_floats(value) for value in context.inputs]
-    if not 2 <= len(values) <= 3:
-        raise UnsupportedNodeError(f"{len(values)} inputs")
-    if any(context.rank(value) != 3 for value in values):
-        raise UnsupportedNodeError("query, key and value need three dimensions")
-    return values[0], values[-1], values[1]
-
-
 def _masks(context: Context) -> list[Value | None]:
     """Those of the query and of the value."""
     given = context.keywords.get("mask")
@@ -288,7 +277,7 @@ def _summed(context: Context, query: Value, key: Value, scale: Value | None) -> 
 def attention(context: Context) -> None:
     """Scores by products, or by sums."""
     layer = context.layer
-    query, key, value = _parts(context)
+    query, value, key = map(context.as_floats, _operands(context))
     mode = layer.text("score_mode", "dot")
     scale = None
     if layer.flag("use_scale"):
@@ -311,7 +300,7 @@ def attention(context: Context) -> None:
 @HANDLERS.register("AdditiveAttention")
 def additive(context: Context) -> None:
     """Scores by sums."""
-    query, key, value = _parts(context)
+    query, value, key = map(context.as_floats, _operands(context))
     scale = None
     if context.layer.flag("use_scale", True):
         scale = context.constant(context.variable(0, [None]), "scale")

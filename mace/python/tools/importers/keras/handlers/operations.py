@@ -8,6 +8,7 @@ where the file has them there, of the function's configuration.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -135,12 +136,12 @@ class _Call(Operators):
         return int(bool(self.get(2, "keepdims", False)))
 
 
-_Result = Any
-_Function = Callable[[_Call], _Result]
+# Gives a value or several.
+_Function = Callable[[_Call], Any]
 
 
-def _unary(op_type: str, **attributes: Any) -> _Function:
-    return lambda c: c.op(op_type, c.floats(), **attributes)
+def _unary(op_type: str) -> _Function:
+    return lambda c: c.op(op_type, c.floats())
 
 
 def _eltwise(mode: str) -> _Function:
@@ -155,31 +156,76 @@ def _activation(name: str) -> _Function:
     return lambda c: function(c.context, c.floats(), name)
 
 
-def _any(mode: str) -> _Function:
-    """A reduction of truth values."""
-
-    def compute(c: _Call) -> Value:
-        x = c.cast(c.cast(c.tensor(0), _BOOL), _FLOAT)
-        return c.cast(_reduction(c, mode, x), _BOOL)
-
-    return compute
+def _logical(op_type: str) -> _Function:
+    return lambda c: c.op(op_type, c.truth(0), c.truth(1))
 
 
 def _reduced(mode: str) -> _Function:
-    return lambda c: _reduction(c, mode, c.floats())
+    return lambda c: _reduction(mode, c, c.floats())
 
 
-def _reduction(c: _Call, mode: str, x: Value) -> Value:
+def _reduction(mode: str, c: _Call, x: Value) -> Value:
     axes = c.places(1, "axis", c.rank(x))
     return c.op(f"Reduce{mode}", x, axes, keepdims=c.keeps())
 
 
-def _softmax(op_type: str) -> _Function:
-    def compute(c: _Call) -> Value:
-        x = c.floats()
-        return c.op(op_type, x, axis=c.integers(1, "axis", -1)[0])
+# Functions of several kinds, by what comes first.
 
-    return compute
+
+def _any(mode: str, c: _Call) -> Value:
+    """A reduction of truth values."""
+    x = c.cast(c.cast(c.tensor(0), _BOOL), _FLOAT)
+    return c.cast(_reduction(mode, c, x), _BOOL)
+
+
+def _softmax(op_type: str, c: _Call) -> Value:
+    return c.op(op_type, c.floats(), axis=c.integers(1, "axis", -1)[0])
+
+
+def _scaled(op_type: str, before: float, behind: float, c: _Call) -> Value:
+    """`op_type` of a multiple of x, times a number."""
+    x = c.floats() if before == 1 else c.op("Mul", c.floats(), before)
+    y = c.op(op_type, x)
+    return y if behind == 1 else c.op("Mul", y, behind)
+
+
+def _extreme(op_type: str, c: _Call) -> Value:
+    """The place of the largest or smallest element."""
+    x, keep = c.floats(), c.keeps()
+    among, axis = c.along(x)
+    if among is not x and keep:
+        found = c.op(op_type, among, axis=axis, keepdims=0)
+        return c.reshape(found, [1] * c.rank(x))
+    return c.op(op_type, among, axis=axis, keepdims=keep)
+
+
+def _shrunk(is_soft: bool, c: _Call) -> Value:
+    least = c.number(1, "threshold", 0.5)
+    return c.op("Shrink", c.floats(), lambd=least, bias=least if is_soft else 0.0)
+
+
+def _triangle(upper: int, c: _Call) -> Value:
+    return c.op("Trilu", c.tensor(0), c.constant(int(c.get(1, "k", 0))), upper=upper)
+
+
+def _filled(number: float | None, c: _Call) -> Value:
+    """A tensor like x of one number, or of that of the call."""
+    x = c.tensor(0)
+    one = c.constant(number, x.dtype) if number is not None else c.tensor(1)
+    return c.op("Expand", c.cast(one, x.dtype), c.lengths.listed(c.sizes_of(x)))
+
+
+def _sorted(index: int, c: _Call) -> Value:
+    x, at = c.along(c.floats(), default=-1)
+    count = c.lengths.listed([c.size(x, at)])
+    return c.op_all("TopK", [x, count], 2, axis=at, largest=0)[index]
+
+
+def _stacked(axis: int, c: _Call) -> Value:
+    parts = c.tensors()
+    if any(c.rank(part) < 2 for part in parts):
+        raise UnsupportedNodeError("operands with fewer than 2 dimensions")
+    return c.op("Concat", *parts, axis=axis)
 
 
 def _reshaped(c: _Call) -> Value:
@@ -242,11 +288,10 @@ def _item(c: _Call) -> Value:
         axis += 1
     if axis > rank or not slices:
         raise UnsupportedNodeError(f"{len(parts)} indices of {rank} dimensions")
-    names = ("axes", "begins", "ends", "strides")
-    attrs: dict[str, Any] = {
-        name: list(values) for name, values in zip(names, zip(*slices))
-    }
-    return c.context.step("StridedSlice", [x], **attrs, shrink_axes=dropped)
+    axes, begins, ends, strides = map(list, zip(*slices))
+    attrs: dict[str, Any] = {"axes": axes, "begins": begins, "ends": ends}
+    attrs |= {"strides": strides, "shrink_axes": dropped}
+    return c.context.step("StridedSlice", [x], **attrs)
 
 
 def _kind(part: Any) -> str:
@@ -265,22 +310,6 @@ def _slice(part: Mapping[str, Any]) -> tuple[int, int, int]:
     if not all(isinstance(v, int) for v in (begin, end, stride)) or not stride:
         raise UnsupportedNodeError(f"a slice of {begin}, {end}, {stride}")
     return begin, end, stride
-
-
-def _logical(op_type: str) -> _Function:
-    return lambda c: c.op(op_type, c.truth(0), c.truth(1))
-
-
-def _scaled(op_type: str, before: float, behind: float) -> _Function:
-    """`op_type` of a multiple of x, times a number."""
-
-    def compute(c: _Call) -> Value:
-        x = c.floats()
-        x = x if before == 1 else c.op("Mul", x, c.constant(before, _FLOAT))
-        y = c.op(op_type, x)
-        return y if behind == 1 else c.op("Mul", y, c.constant(behind, _FLOAT))
-
-    return compute
 
 
 def _variance(c: _Call) -> Value:
@@ -310,26 +339,8 @@ def _normalized(c: _Call) -> Value:
     axes = [c.axis(a, c.rank(x)) for a in c.integers(1, "axis")]
     least = c.get(3, "epsilon")
     length = c.op("ReduceL2", x, axes, keepdims=1)
-    smallest = c.constant(1e-7 if least is None else float(least), _FLOAT)
-    return c.op("Div", x, c.op("Max", length, smallest))
-
-
-def _extreme(op_type: str) -> _Function:
-    """The place of the largest or smallest element."""
-
-    def compute(c: _Call) -> Value:
-        x, keep = c.floats(), c.keeps()
-        among, axis = c.along(x)
-        if c.get(1, "axis") is None and keep:
-            found = c.op(op_type, among, axis=axis, keepdims=0)
-            return c.reshape(found, [1] * c.rank(x))
-        return c.op(op_type, among, axis=axis, keepdims=keep)
-
-    return compute
-
-
-def _floor_division(c: _Call) -> Value:
-    return c.op("Floor", c.op("Div", c.floats(0), c.floats(1)))
+    least = 1e-7 if least is None else float(least)
+    return c.op("Div", x, c.op("Max", length, least))
 
 
 def _modulo(c: _Call) -> Value:
@@ -351,23 +362,10 @@ def _glu(c: _Call) -> Value:
     return c.op("Mul", c.slice(x, axis, 0, half), gate)
 
 
-def _shrunk(is_soft: bool) -> _Function:
-    def compute(c: _Call) -> Value:
-        least = c.number(1, "threshold", 0.5)
-        return c.op("Shrink", c.floats(), lambd=least, bias=least if is_soft else 0.0)
-
-    return compute
-
-
 def _threshold(c: _Call) -> Value:
     x = c.floats()
-    least = c.constant(c.number(1, "threshold", 0), _FLOAT)
-    other = c.constant(c.number(2, "default_value", 0), _FLOAT)
-    return c.op("Where", c.op("Greater", x, least), x, other)
-
-
-def _where(c: _Call) -> Value:
-    return c.op("Where", c.truth(0), c.floats(1, "x1"), c.floats(2, "x2"))
+    above = c.op("Greater", x, c.number(1, "threshold", 0))
+    return c.op("Where", above, x, c.number(2, "default_value", 0))
 
 
 def _moved(c: _Call) -> Value:
@@ -386,10 +384,8 @@ def _moved(c: _Call) -> Value:
 def _swapped(c: _Call) -> Value:
     x = c.tensor(0)
     order = list(range(c.rank(x)))
-    a, b = (
-        c.axis(c.integers(i + 1, name)[0], len(order))
-        for i, name in enumerate(("axis1", "axis2"))
-    )
+    names = ((1, "axis1"), (2, "axis2"))
+    a, b = (c.axis(c.integers(i, name)[0], len(order)) for i, name in names)
     order[a], order[b] = order[b], order[a]
     return c.transpose(x, order)
 
@@ -438,10 +434,10 @@ def _padded(c: _Call) -> Value:
         raise UnsupportedNodeError(f"mode is {mode!r}")
     pairs = np.broadcast_to(pairs.reshape(-1, min(pairs.size, 2)), (rank, 2))
     number = c.get(3, "constant_values")
-    filler = c.constant(_array_of(0 if number is None else number), x.dtype)
-    return c.op(
-        "Pad", x, pairs.T.reshape(-1), filler if mode == "constant" else None, mode=mode
-    )
+    filler = None
+    if mode == "constant":
+        filler = c.constant(_array_of(0 if number is None else number), x.dtype)
+    return c.op("Pad", x, pairs.T.reshape(-1), filler, mode=mode)
 
 
 def _taken(c: _Call) -> Value:
@@ -457,25 +453,10 @@ def _taken_along(c: _Call) -> Value:
     return c.op("GatherElements", x, places, axis=axis)
 
 
-def _summed_up(c: _Call) -> Value:
-    x, axis = c.along(c.floats())
-    return c.op("CumSum", x, c.constant(axis))
-
-
-def _triangle(upper: int) -> _Function:
-    def compute(c: _Call) -> Value:
-        return c.op(
-            "Trilu", c.tensor(0), c.constant(int(c.get(1, "k", 0))), upper=upper
-        )
-
-    return compute
-
-
 def _one_hot(c: _Call) -> Value:
     places, (count,) = c.cast(c.tensor(0), _INT), c.integers(1, "num_classes")
-    values = c.constant(np.array([0, 1], np.float32))
     axis = c.get(2, "axis", -1)
-    hot = c.op("OneHot", places, c.constant(count), values, axis=axis)
+    hot = c.op("OneHot", places, count, np.array([0, 1], np.float32), axis=axis)
     return c.cast(hot, _dtype(c, 3, "float32"))
 
 
@@ -484,17 +465,6 @@ def _dtype(c: _Call, index: int, default: str) -> DataType:
     if name not in _DTYPES:
         raise UnsupportedNodeError(f"dtype is {name!r}")
     return _DTYPES[name]
-
-
-def _filled(number: float | None) -> _Function:
-    """A tensor like x of one number, or of that of the call."""
-
-    def compute(c: _Call) -> Value:
-        x = c.tensor(0)
-        one = c.constant(number, x.dtype) if number is not None else c.tensor(1)
-        return c.op("Expand", c.cast(one, x.dtype), c.lengths.listed(c.sizes_of(x)))
-
-    return compute
 
 
 def _split(c: _Call) -> list[Value]:
@@ -515,17 +485,7 @@ def _unstacked(c: _Call) -> list[Value]:
 
 
 def _largest(c: _Call) -> list[Value]:
-    count = c.constant(np.array(c.integers(1, "k")))
-    return c.op_all("TopK", [c.floats(), count], 2, axis=-1)
-
-
-def _sorted(index: int) -> _Function:
-    def compute(c: _Call) -> Value:
-        x, at = c.along(c.floats(), default=-1)
-        count = c.lengths.listed([c.size(x, at)])
-        return c.op_all("TopK", [x, count], 2, axis=at, largest=0)[index]
-
-    return compute
+    return c.op_all("TopK", [c.floats(), c.integers(1, "k")], 2, axis=-1)
 
 
 def _einsum(c: _Call) -> Value:
@@ -545,22 +505,12 @@ def _dot(c: _Call) -> Value:
     return c.op("MatMul", a, b)
 
 
-def _stacked(axis: int) -> _Function:
-    def compute(c: _Call) -> Value:
-        parts = c.tensors()
-        if any(c.rank(part) < 2 for part in parts):
-            raise UnsupportedNodeError("operands with fewer than 2 dimensions")
-        return c.op("Concat", *parts, axis=axis)
-
-    return compute
-
-
 def _normal_rows(c: _Call) -> Value:
     """What Keras calls rms_normalization."""
     x = c.floats()
     axes = [c.axis(a, c.rank(x)) for a in c.integers(2, "axis")]
     least = c.get(3, "epsilon")
-    least = c.constant(1e-7 if least is None else float(least), _FLOAT)
+    least = 1e-7 if least is None else float(least)
     squares = c.op("ReduceMean", c.op("Mul", x, x), axes, keepdims=1)
     y = c.op("Div", x, c.op("Sqrt", c.op("Add", squares, least)))
     return y if c.get(1, "scale") is None else c.op("Mul", y, c.floats(1, "scale"))
@@ -592,11 +542,11 @@ _FUNCTIONS: dict[str, _Function] = {
     "Isinf": _unary("IsInf"),
     "Expm1": lambda c: expm1(c.builder, c.floats(), c.label),
     "Log1p": lambda c: log1p(c.builder, c.floats(), c.label),
-    "Exp2": _scaled("Exp", float(np.log(2)), 1),
-    "Log2": _scaled("Log", 1, float(1 / np.log(2))),
-    "Log10": _scaled("Log", 1, float(1 / np.log(10))),
-    "Deg2rad": _scaled("Identity", float(np.pi / 180), 1),
-    "Rad2deg": _scaled("Identity", float(180 / np.pi), 1),
+    "Exp2": partial(_scaled, "Exp", float(np.log(2)), 1),
+    "Log2": partial(_scaled, "Log", 1, float(1 / np.log(2))),
+    "Log10": partial(_scaled, "Log", 1, float(1 / np.log(10))),
+    "Deg2rad": partial(_scaled, "Identity", float(np.pi / 180), 1),
+    "Rad2deg": partial(_scaled, "Identity", float(180 / np.pi), 1),
     **{name: _activation(snake_case(name)) for name in _ACTIVATIONS},
     # Approximate unless the call says otherwise.
     "Gelu": lambda c: c.context.step(
@@ -605,19 +555,17 @@ _FUNCTIONS: dict[str, _Function] = {
         activation="GELU_TANH" if c.get(1, "approximate", True) else "GELU",
     ),
     "Clip": _clipped,
-    "Erfc": lambda c: c.op("Sub", c.constant(1, _FLOAT), c.op("Erf", c.floats())),
+    "Erfc": lambda c: c.op("Sub", 1.0, c.op("Erf", c.floats())),
     "Trunc": _trunc,
     "LeakyRelu": lambda c: c.op(
         "LeakyRelu", c.floats(), alpha=c.number(1, "negative_slope", 0.2)
     ),
     "Elu": lambda c: c.op("Elu", c.floats(), alpha=c.number(1, "alpha", 1)),
     "Celu": lambda c: c.op("Celu", c.floats(), alpha=c.number(1, "alpha", 1)),
-    "HardTanh": lambda c: c.op(
-        "Clip", c.floats(), c.constant(-1, _FLOAT), c.constant(1, _FLOAT)
-    ),
+    "HardTanh": lambda c: c.op("Clip", c.floats(), -1.0, 1.0),
     "TanhShrink": lambda c: c.op("Sub", c.floats(), c.op("Tanh", c.floats())),
-    "HardShrink": _shrunk(False),
-    "SoftShrink": _shrunk(True),
+    "HardShrink": partial(_shrunk, False),
+    "SoftShrink": partial(_shrunk, True),
     "Threshold": _threshold,
     "Glu": _glu,
     # Of two tensors.
@@ -630,22 +578,22 @@ _FUNCTIONS: dict[str, _Function] = {
     **{name: _binary(snake_case(name).upper()) for name in _COMPARISONS},
     **dict.fromkeys(("Divide", "TrueDivide"), _binary("DIV", False)),
     "Matmul": lambda c: c.context.step("MatMul", c.operands(True)),
-    "FloorDivide": _floor_division,
+    "FloorDivide": lambda c: c.op("Floor", c.op("Div", c.floats(0), c.floats(1))),
     "Mod": _modulo,
     "LogicalAnd": _logical("And"),
     "LogicalOr": _logical("Or"),
     "LogicalXor": _logical("Xor"),
     "LogicalNot": lambda c: c.op("Not", c.truth(0)),
-    "Where": _where,
+    "Where": lambda c: c.op("Where", c.truth(0), c.floats(1, "x1"), c.floats(2, "x2")),
     "Outer": _outer,
     "Dot": _dot,
     "Einsum": _einsum,
     # Along axes.
     **{name: _reduced(name) for name in ("Max", "Mean", "Min", "Prod", "Sum")},
-    "Any": _any("Max"),
-    "All": _any("Min"),
-    "Softmax": _softmax("Softmax"),
-    "LogSoftmax": _softmax("LogSoftmax"),
+    "Any": partial(_any, "Max"),
+    "All": partial(_any, "Min"),
+    "Softmax": partial(_softmax, "Softmax"),
+    "LogSoftmax": partial(_softmax, "LogSoftmax"),
     "Amax": _reduced("Max"),
     "Amin": _reduced("Min"),
     "Logsumexp": _reduced("LogSumExp"),
@@ -654,12 +602,12 @@ _FUNCTIONS: dict[str, _Function] = {
     "Norm": _norm,
     "Normalize": _normalized,
     "RMSNorm": _normal_rows,
-    "Argmax": _extreme("ArgMax"),
-    "Argmin": _extreme("ArgMin"),
-    "Cumsum": _summed_up,
+    "Argmax": partial(_extreme, "ArgMax"),
+    "Argmin": partial(_extreme, "ArgMin"),
+    "Cumsum": lambda c: c.op("CumSum", *c.along(c.floats())),
     "TopK": _largest,
-    "Sort": _sorted(0),
-    "Argsort": _sorted(1),
+    "Sort": partial(_sorted, 0),
+    "Argsort": partial(_sorted, 1),
     # In another order or shape, or a part.
     "Reshape": _reshaped,
     "Transpose": _transposed,
@@ -681,19 +629,19 @@ _FUNCTIONS: dict[str, _Function] = {
     "Pad": _padded,
     "Take": _taken,
     "TakeAlongAxis": _taken_along,
-    "Tril": _triangle(0),
-    "Triu": _triangle(1),
+    "Tril": partial(_triangle, 0),
+    "Triu": partial(_triangle, 1),
     "Ravel": lambda c: c.reshape(c.tensor(0), [-1]),
     "Split": _split,
     "Unstack": _unstacked,
-    "Hstack": _stacked(1),
-    "Vstack": _stacked(0),
+    "Hstack": partial(_stacked, 1),
+    "Vstack": partial(_stacked, 0),
     "BroadcastTo": lambda c: c.op("Expand", c.tensor(0), c.integers(1, "shape")),
     # Made of others.
     "OneHot": _one_hot,
-    "OnesLike": _filled(1),
-    "ZerosLike": _filled(0),
-    "FullLike": _filled(None),
+    "OnesLike": partial(_filled, 1),
+    "ZerosLike": partial(_filled, 0),
+    "FullLike": partial(_filled, None),
     "Cast": lambda c: c.cast(c.tensor(0), _dtype(c, 1, "float32")),
     "Copy": lambda c: c.tensor(0),
     "StopGradient": lambda c: c.tensor(0),
