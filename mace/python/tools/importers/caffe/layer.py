@@ -158,34 +158,20 @@ class Layer:
 
     def emit(self, op_type: str, inputs: Sequence[Value | None], **attrs: Any) -> Value:
         """Adds the operator that makes the first top."""
-        self._one_top()
-        values = self._named(op_type, inputs, self.tops[:1], attrs)
-        self.results[0] = values[0]
-        return values[0]
+        if len(self.tops) != 1:
+            raise UnsupportedNodeError(f"has {len(self.tops)} tops; 1 is supported")
+        self.emit_all(op_type, inputs, **attrs)
+        return self.results[0]
 
     def emit_all(
         self, op_type: str, inputs: Sequence[Value | None], **attrs: Any
     ) -> None:
         """Adds the operator that makes all tops."""
-        values = self._named(op_type, inputs, self.tops, attrs)
-        self.results.update(enumerate(values))
-
-    def _one_top(self) -> None:
-        if len(self.tops) != 1:
-            raise UnsupportedNodeError(f"has {len(self.tops)} tops; 1 is supported")
-
-    def _named(
-        self,
-        op_type: str,
-        inputs: Sequence[Value | None],
-        tops: Sequence[str | None],
-        attrs: dict[str, Any],
-    ) -> list[Value]:
-        names = [self._free_name(top) for top in tops]
+        names = [self._free_name(top) for top in self.tops]
         values = self.builder.op(op_type, inputs, names, attrs, self.name)
-        for top, value in zip(tops, values):
+        for top, value in zip(self.tops, values):
             value.source = top
-        return values
+        self.results.update(enumerate(values))
 
     def _free_name(self, top: str | None) -> str:
         """The name of a value of the graph that is to be a top."""

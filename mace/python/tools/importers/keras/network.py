@@ -247,6 +247,12 @@ class Reference(NamedTuple):
     call: int = 0
     result: int = 0
 
+    @property
+    def name(self) -> str:
+        """As the deployment file has it."""
+        call = f"{self.layer}#{self.call}" if self.call else self.layer
+        return f"{call}:{self.result}" if self.result else call
+
 
 @dataclass(frozen=True)
 class Call:
@@ -266,7 +272,7 @@ class Call:
     @property
     def name(self) -> str:
         """As the deployment file has it."""
-        return call_name(self.layer.name, self.number)
+        return Reference(self.layer.name, self.number).name
 
     def references(self) -> Iterator[Reference]:
         """All tensors that it reads."""
@@ -287,11 +293,6 @@ class Network:
     calls: Mapping[tuple[str, int], Call]
     inputs: tuple[Reference, ...]
     outputs: tuple[Reference, ...]
-
-
-def call_name(layer: str, number: int) -> str:
-    """The name of the first result of a call."""
-    return f"{layer}#{number}" if number else layer
 
 
 def read_network(entry: Any, keras: int, depth: int = 0) -> Network:

@@ -53,9 +53,11 @@ def _proposal(layer: Layer) -> None:
         boxes = layer.make("Gather", [boxes, order], axis=0)
         total = keep
     most = min(param.post_nms_topn, total)
+    # They end behind their last elements, so that areas count elements.
+    wider = layer.eltwise("ADD", boxes, [0, 0, 1, 1])
     found = suppress(
         layer,
-        _one(layer, _wider(layer, boxes)),
+        layer.make("ExpandDims", [wider], axes=[0]),
         layer.make("Reshape", [scores], shape=[1, 1, total]),
         most,
         iou_threshold=param.nms_thresh,
@@ -151,15 +153,6 @@ def _large_enough(
     limit = layer.eltwise("MUL", layer.part(image, 0, 2, 3), least)
     large = layer.eltwise("GREATER_EQUAL", size, limit)
     return layer.make("Where", [large, scores, layer.literal(-np.inf)])
-
-
-def _wider(layer: Layer, boxes: Value) -> Value:
-    """Boxes that end behind their last elements, so that areas count elements."""
-    return layer.eltwise("ADD", boxes, [0, 0, 1, 1])
-
-
-def _one(layer: Layer, value: Value) -> Value:
-    return layer.make("ExpandDims", [value], axes=[0])
 
 
 @HANDLERS.register("ROIPooling")
