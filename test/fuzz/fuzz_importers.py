@@ -38,8 +38,7 @@ import onnx
 from rich.console import Console
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.caffe.networks import NETWORKS
-from mace.python.tools.importers.caffe.testing import write_net
+from mace.python.tools.importers.caffe.testing import NETWORKS, write_net
 from mace.python.tools.importers.frame.opened import load_framework
 from mace.python.tools.importers.frame.request import (
     ImportRequest,

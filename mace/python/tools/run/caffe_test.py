@@ -9,8 +9,7 @@ import importlib.util
 import pytest
 
 from mace.python.tools.config.load import load_deployment_text
-from mace.python.tools.importers.caffe.networks import mobilenet_ssd
-from mace.python.tools.importers.caffe.testing import write_net
+from mace.python.tools.importers.caffe.testing import mobilenet_ssd, write_net
 from mace.python.tools.run.options import LayerRange
 from mace.python.tools.run.testing.project import DEPLOYMENT, Project
 

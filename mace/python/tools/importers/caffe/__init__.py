@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Caffe importer: a prototxt and a caffemodel. No `caffe` needed."""
 
-from mace.python.tools.importers.caffe.description import describe
-from mace.python.tools.importers.caffe.importer import build, read
+from mace.python.tools.importers.caffe.importer import build, describe, read
 from mace.python.tools.importers.caffe.layer import HANDLERS
 from mace.python.tools.importers.frame.opened import Framework
 

@@ -21,8 +21,7 @@ import pytest
 
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.caffe import HANDLERS, import_model
-from mace.python.tools.importers.caffe.networks import NETWORKS, Network
-from mace.python.tools.importers.caffe.testing import write_net
+from mace.python.tools.importers.caffe.testing import NETWORKS, Network, write_net
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.request import (
     ImportRequest,

@@ -10,6 +10,7 @@ that a data layer makes, or the last one of an inner blob.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +25,10 @@ from mace.python.tools.importers.caffe.net import (
     Version,
     read_net,
 )
-from mace.python.tools.importers.caffe.refused import REFUSED
+from mace.python.tools.importers.frame.description import (
+    ModelDescription,
+    TensorDescription,
+)
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnknownTensorError,
@@ -40,26 +44,49 @@ from mace.python.tools.importers.frame.request import (
 )
 from mace.python.tools.importers.frame.shapes import contradiction
 from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.shapes import NHWC_TO_NCHW, from_ints
 from mace.python.tools.wording import nearest_names
 
 _LOG = logging.getLogger(__name__)
 
+# Known layers that cannot be converted: why, and what to do.
+_CUT = "cut the model before it with output_tensors"
+_COUNT = "the number of results depends on the data"
+_TRAINING = "a loss or a measure, which Caffe computes in training"
+_UNTIL_LOSS = "name the tensor that it reads in output_tensors"
+_STATE = "recurrent layers are not supported"
+
+_LOSSES = (
+    *("Accuracy", "ContrastiveLoss", "CenterLoss", "DetectionEvaluate"),
+    *("EuclideanLoss", "HingeLoss", "InfogainLoss", "MultiBoxLoss"),
+    *("MultinomialLogisticLoss", "SigmoidCrossEntropyLoss", "SmoothL1Loss"),
+    *("SmoothL1LossOHEM", "SoftmaxWithLossOHEM"),
+)
+
+_REFUSED = {
+    "Filter": (_COUNT, _CUT),
+    "Python": (
+        "the layer is a Python program",
+        f'{_CUT}; a ProposalLayer can be written as a layer of type "Proposal" with '
+        "proposal_param",
+    ),
+    "HDF5Output": ("the layer writes a file", "leave it out"),
+    "Im2col": ("MACE has no such operator", _CUT),
+    "LSTM": (_STATE, _CUT),
+    "RNN": (_STATE, _CUT),
+    "Recurrent": (_STATE, _CUT),
+    **dict.fromkeys(_LOSSES, (_TRAINING, _UNTIL_LOSS)),
+}
+
 # Layers that cannot run without learned numbers.
 _LEARNED = frozenset(
-    [
-        "BatchNorm",
-        "Convolution",
-        "ConvolutionDepthwise",
-        "Deconvolution",
-        "DepthwiseConvolution",
-        "Embed",
-        "InnerProduct",
-        "Normalize",
-        "PReLU",
+    {
+        *("BatchNorm", "Convolution", "ConvolutionDepthwise", "Deconvolution"),
+        *("DepthwiseConvolution", "Embed", "InnerProduct", "Normalize", "PReLU"),
         "Parameter",
-    ]
+    }
 )
 # They have learned numbers if their second operand is no bottom.
 _LEARNED_OPERAND = frozenset(("Scale", "Bias"))
@@ -85,6 +112,29 @@ class CaffeModel:
 def read(model: Path, weights: Path | None) -> CaffeModel:
     """See `importers.frame.opened.Framework`."""
     return CaffeModel(read_net(model), weights)
+
+
+def describe(model: CaffeModel) -> ModelDescription:
+    """See `importers.frame.opened.Framework`. Results are the blobs that no layer
+    reads.
+    """
+    net = model.net
+    read = {version for versions in net.reads for version in versions}
+    inputs, outputs = [], []
+    for layer, made in zip(net.layers, net.makes):
+        for version in made:
+            if layer.type in DATA_TYPES:
+                shape = net.shapes.get(version)
+                inputs.append(TensorDescription(version.blob, shape, DataType.FLOAT32))
+            elif version not in read:
+                outputs.append(TensorDescription(version.blob, dtype=DataType.FLOAT32))
+    return ModelDescription(
+        framework="Caffe",
+        image_order=DataFormat.NCHW,
+        inputs=tuple(inputs),
+        outputs=tuple(outputs),
+        operators=Counter(layer.type for layer in net.layers),
+    )
 
 
 def build(request: ImportRequest, model: CaffeModel) -> Graph:
@@ -228,8 +278,8 @@ class _Import:
 
     def _problems(self, source: NetLayer) -> Iterator[tuple[str, str]]:
         """What can be said of a layer without its inputs."""
-        if source.type in REFUSED:
-            yield REFUSED[source.type]
+        if source.type in _REFUSED:
+            yield _REFUSED[source.type]
             return
         if HANDLERS.find(source.type) is None:
             near = nearest_names(source.type, HANDLERS.types(), 2)

@@ -12,7 +12,10 @@ import pytest
 
 from mace.python.tools.importers.caffe import import_model
 from mace.python.tools.importers.caffe.testing import (
+    NETWORKS,
+    caffemodel,
     import_net,
+    layer_text,
     rand,
     request_for,
     with_inputs,
@@ -31,16 +34,16 @@ from mace.python.tools.importers.frame.request import (
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.passes.manager import optimize
+from mace.python.tools.validate.frameworks import ReferenceRequest, run_reference
 
 X = rand(1, 3, 4, 4)
 INPUT = 'input: "x" input_dim: 1 input_dim: 3 input_dim: 4 input_dim: 4\n'
 
 
 def _power(name: str, bottom: str, top: str, shift: float, rules: str = "") -> str:
-    return (
-        f'layer {{ name: "{name}" type: "Power" bottom: "{bottom}" top: "{top}" '
-        f"power_param {{ shift: {shift} }} {rules} }}\n"
-    )
+    param = f"power_param {{ shift: {shift} }} {rules}"
+    return layer_text("Power", param, bottom, top, name) + "\n"
 
 
 def _run(folder: Path, text: str, output: str = "y", fed: str = "x") -> Array:
@@ -100,11 +103,9 @@ def test_a_layer_that_works_in_place_on_an_input(tmp_path: Path) -> None:
 
 def test_layers_share_weights_by_name(tmp_path: Path) -> None:
     shared = 'param { name: "w" } param { name: "b" }'
-    text = INPUT + "".join(
-        f'layer {{ name: "c{i}" type: "Convolution" bottom: "{bottom}" top: "y{i}" '
-        f"{shared} convolution_param {{ num_output: 3 kernel_size: 1 }} }}\n"
-        for i, bottom in enumerate(("x", "y0"))
-    )
+    param = f"{shared} convolution_param {{ num_output: 3 kernel_size: 1 }}"
+    text = INPUT + layer_text("Convolution", param, "x", "y0", "c0")
+    text += layer_text("Convolution", param, "y0", "y1", "c1")
     blobs = {"c0": [rand(3, 3, 1, 1), rand(3)]}
     graph = import_net(tmp_path, text, {"x": X}, ["y1"], blobs)
     wanted = X
@@ -260,11 +261,8 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_weights_of_another_model(tmp_path: Path) -> None:
-    text = with_inputs(
-        'layer { name: "c" type: "Convolution" bottom: "x" top: "y" '
-        "convolution_param { num_output: 2 kernel_size: 1 } }",
-        {"x": X},
-    )
+    param = "convolution_param { num_output: 2 kernel_size: 1 }"
+    text = with_inputs(layer_text("Convolution", param, name="c"), {"x": X})
     for blobs, message in (
         ([rand(2, 4, 1, 1)], r"filter must have the shape \[2, 3, 1, 1\], but"),
         ([rand(2, 3, 1, 1)], "1 blobs for this layer; the bias is missing"),
@@ -272,3 +270,48 @@ def test_weights_of_another_model(tmp_path: Path) -> None:
     ):
         with pytest.raises(UnsupportedNodesError, match=message):
             import_net(tmp_path, text, {"x": X}, ["y"], {"c": blobs})
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_as_opencv(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("cv2")
+    net = NETWORKS[name]()
+    paths = write_net(tmp_path, net.text, net.weights())
+    inputs = {"data": net.data}
+    # OpenCV does not read weights of the first format.
+    weights = tmp_path / "current.caffemodel"
+    weights.write_bytes(caffemodel(net.blobs).SerializeToString())
+    wanted = run_reference(
+        ReferenceRequest("cv2", paths[0], inputs, net.outputs, (), weights)
+    ).tensors
+    graph = import_model(request_for(paths, inputs, net.outputs, DataFormat.NCHW))
+    results = run_graph(graph, inputs)
+    for output in net.outputs:
+        np.testing.assert_allclose(results[output], wanted[output], 1e-4, 1e-4)
+    optimize(graph)
+    results = run_graph(graph, {"data": inputs["data"].transpose(0, 2, 3, 1)})
+    for output in net.outputs:
+        found = results[output]
+        if graph.formats[output] is DataFormat.NHWC:
+            found = found.transpose(0, 3, 1, 2)
+        np.testing.assert_allclose(found, wanted[output], 1e-4, 1e-4)
+    transposes = [
+        op.name
+        for op in graph.ops
+        if op.type == "Transpose" and len(op.input(0).shape or ()) == 4
+    ]
+    assert not transposes, "the order of channels changes nowhere"
+
+
+def test_normalisation_and_activation_become_part_of_convolutions(
+    tmp_path: Path,
+) -> None:
+    net = NETWORKS["resnet"]()
+    paths = write_net(tmp_path, net.text, net.weights())
+    request = request_for(paths, {"data": net.data}, net.outputs, DataFormat.NCHW)
+    graph = import_model(request)
+    optimize(graph)
+    types = [op.type for op in graph.ops]
+    assert "BatchNorm" not in types
+    assert "Activation" not in types
+    assert types.count("Conv2D") == 9

@@ -80,6 +80,28 @@ class Layer:
             )
         return known
 
+    def image(self, value: Value | None = None) -> Shape:
+        """The shape of an image, by default of the first bottom: [N, C, H, W]."""
+        dims = self.shape(self.bottom() if value is None else value)
+        if len(dims) != 4:
+            raise UnsupportedNodeError(
+                f"an input of {len(dims)} dimensions; images [N, C, H, W] are supported"
+            )
+        return dims
+
+    def static_image(self, value: Value) -> tuple[int, ...]:
+        """The same of a value whose shape must be known."""
+        dims = self.static_shape(value)
+        self.image(value)
+        return dims
+
+    def channels(self) -> int:
+        """The length of the second axis of the first bottom."""
+        dims = self.shape(self.bottom())
+        if len(dims) < 2 or not isinstance(dims[1], int):
+            raise UnsupportedNodeError("the number of channels is not known")
+        return dims[1]
+
     def axis(self, axis: int, rank: int) -> int:
         """An axis, counted from the front."""
         if not -rank <= axis < rank:
@@ -102,6 +124,10 @@ class Layer:
         wanted = tuple(shape)
         return blob.flat.moved(lambda array: array.reshape(wanted), wanted)
 
+    def learned(self, index: int, shape: Sequence[int], what: str) -> Value:
+        """The same as a value."""
+        return self.lazy(self.blob(index, shape, what), what)
+
     def _blob(self, index: int, what: str) -> Blob:
         if not self._blobs:
             raise UnsupportedNodeError(NO_WEIGHTS)
@@ -122,36 +148,30 @@ class Layer:
         name = f"{self.name}/{op_type}"
         return self.builder.one(op_type, inputs, None, attrs, name)
 
+    def make_all(
+        self, op_type: str, inputs: Sequence[Value | None], count: int, **attrs: Any
+    ) -> list[Value]:
+        """Adds a helper operator with several outputs."""
+        unique = self.builder.graph.unique_name
+        names = [unique(f"{self.name}/{op_type}/{i}") for i in range(count)]
+        return self.builder.op(op_type, inputs, names, attrs, source=False)
+
     def emit(self, op_type: str, inputs: Sequence[Value | None], **attrs: Any) -> Value:
         """Adds the operator that makes the first top."""
-        self._one_top()
-        values = self._named(op_type, inputs, self.tops[:1], attrs)
-        self.results[0] = values[0]
-        return values[0]
+        if len(self.tops) != 1:
+            raise UnsupportedNodeError(f"has {len(self.tops)} tops; 1 is supported")
+        self.emit_all(op_type, inputs, **attrs)
+        return self.results[0]
 
     def emit_all(
         self, op_type: str, inputs: Sequence[Value | None], **attrs: Any
     ) -> None:
         """Adds the operator that makes all tops."""
-        values = self._named(op_type, inputs, self.tops, attrs)
-        self.results.update(enumerate(values))
-
-    def _one_top(self) -> None:
-        if len(self.tops) != 1:
-            raise UnsupportedNodeError(f"has {len(self.tops)} tops; 1 is supported")
-
-    def _named(
-        self,
-        op_type: str,
-        inputs: Sequence[Value | None],
-        tops: Sequence[str | None],
-        attrs: dict[str, Any],
-    ) -> list[Value]:
-        names = [self._free_name(top) for top in tops]
+        names = [self._free_name(top) for top in self.tops]
         values = self.builder.op(op_type, inputs, names, attrs, self.name)
-        for top, value in zip(tops, values):
+        for top, value in zip(self.tops, values):
             value.source = top
-        return values
+        self.results.update(enumerate(values))
 
     def _free_name(self, top: str | None) -> str:
         """The name of a value of the graph that is to be a top."""
@@ -178,9 +198,50 @@ class Layer:
 
     # Helpers.
 
-    def eltwise(self, mode: str, *values: Value) -> Value:
-        """Helper arithmetic."""
-        return self.make("Eltwise", values, mode=mode)
+    def eltwise(self, mode: str, *operands: Any) -> Value:
+        """Helper arithmetic on values and numbers."""
+        return self.make("Eltwise", self._values(operands), mode=mode)
+
+    def emit_eltwise(self, mode: str, *operands: Any) -> None:
+        """Arithmetic that makes the first top."""
+        self.emit("Eltwise", self._values(operands), mode=mode)
+
+    def emit_chain(self, x: Value, steps: Sequence[tuple[Any, ...]]) -> None:
+        """Arithmetic one step after the other: a mode and what `x` is combined with."""
+        for mode, *more in steps[:-1]:
+            x = self.eltwise(mode, x, *more)
+        for mode, *more in steps[-1:]:
+            self.emit_eltwise(mode, x, *more)
+        if not steps:
+            self.set_top(0, x)
+
+    def _values(self, operands: Sequence[Any]) -> list[Value]:
+        """Operands of arithmetic: numbers have the type of the first value."""
+        dtype = next(item.dtype for item in operands if isinstance(item, Value))
+        return [
+            item if isinstance(item, Value) else self.literal(item, dtype)
+            for item in operands
+        ]
+
+    def as_integers(self, value: Value) -> Value:
+        """Positions, which layers of Caffe write as floats."""
+        if not value.dtype.is_float:
+            return value
+        return self.make("Cast", [value], to="INT32")
+
+    def part(
+        self, value: Value, axis: int, begin: int, end: int, shrink: bool = False
+    ) -> Value:
+        """A slice along an axis."""
+        return self.make(
+            "StridedSlice",
+            [value],
+            axes=[axis],
+            begins=[begin],
+            ends=[end],
+            strides=[1],
+            shrink_axes=[axis] if shrink else [],
+        )
 
     def literal(self, data: Any, dtype: DataType = DataType.FLOAT32) -> Value:
         """A helper constant."""

@@ -1,6 +1,11 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a prototxt into the layers that Caffe would run in the phase TEST."""
+"""Reads a prototxt into the layers that Caffe would run in the phase TEST.
+
+Layers of the first two file formats become those of the current one by the rules of
+Caffe's `upgrade_net_proto_text`, so that its users need not run it first. Weights of
+older files need no upgrade: `caffemodel.py` reads all formats.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,6 @@ from mace.python.tools.importers.caffe.text_format import (
     Unknown,
     parse_text,
 )
-from mace.python.tools.importers.caffe.upgrade import upgrade_layers
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.model_file import map_file, other_format
 from mace.python.tools.proto import load_proto
@@ -27,61 +31,81 @@ _MOST_LAYERS = 20_000
 
 # Fields that only matter in training, or tell how and not what to compute.
 _TRAINING = frozenset(
-    [
-        "accuracy_param",
-        "annotated_data_param",
-        "bias_filler",
-        "blob_share_mode",
-        "blobs_lr",
-        "contrastive_loss_param",
-        "cudnn_convolution_algo_seeker",
-        "data_filler",
-        "data_param",
-        "debug_info",
-        "decay_mult",
-        "dummy_data_param",
-        "engine",
-        "filler",
-        "force_backward",
-        "force_nd_im2col",
-        "hdf5_data_param",
-        "hdf5_output_param",
-        "hinge_loss_param",
-        "image_data_param",
-        "infogain_loss_param",
-        "loss_param",
-        "loss_weight",
-        "lr_mult",
-        "memory_data_param",
-        "moving_average_fraction",
-        "multibox_loss_param",
-        "optimize_train",
-        "prefetch",
-        "propagate_down",
-        "scale_filler",
-        "share_mode",
-        "stable_prod_grad",
-        "transform_param",
-        "weight_decay",
-        "weight_filler",
+    {
+        *("accuracy_param", "annotated_data_param", "bias_filler", "blob_share_mode"),
+        *("blobs_lr", "contrastive_loss_param", "cudnn_convolution_algo_seeker"),
+        *("data_filler", "data_param", "debug_info", "decay_mult", "dummy_data_param"),
+        *("engine", "filler", "force_backward", "force_nd_im2col", "hdf5_data_param"),
+        *("hdf5_output_param", "hinge_loss_param", "image_data_param"),
+        *("infogain_loss_param", "loss_param", "loss_weight", "lr_mult"),
+        *("memory_data_param", "moving_average_fraction", "multibox_loss_param"),
+        *("optimize_train", "prefetch", "propagate_down", "scale_filler", "share_mode"),
+        *("stable_prod_grad", "transform_param", "weight_decay", "weight_filler"),
         "window_data_param",
-    ]
+    }
 )
 INPUT_TYPE = "Input"
 # Types of layers whose tops a program feeds.
 DATA_TYPES = frozenset(
-    (
+    {
         INPUT_TYPE,
-        "AnnotatedData",
-        "Data",
-        "DummyData",
-        "HDF5Data",
-        "ImageData",
-        "MemoryData",
-        "VideoData",
-        "WindowData",
-    )
+        *("AnnotatedData", "Data", "DummyData", "HDF5Data", "ImageData", "MemoryData"),
+        *("VideoData", "WindowData"),
+    }
 )
+
+
+# Older formats: types that are not just written in another case.
+_V1_TYPES = {
+    "ABSVAL": "AbsVal",
+    "ARGMAX": "ArgMax",
+    "BNLL": "BNLL",
+    "HDF5_DATA": "HDF5Data",
+    "HDF5_OUTPUT": "HDF5Output",
+    "LRN": "LRN",
+    "MVN": "MVN",
+    "RELU": "ReLU",
+    "SOFTMAX_LOSS": "SoftmaxWithLoss",
+    "TANH": "TanH",
+}
+# Types of the first format that the second one has in capital letters.
+_V0_ALIKE = (
+    *("accuracy", "bnll", "concat", "data", "dropout", "euclidean_loss", "flatten"),
+    *("hdf5_data", "hdf5_output", "im2col", "infogain_loss", "lrn", "relu", "sigmoid"),
+    *("multinomial_logistic_loss", "softmax", "softmax_loss", "split", "tanh"),
+    "window_data",
+)
+_V0_TYPES = {
+    **{kind: kind.upper() for kind in _V0_ALIKE},
+    "conv": "CONVOLUTION",
+    "images": "IMAGE_DATA",
+    "innerproduct": "INNER_PRODUCT",
+    "pool": "POOLING",
+}
+_V0_PARAMS = {
+    "conv": "convolution",
+    "innerproduct": "inner_product",
+    "pool": "pooling",
+    **{kind: kind for kind in ("concat", "dropout", "lrn")},
+}
+# Field of the first format, type of the layer -> parameter message and field.
+_V0_FIELDS = {
+    old: {kind: (f"{_V0_PARAMS[kind]}_param", new) for kind in kinds.split()}
+    for old, new, kinds in (
+        ("num_output", "num_output", "conv innerproduct"),
+        ("biasterm", "bias_term", "conv innerproduct"),
+        ("pad", "pad", "conv pool"),
+        ("kernelsize", "kernel_size", "conv pool"),
+        ("group", "group", "conv"),
+        ("stride", "stride", "conv pool"),
+        ("pool", "pool", "pool"),
+        ("dropout_ratio", "dropout_ratio", "dropout"),
+        *((name, name, "lrn") for name in ("local_size", "alpha", "beta", "k")),
+        ("concat_dim", "concat_dim", "concat"),
+    )
+}
+_REPEATED = {("convolution_param", name) for name in ("pad", "kernel_size", "stride")}
+_PADDING = "padding"
 
 
 @dataclass(frozen=True)
@@ -248,7 +272,7 @@ def _layers(
         by_name.setdefault(old.layer.name or old.name, []).extend(lacks.get(index, ()))
     return [
         NetLayer(layer, tuple(by_name.get(layer.name, ())))
-        for layer in upgrade_layers(proto.layers, messages)
+        for layer in _upgraded(proto.layers, messages)
     ]
 
 
@@ -345,3 +369,103 @@ def _declared(
     for index, version in enumerate(made):
         if len(shapes) == 1 or index < len(shapes):
             yield version, shapes[index if len(shapes) > 1 else 0]
+
+
+def _upgraded(layers: Sequence[Any], messages: Any) -> list[Any]:
+    """LayerParameters for V1LayerParameters, which may wrap V0LayerParameters.
+
+    Args:
+        layers: of the file.
+        messages: of caffe.proto.
+
+    Raises:
+        ImportModelError: a layer has fields that its type does not have.
+    """
+    return [
+        _from_v0(layer, messages)
+        if layer.HasField("layer")
+        else _from_v1(layer, messages)
+        for layer in _without_padding(layers)
+    ]
+
+
+def _current_type(name: str) -> str:
+    """The current name of a type of the second format."""
+    return _V1_TYPES.get(name, "".join(w.capitalize() for w in name.split("_")))
+
+
+def _from_v1(layer: Any, messages: Any) -> Any:
+    result = messages.LayerParameter()
+    for known, value in layer.ListFields():
+        if known.name == "type":
+            result.type = _current_type(known.enum_type.values_by_number[value].name)
+        elif known.name == "param":
+            for shared in value:
+                result.param.add(name=shared)
+        elif known.message_type is None:
+            target = getattr(result, known.name)
+            if isinstance(value, str):
+                setattr(result, known.name, value)
+            else:
+                target.extend(value)
+        elif known.name in ("include", "exclude", "blobs"):
+            getattr(result, known.name).extend(value)
+        else:
+            getattr(result, known.name).CopyFrom(value)
+    return result
+
+
+def _from_v0(layer: Any, messages: Any) -> Any:
+    old = layer.layer
+    if old.type not in _V0_TYPES:
+        raise ImportModelError(
+            f"model_file_path: layer {old.name!r} has the type {old.type!r}, which the "
+            "oldest format does not have"
+        )
+    result = messages.LayerParameter(
+        name=old.name, type=_current_type(_V0_TYPES[old.type])
+    )
+    result.bottom.extend(layer.bottom)
+    result.top.extend(layer.top)
+    for known, value in old.ListFields():
+        if known.name in ("name", "type", "blobs"):
+            continue
+        place = _V0_FIELDS[known.name].get(old.type)
+        if place is None:
+            raise ImportModelError(
+                f"model_file_path: layer {old.name!r} of type {old.type!r} has a "
+                f"{known.name}, which has no meaning there"
+            )
+        section = getattr(result, place[0])
+        if place in _REPEATED:
+            getattr(section, place[1]).append(value)
+        else:
+            setattr(section, place[1], value)
+    return result
+
+
+def _without_padding(layers: Sequence[Any]) -> list[Any]:
+    """Moves the padding layers of the first format into the layers after them."""
+    makers: dict[str, Any] = {}
+    result = []
+    for layer in layers:
+        for index, bottom in enumerate(layer.bottom):
+            maker = makers.get(bottom)
+            if maker is None or maker.layer.type != _PADDING:
+                continue
+            if layer.layer.type not in ("conv", "pool") or len(layer.bottom) != 1:
+                raise ImportModelError(
+                    f"model_file_path: {layer.layer.name!r} reads the padding layer "
+                    f"{maker.layer.name!r}; only convolution and pooling can"
+                )
+            layer.layer.pad = maker.layer.pad
+            layer.bottom[index] = maker.bottom[0]
+        makers.update(dict.fromkeys(layer.top, layer))
+        if layer.layer.type != _PADDING:
+            result.append(layer)
+        elif len(layer.bottom) != 1 or len(layer.top) != 1:
+            raise ImportModelError(
+                f"model_file_path: the padding layer {layer.layer.name!r} must have "
+                "one bottom and one top"
+            )
+    return result

@@ -37,6 +37,10 @@ _INTEGERS = {
     Fd.TYPE_UINT32: (0, 2**32 - 1),
 }
 _FLOATS = (Fd.TYPE_FLOAT, Fd.TYPE_DOUBLE)
+_BOOLS = {
+    **dict.fromkeys(("true", "True", "t", "1"), True),
+    **dict.fromkeys(("false", "False", "f", "0"), False),
+}
 _CLOSING = {"{": "}", "<": ">"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
@@ -202,12 +206,9 @@ class _Parser:
         if known.type == Fd.TYPE_ENUM:
             return self._enum(known, token)
         if known.type == Fd.TYPE_BOOL:
-            words = {"true": True, "t": True, "1": True}
-            words.update({"True": True, "False": False})
-            words.update({"false": False, "f": False, "0": False})
-            if token.text not in words or negative:
+            if token.text not in _BOOLS or negative:
                 raise self.fail(f"{known.name} takes true or false", token)
-            return words[token.text]
+            return _BOOLS[token.text]
         return self._number(known, token, negative)
 
     def _enum(self, known: Any, token: _Token) -> int:

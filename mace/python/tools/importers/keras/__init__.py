@@ -4,8 +4,7 @@
 
 from mace.python.tools.importers.frame.opened import Framework, of_one_file
 from mace.python.tools.importers.keras.context import HANDLERS
-from mace.python.tools.importers.keras.description import describe
-from mace.python.tools.importers.keras.importer import build
+from mace.python.tools.importers.keras.importer import build, describe
 from mace.python.tools.importers.keras.reader import read_model
 
 # Models inside of models have no handler.

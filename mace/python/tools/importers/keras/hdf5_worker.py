@@ -28,15 +28,8 @@ _ATTRIBUTES = ("model_config", "keras_version", "layer_names", "weight_names")
 _ALIGNMENT = 64
 # What h5py raises for files that are damaged.
 _ERRORS = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    MemoryError,
-    OSError,
-    RecursionError,
-    RuntimeError,
-    TypeError,
-    ValueError,
+    *(ArithmeticError, AttributeError, LookupError, MemoryError, OSError),
+    *(RuntimeError, TypeError, ValueError),
 )
 
 

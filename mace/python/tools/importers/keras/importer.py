@@ -10,9 +10,15 @@ model `model/layer`; names.py says what other names mean.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from mace.python.tools.importers.frame.description import (
+    ModelDescription,
+    TensorDescription,
+)
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodeError,
@@ -28,19 +34,17 @@ from mace.python.tools.importers.frame.request import (
     user_to_framework,
 )
 from mace.python.tools.importers.frame.shapes import check_declared_shape
-from mace.python.tools.importers.keras.context import HANDLERS, Context
-from mace.python.tools.importers.keras.formats import call_handler, image_order
-from mace.python.tools.importers.keras.layer import Layer
-from mace.python.tools.importers.keras.masks import KEEP_MASKS
+from mace.python.tools.importers.keras.context import HANDLERS, Context, call_handler
 from mace.python.tools.importers.keras.names import BEFORE_ACTIVATION, meaning
 from mace.python.tools.importers.keras.network import (
     INPUT,
     Call,
+    Layer,
     Network,
     Reference,
-    call_name,
+    image_order,
+    nested_map,
 )
-from mace.python.tools.importers.keras.refused import REFUSED
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Graph, Value
@@ -52,13 +56,46 @@ EXPORT_HINT = (
     "write it with supported layers of Keras, or call model.export(FOLDER) and convert "
     "that folder"
 )
+# Layers whose outputs have the mask of their input in Keras; all others drop it.
+_KEEP_MASKS = frozenset(
+    {
+        *("Activation", "ActivityRegularization", "AlphaDropout", "BatchNormalization"),
+        *("Dense", "Dropout", "ELU", "GaussianDropout", "GaussianNoise"),
+        *("GroupNormalization", "Identity", "InputLayer", "LayerNormalization"),
+        *("LeakyReLU", "Normalization", "PReLU", "ReLU", "Rescaling", "Softmax"),
+        *("SpatialDropout1D", "UnitNormalization"),
+        *("Bidirectional", "GRU", "LSTM", "SimpleRNN"),
+    }
+)
+# Layers that are known and cannot be converted: why, and what to do.
+_BEFORE = "compute it in the application, and begin the model behind it (input_tensors)"
+_STRINGS = "it works on strings", _BEFORE
+_HASH = "it hashes its input", _BEFORE
+_COLOURS = "it changes the colours of images by their histograms", _BEFORE
+_EXPORT = "call model.export(FOLDER) and say platform: tensorflow"
+
+_REFUSED = {
+    "AutoContrast": _COLOURS,
+    "ContrastLimitedAdaptiveHistogramEqualization": _COLOURS,
+    "ConvLSTM3D": ("it unrolls convolutions of volumes", "use ConvLSTM2D"),
+    "Equalization": _COLOURS,
+    "FeatureSpace": _STRINGS,
+    "HashedCrossing": _HASH,
+    "Hashing": _HASH,
+    "MaxNumBoundingBoxes": ("it works on lists of boxes", _BEFORE),
+    "MelSpectrogram": ("MACE reads no settings of spectra of Keras", _EXPORT),
+    "STFTSpectrogram": ("MACE reads no settings of spectra of Keras", _EXPORT),
+    "RandomCrop": (
+        "it resizes images in inference",
+        "use Resizing with crop_to_aspect_ratio=True",
+    ),
+    "Solarization": _COLOURS,
+    "StringLookup": _STRINGS,
+    "TextVectorization": _STRINGS,
+}
 _INPUT_TYPES = {
-    "float16": DataType.FLOAT32,
-    "bfloat16": DataType.FLOAT32,
-    "float32": DataType.FLOAT32,
-    "float64": DataType.FLOAT32,
-    "int32": DataType.INT32,
-    "int64": DataType.INT32,
+    **dict.fromkeys(("float16", "bfloat16", "float32", "float64"), DataType.FLOAT32),
+    **dict.fromkeys(("int32", "int64"), DataType.INT32),
     "uint8": DataType.UINT8,
     "int8": DataType.INT8,
     "bool": DataType.BOOL,
@@ -121,8 +158,8 @@ class _Import:
         for name, layer in self.network.layers.items():
             if layer.kind == INPUT:
                 yield Reference(name), name
-        for name, number in self.network.calls:
-            yield Reference(name, number), call_name(name, number)
+        for key in self.network.calls:
+            yield Reference(*key), Reference(*key).name
 
     def _find(self, key: str, name: str) -> tuple[Reference, str]:
         """The tensor of the outermost model that has to be converted for one."""
@@ -137,14 +174,11 @@ class _Import:
                     "%s: %s is a name of Keras 2; taken for %s", key, name, what
                 )
             return names[found.layer or found.name], found.name
-        outer, colon, index = name.rpartition(":")
-        if colon and index.isdigit() and outer in names:
-            return names[outer]._replace(result=int(index)), name if int(
-                index
-            ) else outer
+        outer, _, index = name.rpartition(":")
+        if index.isdigit() and outer in names:
+            reference = names[outer]._replace(result=int(index))
+            return reference, name if reference.result else outer
         outer = name.split("/")[0]
-        if name in names:
-            return names[name], name
         inner = self.network.layers.get(outer.split("#")[0])
         if key == "output_tensors" and inner is not None and inner.network is not None:
             return names.get(outer, Reference(inner.name)), name
@@ -200,20 +234,18 @@ def declared(layer: Layer) -> tuple[tuple[int, ...] | None, DataType | None]:
     return own, None if name is None else _INPUT_TYPES[name]
 
 
+@dataclass(frozen=True)
 class _Scope:
-    """One model under conversion, the outermost or one inside of it."""
+    """One model under conversion, the outermost or one inside of it.
 
-    def __init__(
-        self,
-        run: _Import,
-        network: Network,
-        prefix: str,
-        values: dict[Reference, Value],
-    ) -> None:
-        self._run = run
-        self._network = network
-        self._prefix = prefix
-        self._values = values
+    Attributes:
+        prefix: of the names of its tensors.
+    """
+
+    run: _Import
+    network: Network
+    prefix: str
+    values: dict[Reference, Value]
 
     def convert(self, wanted: Sequence[Reference]) -> list[Value | None]:
         """The tensors, None for those that are not known."""
@@ -221,13 +253,12 @@ class _Scope:
             if call.layer.network is not None and not call.layer.custom:
                 self._convert_network(call)
                 continue
-            run = self._run
-            name = self._prefix + call.name
-            kind = call.layer.kind
-            with run.request.journal.node(name, kind, run.builder.graph) as entry:
+            name, kind = self.prefix + call.name, call.layer.kind
+            journal, graph = self.run.request.journal, self.run.builder.graph
+            with journal.node(name, kind, graph) as entry:
                 if not self._convert_layer(call, name):
                     entry.not_reached()
-        return [self._values.get(reference) for reference in wanted]
+        return [self.values.get(reference) for reference in wanted]
 
     def _ordered(self, wanted: Sequence[Reference]) -> list[Call]:
         """The calls that some tensors need, producers first."""
@@ -241,16 +272,16 @@ class _Scope:
             if leaving:
                 path.discard(key)
                 done.add(key)
-                order.append(self._network.calls[key])
+                order.append(self.network.calls[key])
                 continue
-            if key in done or reference in self._values:
+            if key in done or reference in self.values:
                 continue
-            call = self._network.calls.get(key)
+            call = self.network.calls.get(key)
             if call is None:
                 raise self._not_given(reference)
             if key in path:
                 raise ImportModelError(
-                    f"model_file_path: {self._run.request.model_path}: layer "
+                    f"model_file_path: {self.run.request.model_path}: layer "
                     f"{reference.layer} depends on itself: the file is damaged"
                 )
             path.add(key)
@@ -259,23 +290,23 @@ class _Scope:
         return order
 
     def _not_given(self, reference: Reference) -> ImportModelError:
-        layer = self._network.layers.get(reference.layer)
+        layer = self.network.layers.get(reference.layer)
         if layer is not None and layer.kind == INPUT:
             return ImportModelError(
                 f"input_tensors: the outputs also need {reference.layer}, which the "
                 "deployment file does not name"
             )
         return ImportModelError(
-            f"model_file_path: {self._run.request.model_path}: there is no call "
+            f"model_file_path: {self.run.request.model_path}: there is no call "
             f"{reference.call} of layer {reference.layer}: the file is damaged"
         )
 
     def _convert_network(self, call: Call) -> None:
-        missing = [r for r in call.references() if r not in self._values]
+        missing = [r for r in call.references() if r not in self.values]
         if missing:
             return  # caused by a layer that is already in the table
-        given = [self._values[reference] for reference in call.references()]
-        results = self._network_results(call.layer, self._prefix + call.name, given)
+        given = [self.values[reference] for reference in call.references()]
+        results = self._network_results(call.layer, self.prefix + call.name, given)
         for index, value in enumerate(results):
             if value is not None:
                 self._keep(call, index, value)
@@ -285,7 +316,7 @@ class _Scope:
     ) -> list[Value | None]:
         """The outputs of a model for these inputs, None where they are not known."""
         inner: Network = layer.network
-        run = self._run
+        run = self.run
         if len(given) != len(inner.inputs):
             run.unsupported.add(
                 name,
@@ -294,7 +325,7 @@ class _Scope:
                 EXPORT_HINT,
             )
             return []
-        if self._prefix.count("/") > 16:
+        if self.prefix.count("/") > 16:
             raise ImportModelError(
                 f"model_file_path: {run.request.model_path}: too many models in each "
                 "other"
@@ -311,17 +342,19 @@ class _Scope:
         return known if known and len(known) == len(results) else None
 
     def _convert_layer(self, call: Call, name: str) -> bool:
-        layer, run = call.layer, self._run
+        layer, run = call.layer, self.run
         handler = HANDLERS.find(layer.kind)
         if handler is None or layer.custom:
             run.unsupported.add(name, layer.kind, *_why(layer))
             return False
-        missing = [r for r in call.references() if r not in self._values]
+        missing = [r for r in call.references() if r not in self.values]
         if missing:
             return False  # caused by a layer that is already in the table
-        arguments = _filled(call.arguments, self._values)
-        keywords = _filled(call.keywords, self._values)
-        inputs = [id(self._values[r]) for r in call.references()]
+        arguments, keywords = (
+            nested_map(Reference, self.values.__getitem__, nested)
+            for nested in (call.arguments, call.keywords)
+        )
+        inputs = [id(self.values[r]) for r in call.references()]
         masks = {run.masks[i] for i in inputs if i in run.masks}
         mask = next(iter(masks)) if len(masks) == 1 else None
         context = Context(
@@ -353,25 +386,14 @@ class _Scope:
             if isinstance(given, Value):
                 run.masks[id(value)] = given
             elif masks and given is None:
-                run.masks[id(value)] = mask if layer.kind in KEEP_MASKS else None
+                run.masks[id(value)] = mask if layer.kind in _KEEP_MASKS else None
             self._keep(call, index, value)
         return True
 
     def _keep(self, call: Call, index: int, value: Value) -> None:
-        self._values[Reference(call.layer.name, call.number, index)] = value
-        name = self._prefix + call.name
-        self._run.values.setdefault(f"{name}:{index}" if index else name, value)
-
-
-def _filled(nested: Any, values: Mapping[Reference, Value]) -> Any:
-    """The arguments with values instead of references."""
-    if isinstance(nested, Reference):
-        return values[nested]
-    if isinstance(nested, (list, tuple)):
-        return [_filled(item, values) for item in nested]
-    if isinstance(nested, Mapping):
-        return {key: _filled(item, values) for key, item in nested.items()}
-    return nested
+        reference = Reference(call.layer.name, call.number, index)
+        self.values[reference] = value
+        self.run.values.setdefault(self.prefix + reference.name, value)
 
 
 def _check_type(layer: Layer) -> None:
@@ -390,11 +412,42 @@ def _check_type(layer: Layer) -> None:
 def _why(layer: Layer) -> tuple[str, str]:
     if layer.custom:
         return f"a class that is not of Keras ({layer.custom})", EXPORT_HINT
-    if layer.kind in REFUSED:
-        return REFUSED[layer.kind]
+    if layer.kind in _REFUSED:
+        return _REFUSED[layer.kind]
     if layer.kind.startswith("ops."):
         # One that is spelled alike does something else.
         return "function not supported", EXPORT_HINT
     near = nearest_names(layer.kind, HANDLERS.types(), 2)
     similar = f"supported and similar: {', '.join(near)}; or " if near else ""
     return "layer not supported", similar + EXPORT_HINT
+
+
+def describe(network: Network) -> ModelDescription:
+    """See `importers.frame.opened.Framework`."""
+    first = next(iter(network.layers.values()))
+    return ModelDescription(
+        framework=f"Keras {first.keras}",
+        image_order=image_order(network),
+        inputs=tuple(_described(network, item) for item in network.inputs),
+        outputs=tuple(TensorDescription(item.name) for item in network.outputs),
+        operators=Counter(_kinds(network)),
+    )
+
+
+def _described(network: Network, reference: Reference) -> TensorDescription:
+    layer = network.layers[reference.layer]
+    if layer.kind != INPUT:
+        return TensorDescription(reference.name)
+    shape, dtype = declared(layer)
+    return TensorDescription(
+        reference.name, None if shape is None else from_ints(shape), dtype
+    )
+
+
+def _kinds(network: Network) -> Iterator[str]:
+    """The class of each call, and of those in inner models."""
+    for call in network.calls.values():
+        if call.layer.network is None:
+            yield call.layer.kind
+        else:
+            yield from _kinds(call.layer.network)

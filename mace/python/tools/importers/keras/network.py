@@ -1,21 +1,243 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The layers of a model and how they are connected, from its configuration.
+"""The layers of a model, their settings, and how they are connected.
 
 Keras 2 and 3 write connections differently; after this, nothing knows which it was.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
+import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeVar
 
-from mace.python.tools.importers.keras.layer import NETWORKS, Layer, read_layer
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import DataFormat
 
+# The key of layers on images, and its values.
+DATA_FORMAT = "data_format"
+CHANNELS_FIRST, CHANNELS_LAST = "channels_first", "channels_last"
 INPUT = "InputLayer"
 _DEEPEST = 32
+NETWORKS = frozenset({"Functional", "Model", "Sequential"})
+# Functions of TensorFlow between layers of Keras 2, as those of Keras 3.
+_FUNCTIONS = {
+    "__operators__.add": "Add",
+    "math.abs": "Absolute",
+    "math.divide": "TrueDivide",
+    "math.pow": "Power",
+    "math.truediv": "TrueDivide",
+    "expand_dims": "ExpandDims",
+    "linalg.matmul": "Matmul",
+    "reshape": "Reshape",
+    **{
+        f"math.{name}": name.capitalize()
+        for name in (
+            *("add", "exp", "log", "maximum", "minimum", "multiply", "negative"),
+            *("rsqrt", "sigmoid", "softplus", "sqrt", "square", "subtract", "tanh"),
+        )
+    },
+    **{f"math.reduce_{name}": name.capitalize() for name in ("max", "mean", "min")},
+    "math.reduce_sum": "Sum",
+    **{
+        f"nn.{name}": name.capitalize()
+        for name in ("relu", "relu6", "selu", "silu", "softmax")
+    },
+}
+# Where the layers come from that round like FakeQuant.
+_QUANTIZATION = "tensorflow_model_optimization.python.core.quantization.keras"
+# Keys of the configuration under which a layer has others.
+_CHILDREN = ("layer", "backward_layer", "cell")
+# Keys under which it has a list of others.
+_LISTS = ("cells", "layers")
+# Classes that files call by another name, under which Keras exports them.
+_CLASSES = {"GroupQueryAttention": "GroupedQueryAttention"}
+
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(eq=False)
+class Layer:
+    """One layer.
+
+    Attributes:
+        name: unique in its model.
+        kind: its class; functions of Keras are `ops.NAME`.
+        config: its configuration.
+        keras: the major version of Keras that wrote the file.
+        custom: where its class comes from, if not from Keras; '' otherwise.
+        children: layers that it wraps, by the key of the configuration.
+        readers: of its variables, in order.
+        network: what it computes, if it is a model.
+    """
+
+    name: str
+    kind: str
+    config: Mapping[str, Any]
+    keras: int = 3
+    custom: str = ""
+    children: dict[str, Layer] = field(default_factory=dict)
+    readers: list[Callable[[], Array]] = field(default_factory=list)
+    network: Any = None
+
+    @property
+    def trainable(self) -> bool:
+        """Whether its weights are: HDF5 files have those first."""
+        return bool(self.config.get("trainable", True))
+
+    def has(self, key: str) -> bool:
+        """Whether the key has a value."""
+        return self.config.get(key) is not None
+
+    def integer(self, key: str, default: int | None = None) -> int:
+        """A whole number."""
+        value = self.number(key, default)
+        if not float(value).is_integer():
+            raise self._unfit(key, "a whole number")
+        return int(value)
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """A number."""
+        value: Any = self.config.get(key)
+        if value is None and default is not None:
+            return default
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not math.isfinite(value):
+            raise self._unfit(key, "a number")
+        return float(value)
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        """True or false."""
+        value = self.config.get(key, default)
+        if value not in (True, False):
+            raise self._unfit(key, "true or false")
+        return bool(value)
+
+    def text(self, key: str, default: str = "") -> str:
+        """A string."""
+        value = self.config.get(key)
+        if value is None:
+            return default
+        if not isinstance(value, str):
+            raise self._unfit(key, "a string")
+        return value
+
+    def integers(self, key: str, count: int, default: int | None = None) -> list[int]:
+        """`count` whole numbers; one number stands for all."""
+        value: Any = self.config.get(key)
+        if value is None and default is not None:
+            value = default
+        if isinstance(value, int):
+            value = [value] * count
+        if not _are_integers(value) or len(value) != count:
+            raise self._unfit(key, f"{count} whole numbers")
+        return list(value)
+
+    def axes(self, key: str, default: int = -1) -> list[int]:
+        """One whole number, or any number of them."""
+        value: Any = self.config.get(key, default)
+        value = [value] if isinstance(value, int) else value
+        if not _are_integers(value):
+            raise self._unfit(key, "whole numbers")
+        return list(value)
+
+    def _unfit(self, key: str, wanted: str) -> UnsupportedNodeError:
+        shown = repr(self.config.get(key))
+        shown = shown if len(shown) < 60 else f"{shown[:60]}..."
+        return UnsupportedNodeError(f"{key} is {shown}, not {wanted}")
+
+
+def _are_integers(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(
+        isinstance(v, int) and not isinstance(v, bool) for v in value
+    )
+
+
+def snake_case(name: str) -> str:
+    """The name that Keras gives layers of a class."""
+    name = re.sub(r"\W+", "", name)
+    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def read_layer(entry: Any, keras: int, parent: str = "", depth: int = 0) -> Layer:
+    """The layer of an entry with class_name and config.
+
+    Raises:
+        ValueError: it is no such entry.
+    """
+    if not isinstance(entry, dict) or not isinstance(entry.get("config"), dict):
+        raise ValueError(f"a layer of {parent or 'the model'} has no configuration")
+    config = entry["config"]
+    kind, name = entry.get("class_name"), config.get("name", entry.get("name"))
+    if not isinstance(kind, str):
+        raise ValueError(f"a layer of {parent or 'the model'} has no class")
+    if not isinstance(name, str):
+        name = kind.lower()
+    if depth > 8:
+        raise ValueError(f"{name}: too many layers in each other")
+    module = entry.get("module") or ""
+    if not isinstance(module, str):
+        raise ValueError(f"{name}: its module is no name")
+    registered = entry.get("registered_name")
+    custom = module if module and not _is_of_keras(module) else ""
+    if isinstance(registered, str) and ">" in registered:
+        custom = custom or registered
+    # HDF5 files do not name the module.
+    bare = not module and not {"trainable", "dtype"} & config.keys()
+    if ("ops" in module.split(".") or (bare and kind not in NETWORKS)) and not custom:
+        kind = f"ops.{kind}"
+    if kind == "TFOpLambda":
+        function = config.get("function")
+        known = _FUNCTIONS.get(function) if isinstance(function, str) else None
+        kind = f"ops.{known}" if known else f"tf.{function}"
+    kind = _CLASSES.get(kind, kind)
+    layer = Layer(name, kind, config, keras, custom)
+    for key in _CHILDREN:
+        inner = config.get(key)
+        if _is_layer(inner):
+            layer.children[key] = read_layer(inner, keras, name, depth + 1)
+    for key in _LISTS if kind not in NETWORKS else ():
+        entries = itertools.takewhile(_is_layer, config.get(key) or ())
+        inner_layers = [read_layer(item, keras, name, depth + 1) for item in entries]
+        # The folders that a `.keras` file has for them.
+        folders = folder_names(inner_layers)
+        layer.children.update(
+            (f"{key}/{folder}", child) for folder, child in zip(folders, inner_layers)
+        )
+    if kind == "Bidirectional" and [*layer.children] == ["layer"]:
+        # Keras 2 does not write one that it made itself.
+        turned = dict(config["layer"])
+        backward = not turned["config"].get("go_backwards", False)
+        turned["config"] = {**turned["config"], "go_backwards": backward}
+        made = read_layer(turned, keras, name, depth + 1)
+        layer.children["backward_layer"] = made
+    return layer
+
+
+def _is_layer(entry: Any) -> bool:
+    return isinstance(entry, dict) and "class_name" in entry
+
+
+def folder_names(layers: Iterable[Layer]) -> Iterator[str]:
+    """The folders of layers in a `.keras` file: their classes, numbered from 1 on."""
+    used: Counter[str] = Counter()
+    for layer in layers:
+        name = snake_case(layer.kind)
+        yield f"{name}_{used[name]}" if used[name] else name
+        used[name] += 1
+
+
+def _is_of_keras(module: str) -> bool:
+    return module.split(".")[0] in ("keras", "tf_keras", "builtins") or (
+        module.startswith(("tensorflow.python.keras", _QUANTIZATION))
+    )
 
 
 class Reference(NamedTuple):
@@ -24,6 +246,12 @@ class Reference(NamedTuple):
     layer: str
     call: int = 0
     result: int = 0
+
+    @property
+    def name(self) -> str:
+        """As the deployment file has it."""
+        call = f"{self.layer}#{self.call}" if self.call else self.layer
+        return f"{call}:{self.result}" if self.result else call
 
 
 @dataclass(frozen=True)
@@ -44,11 +272,11 @@ class Call:
     @property
     def name(self) -> str:
         """As the deployment file has it."""
-        return call_name(self.layer.name, self.number)
+        return Reference(self.layer.name, self.number).name
 
     def references(self) -> Iterator[Reference]:
         """All tensors that it reads."""
-        yield from references((self.arguments, self.keywords))
+        yield from nested_items(Reference, (self.arguments, self.keywords))
 
 
 @dataclass(frozen=True)
@@ -65,23 +293,6 @@ class Network:
     calls: Mapping[tuple[str, int], Call]
     inputs: tuple[Reference, ...]
     outputs: tuple[Reference, ...]
-
-
-def call_name(layer: str, number: int) -> str:
-    """The name of the first result of a call."""
-    return f"{layer}#{number}" if number else layer
-
-
-def references(value: Any) -> Iterator[Reference]:
-    """The tensors in nested lists and mappings, those in mappings by their keys."""
-    if isinstance(value, Reference):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from references(item)
-    elif isinstance(value, Mapping):
-        for key in sorted(value, key=str):
-            yield from references(value[key])
 
 
 def read_network(entry: Any, keras: int, depth: int = 0) -> Network:
@@ -142,31 +353,47 @@ def _renumbered(network: Network) -> Network:
     }
     if not moved:
         return network
-    return Network(
-        network.layers,
-        {
-            key: Call(
-                call.layer,
-                call.number,
-                _moved(call.arguments, moved),
-                _moved(call.keywords, moved),
-            )
-            for key, call in network.calls.items()
-        },
-        network.inputs,
-        tuple(_moved(network.outputs, moved)),
-    )
+    moved_calls = {
+        key: replace(
+            call,
+            arguments=_moved(call.arguments, moved),
+            keywords=_moved(call.keywords, moved),
+        )
+        for key, call in network.calls.items()
+    }
+    outputs = tuple(_moved(network.outputs, moved))
+    return replace(network, calls=moved_calls, outputs=outputs)
 
 
 def _moved(nested: Any, names: Collection[str]) -> Any:
-    if isinstance(nested, Reference):
-        number = nested.call - 1 if nested.layer in names else nested.call
-        return nested._replace(call=number)
+    return nested_map(
+        Reference,
+        lambda item: item._replace(call=item.call - (item.layer in names)),
+        nested,
+    )
+
+
+def nested_map(kind: type[Any], change: Callable[[Any], Any], nested: Any) -> Any:
+    """Nested lists and mappings with all items of a class changed."""
+    if isinstance(nested, kind):
+        return change(nested)
     if isinstance(nested, (list, tuple)):
-        return [_moved(item, names) for item in nested]
+        return [nested_map(kind, change, item) for item in nested]
     if isinstance(nested, Mapping):
-        return {key: _moved(item, names) for key, item in nested.items()}
+        return {key: nested_map(kind, change, item) for key, item in nested.items()}
     return nested
+
+
+def nested_items(kind: type[_Item], nested: Any) -> Iterator[_Item]:
+    """The items of a class in nested lists and mappings, those in mappings by keys."""
+    if isinstance(nested, kind):
+        yield nested
+    elif isinstance(nested, (list, tuple)):
+        for item in nested:
+            yield from nested_items(kind, item)
+    elif isinstance(nested, Mapping):
+        for key in sorted(nested, key=str):
+            yield from nested_items(kind, nested[key])
 
 
 def _chain(layers: dict[str, Layer]) -> Network:
@@ -187,7 +414,7 @@ def _chain(layers: dict[str, Layer]) -> Network:
 
 
 def _places(value: Any, layers: Mapping[str, Layer]) -> tuple[Reference, ...]:
-    return tuple(references(_found(value, layers)))
+    return tuple(nested_items(Reference, _found(value, layers)))
 
 
 def _arguments(node: Any, layers: Mapping[str, Layer]) -> tuple[Any, dict[str, Any]]:
@@ -244,3 +471,17 @@ def _reference(value: Any, layers: Mapping[str, Layer]) -> Reference:
     if value[0] not in layers:
         raise ValueError(f"{value[0]!r} is read, but there is no such layer")
     return Reference(*value)
+
+
+def image_order(network: Network) -> DataFormat:
+    """The order of dimensions of the images that a model gets."""
+    return DataFormat.NCHW if _has_first(network) else DataFormat.NHWC
+
+
+def _has_first(network: Network) -> bool:
+    return any(
+        part.config.get(DATA_FORMAT) == CHANNELS_FIRST
+        or (part.network is not None and _has_first(part.network))
+        for layer in network.layers.values()
+        for part in (layer, *layer.children.values())
+    )

@@ -1,6 +1,11 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Opens `.keras` and `.h5` files: the configuration of the model and its variables."""
+"""Opens `.keras` and `.h5` files: the configuration of the model and its variables.
+
+A `.keras` file has a folder for each layer, named after its class and its place among
+those of this class. An HDF5 file has a list for each layer of the outermost model, in
+which all that can be trained come first.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,8 @@ import importlib.util
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +29,15 @@ from mace.python.tools.importers.frame.errors import (
 )
 from mace.python.tools.importers.frame.model_file import map_file, other_format
 from mace.python.tools.importers.frame.zip_file import DamagedZipError, ZipFile
+from mace.python.tools.importers.keras.context import HANDLERS, VARIABLES
 from mace.python.tools.importers.keras.hdf5 import ForeignPartError, Hdf5File
-from mace.python.tools.importers.keras.layer import NETWORKS
-from mace.python.tools.importers.keras.network import Network, read_network
-from mace.python.tools.importers.keras.variables import (
-    attach_by_class,
-    attach_by_order,
+from mace.python.tools.importers.keras.network import (
+    INPUT,
+    NETWORKS,
+    Layer,
+    Network,
+    folder_names,
+    read_network,
 )
 from mace.python.tools.ir.dtypes import Array, DataType
 
@@ -39,14 +48,8 @@ _HEADS = re.compile("/((query|key|value|output)_dense/)")
 SAVE_HINT = "save the whole model: model.save('model.keras')"
 # What comes from files that are damaged.
 _ERRORS = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    MemoryError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
+    *(ArithmeticError, AttributeError, LookupError, MemoryError, OSError),
+    *(RuntimeError, TypeError, ValueError),
 )
 
 
@@ -83,9 +86,14 @@ def read_model(path: Path) -> Network:
         return _read_archive(path) if is_zip else _read_hdf5(path)
     except ForeignPartError as error:
         raise _unfit(path, f"refused, since {error}") from error
-    except (*_ERRORS, RecursionError, DamagedZipError) as error:
-        said = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise _unfit(path, f"not a model of Keras, or it is damaged: {said}") from error
+    except (*_ERRORS, DamagedZipError) as error:
+        what = f"not a model of Keras, or it is damaged: {_said(error)}"
+        raise _unfit(path, what) from error
+
+
+def _said(error: BaseException) -> str:
+    """The first line of a message."""
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
 def _unfit(path: Path, what: str) -> ImportModelError:
@@ -115,7 +123,7 @@ def _read_archive(path: Path) -> Network:
         places = [at for at in (place, private, tracked) if at in weights]
         return _array(weights, places[0] if places else place)
 
-    attach_by_class(network, read)
+    _attach_by_class(network, read)
     return network
 
 
@@ -140,7 +148,7 @@ def _read_hdf5(path: Path) -> Network:
         ]
         for name in _strings(attributes, "layer_names")
     }
-    attach_by_order(network, places, lambda place: _array(file, place))
+    _attach_by_order(network, places, lambda place: _array(file, place))
     return network
 
 
@@ -190,8 +198,136 @@ def _array(file: Hdf5File, place: str) -> Array:
             array = (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
         DataType.of(array.dtype)
     except _ERRORS as error:
-        said = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UnsupportedNodeError(
-            f"variable {place} cannot be read: {said}: the file is damaged"
+            f"variable {place} cannot be read: {_said(error)}: the file is damaged"
         ) from error
     return array
+
+
+# Which variables belong to which layer ------------------------------------------------
+
+Read = Callable[[str], Array]
+# The places of the variables of each layer of the outermost model.
+Places = Mapping[str, "list[str]"]
+Reader = Callable[[], Array]
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """A variable.
+
+    Attributes:
+        layer: whose it is.
+        index: among its variables.
+        path: of it in a `.keras` file, behind that of the outermost layer given.
+        trainable: whether it can be trained.
+    """
+
+    layer: Layer
+    index: int
+    path: str
+    trainable: bool
+
+
+def _slots_of(layer: Layer, path: str = "", trainable: bool = True) -> Iterator[_Slot]:
+    """The variables of a layer and of those in it, in Keras' order.
+
+    Raises:
+        UnsupportedNodeError: that is not known.
+    """
+    trainable = trainable and layer.trainable
+    if layer.network is not None:
+        for inner, name in _named(layer.network):
+            yield from _slots_of(inner, f"{path}/layers/{name}", trainable)
+        return
+    if layer.kind == INPUT and not layer.custom:
+        return
+    if layer.custom or HANDLERS.find(layer.kind) is None:
+        raise UnsupportedNodeError(f"the variables of {layer.name} are not known")
+    find = VARIABLES.get(layer.kind)
+    slots = [
+        _Slot(layer, index, f"{path}/{place}", trainable and own)
+        for index, (place, own) in enumerate(find(layer) if find else ())
+    ]
+    if layer.kind.startswith("QuantizeWrapper"):
+        yield from _slots_of_wrapper(layer, slots, path, trainable)
+        return
+    yield from slots
+    for key, inner in layer.children.items():
+        folder = "forward_layer" if layer.kind == "Bidirectional" else key
+        folder = "backward_layer" if key == "backward_layer" else folder
+        yield from _slots_of(inner, f"{path}/{folder}", trainable)
+
+
+def _slots_of_wrapper(
+    layer: Layer, own: Sequence[_Slot], path: str, trainable: bool
+) -> Iterator[_Slot]:
+    """Of a layer that rounds the variables of the one that it wraps. In a `.keras` file
+    it has what can be trained of that first, and then its own.
+    """
+    count = 0
+    for inner in layer.children.values():
+        for slot in _slots_of(inner, f"{path}/layer", trainable):
+            if slot.trainable:
+                slot = replace(slot, path=f"{path}/vars/{count}")
+                count += 1
+            yield slot
+    for slot in own:
+        number = int(slot.path.rpartition("/")[2])
+        yield replace(slot, path=f"{path}/vars/{count + number}")
+
+
+def _named(network: Network) -> Iterator[tuple[Layer, str]]:
+    """The layers, each with the name of its folder in a `.keras` file."""
+    # Functions have none.
+    layers = [x for x in network.layers.values() if not x.kind.startswith("ops.")]
+    return zip(layers, folder_names(layers))
+
+
+def _attach_by_class(network: Network, read: Read, folder: str = "") -> None:
+    """Connects the layers of a `.keras` file with their variables."""
+    for layer, name in _named(network):
+        place = f"{folder}layers/{name}"
+        if layer.network is not None:
+            # What is not known of one layer does not keep others from theirs.
+            _attach_by_class(layer.network, read, f"{place}/")
+            continue
+        try:
+            slots = list(_slots_of(layer))
+        except UnsupportedNodeError:
+            continue  # the layer itself will be refused
+        for slot in slots:
+            slot.layer.readers.append(_reading(read, f"{place}{slot.path}"))
+
+
+def _attach_by_order(network: Network, places: Places, read: Read) -> None:
+    """Connects the layers of an HDF5 file with their variables."""
+    for layer in network.layers.values():
+        found = places.get(layer.name, [])
+        try:
+            slots = list(_slots_of(layer))
+        except UnsupportedNodeError:
+            continue  # the layer itself will be refused
+        slots.sort(key=lambda slot: not slot.trainable)
+        if len(found) != len(slots):
+            said = (
+                f"the file has {len(found)} variables for layer {layer.name}, which "
+                f"has {len(slots)}: it is damaged, or of another version of Keras"
+            )
+            for slot in slots:
+                slot.layer.readers.append(_refusing(said))
+            continue
+        order = {id(slot): place for slot, place in zip(slots, found)}
+        for slot in sorted(slots, key=lambda slot: slot.index):
+            slot.layer.readers.append(_reading(read, order[id(slot)]))
+
+
+def _reading(read: Read, place: str) -> Reader:
+    return lambda: read(place)
+
+
+def _refusing(said: str) -> Reader:
+    def refuse() -> Array:
+        raise UnsupportedNodeError(said)
+
+    return refuse

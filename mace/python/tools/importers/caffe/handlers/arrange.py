@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.ir.graph import Value
 
 # More copies than any network makes; a damaged file may ask for them.
 _MOST_COPIES = 4096
@@ -26,8 +26,7 @@ def _dropout(layer: Layer) -> None:
     if param.scale_train:
         layer.set_top(0, layer.bottom())
         return
-    kept = layer.literal(1 - param.dropout_ratio)
-    layer.emit("Eltwise", [layer.bottom(), kept], mode="MUL")
+    layer.emit_eltwise("MUL", layer.bottom(), 1 - param.dropout_ratio)
 
 
 @HANDLERS.register("Silence")
@@ -38,7 +37,7 @@ def _silence(layer: Layer) -> None:
 @HANDLERS.register("Parameter")
 def _parameter(layer: Layer) -> None:
     shape = tuple(layer.proto.parameter_param.shape.dim)
-    layer.set_top(0, layer.lazy(layer.blob(0, shape, "blob"), "blob"))
+    layer.set_top(0, layer.learned(0, shape, "blob"))
 
 
 @HANDLERS.register("Concat")
@@ -52,13 +51,11 @@ def _concat(layer: Layer) -> None:
     layer.emit("Concat", values, axis=axis)
 
 
-def _deprecated(param: object, old: str) -> int:
+def _deprecated(param: Any, old: str) -> int:
     """The axis, which has an older name."""
-    if param.HasField(old):  # type: ignore[attr-defined]
-        if param.HasField("axis"):  # type: ignore[attr-defined]
-            raise UnsupportedNodeError(f"both axis and {old} are given")
-        return int(getattr(param, old))
-    return int(param.axis)  # type: ignore[attr-defined]
+    if param.HasField(old) and param.HasField("axis"):
+        raise UnsupportedNodeError(f"both axis and {old} are given")
+    return int(getattr(param, old if param.HasField(old) else "axis"))
 
 
 @HANDLERS.register("Slice")
@@ -110,14 +107,8 @@ def _crop(layer: Layer) -> None:
     if list(own) == [*own[:first], *wanted[first:]]:
         layer.set_top(0, x)
         return
-    layer.emit(
-        "StridedSlice",
-        [x],
-        axes=axes,
-        begins=offsets,
-        ends=ends,
-        strides=[1] * len(axes),
-    )
+    attrs = {"axes": axes, "begins": offsets, "ends": ends, "strides": [1] * len(axes)}
+    layer.emit("StridedSlice", [x], **attrs)
 
 
 @HANDLERS.register("Flatten")
@@ -188,24 +179,13 @@ def _batch_reindex(layer: Layer) -> None:
     x, indices = layer.bottom(), layer.bottom(1)
     if len(layer.shape(indices)) != 1:
         raise UnsupportedNodeError("the second bottom must have one dimension")
-    if indices.dtype.is_float:
-        indices = layer.make("Cast", [indices], to="INT32")
-    layer.emit("Gather", [x, indices], axis=0)
-
-
-def _image(layer: Layer, x: Value) -> tuple[int, ...]:
-    dims = layer.static_shape(x)
-    if len(dims) != 4:
-        raise UnsupportedNodeError(
-            f"an input of {len(dims)} dimensions; images [N, C, H, W] are supported"
-        )
-    return dims
+    layer.emit("Gather", [x, layer.as_integers(indices)], axis=0)
 
 
 @HANDLERS.register("ShuffleChannel", "ChannelShuffle")
 def _shuffle(layer: Layer) -> None:
     x, groups = layer.bottom(), layer.proto.shuffle_channel_param.group
-    channels = _image(layer, x)[1]
+    channels = layer.static_image(x)[1]
     if groups < 1 or channels % groups:
         raise UnsupportedNodeError(f"{channels} channels in {groups} groups")
     layer.emit("ChannelShuffle", [x], **NCHW, groups=groups)
@@ -214,7 +194,7 @@ def _shuffle(layer: Layer) -> None:
 @HANDLERS.register("Reorg")
 def _reorg(layer: Layer) -> None:
     x, param = layer.bottom(), layer.proto.reorg_param
-    n, channels, height, width = _image(layer, x)
+    n, channels, height, width = layer.static_image(x)
     stride = param.stride
     if param.reverse:
         raise UnsupportedNodeError("reverse is true")
@@ -237,7 +217,7 @@ def _reorg(layer: Layer) -> None:
 @HANDLERS.register("Interp")
 def _interp(layer: Layer) -> None:
     x, param = layer.bottom(), layer.proto.interp_param
-    dims = _image(layer, x)
+    dims = layer.static_image(x)
     if param.pad_beg > 0 or param.pad_end > 0:
         raise UnsupportedNodeError("pad_beg or pad_end is positive")
     size = [dim + param.pad_beg + param.pad_end for dim in dims[2:]]
@@ -246,22 +226,16 @@ def _interp(layer: Layer) -> None:
     if param.pad_beg or param.pad_end:
         begins = [-param.pad_beg] * 2
         ends = [begin + dim for begin, dim in zip(begins, size)]
-        attrs = {"axes": [2, 3], "begins": begins, "ends": ends, "strides": [1, 1]}
-        x = layer.make("StridedSlice", [x], **attrs)
-    layer.emit(
-        "Resize",
-        [x],
-        **NCHW,
-        mode="LINEAR",
-        coordinates="ALIGN_CORNERS",
-        size=_interp_size(layer, size),
-    )
+        sides = {"axes": [2, 3], "begins": begins, "ends": ends, "strides": [1, 1]}
+        x = layer.make("StridedSlice", [x], **sides)
+    attrs: dict[str, Any] = {**NCHW, "mode": "LINEAR", "coordinates": "ALIGN_CORNERS"}
+    layer.emit("Resize", [x], **attrs, size=_interp_size(layer, size))
 
 
 def _interp_size(layer: Layer, size: list[int]) -> list[int]:
     param = layer.proto.interp_param
     if len(layer.bottoms) > 1:
-        return list(_image(layer, layer.bottom(1))[2:])
+        return list(layer.static_image(layer.bottom(1))[2:])
     if param.HasField("height") and param.HasField("width"):
         wanted = [param.height, param.width]
     else:
@@ -280,17 +254,10 @@ def _upsample(layer: Layer) -> None:
     x, scale = layer.bottom(), layer.proto.upsample_param.scale
     if len(layer.bottoms) > 1:
         raise UnsupportedNodeError("a second bottom, the positions of maxima")
-    dims = _image(layer, x)
+    dims = layer.static_image(x)
     if scale < 1:
         raise UnsupportedNodeError(f"scale is {scale}")
     size = [dim * scale for dim in dims[2:]]
     # Each pixel becomes scale x scale equal ones.
-    layer.emit(
-        "Resize",
-        [x],
-        **NCHW,
-        mode="NEAREST",
-        coordinates="ASYMMETRIC",
-        rounding="FLOOR",
-        size=size,
-    )
+    attrs: dict[str, Any] = {**NCHW, "mode": "NEAREST", "coordinates": "ASYMMETRIC"}
+    layer.emit("Resize", [x], **attrs, rounding="FLOOR", size=size)

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Convolution and transposed convolution."""
+"""Convolution, transposed convolution and pooling of images."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import NCHW_TO_NHWC
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, Shape
+
+# Of Pooling.
+_MAX, _AVERAGE, _STOCHASTIC = 0, 1, 2
+_FLOOR = 1
 
 
 @dataclass(frozen=True)
@@ -20,16 +24,22 @@ class _Window:
     kernel: tuple[int, int]
     strides: tuple[int, int]
     pads: tuple[int, int]
-    dilations: tuple[int, int]
+    dilations: tuple[int, int] = (1, 1)
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """What both operators take."""
+        """What both convolutions take."""
         return {**NCHW, "strides": self.strides, "dilations": self.dilations}
 
     @property
     def borders(self) -> list[int]:
         return [*self.pads, *self.pads]
+
+    @property
+    def padding(self) -> dict[str, Any]:
+        """Of operators that have no pads unless they say so."""
+        explicit = {"padding": "EXPLICIT", "pads": self.borders}
+        return explicit if any(self.pads) else {}
 
 
 @HANDLERS.register("Convolution")
@@ -50,9 +60,7 @@ def _convolve(layer: Layer, groups: int) -> None:
     shape = (outputs, channels // groups, *window.kernel)
     weights = layer.blob(0, shape, "filter")
     filters = layer.transposed(weights, NCHW_TO_NHWC, "filter")
-    attrs = {**window.attrs, "groups": groups}
-    if any(window.pads):
-        attrs.update(padding="EXPLICIT", pads=window.borders)
+    attrs = {**window.attrs, **window.padding, "groups": groups}
     layer.emit("Conv2D", [x, filters, *_bias(layer, outputs)], **attrs)
 
 
@@ -83,9 +91,8 @@ def _outputs_first(weights: Constant, groups: int) -> Constant:
 
 
 def _bias(layer: Layer, outputs: int) -> list[Value]:
-    if not layer.proto.convolution_param.bias_term:
-        return []
-    return [layer.lazy(layer.blob(1, (outputs,), "bias"), "bias")]
+    has_bias = layer.proto.convolution_param.bias_term
+    return [layer.learned(1, (outputs,), "bias")] if has_bias else []
 
 
 def _channels(layer: Layer) -> int:
@@ -97,9 +104,7 @@ def _channels(layer: Layer) -> int:
             f"an input of {len(dims)} dimensions with axis "
             f"{layer.proto.convolution_param.axis}; images [N, C, H, W] are supported"
         )
-    if not isinstance(dims[1], int):
-        raise UnsupportedNodeError("the number of channels is not known")
-    return dims[1]
+    return layer.channels()
 
 
 def _check_groups(channels: int, outputs: int, groups: int) -> None:
@@ -112,28 +117,33 @@ def _check_groups(channels: int, outputs: int, groups: int) -> None:
 def _window(layer: Layer) -> _Window:
     param = layer.proto.convolution_param
     return _Window(
-        _two(param, "kernel_size", "kernel_h", "kernel_w", None),
-        _two(param, "stride", "stride_h", "stride_w", 1),
-        _two(param, "pad", "pad_h", "pad_w", 0),
+        _two(param, "kernel_size", None),
+        _two(param, "stride", 1),
+        _two(param, "pad", 0),
         _pair(param.dilation, "dilation", 1),
     )
 
 
-def _two(
-    param: Any, name: str, vertical: str, horizontal: str, default: int | None
-) -> tuple[int, int]:
+def _sides(name: str) -> tuple[str, str]:
+    """What a parameter is called that is given for each dimension on its own."""
+    prefix = name.removesuffix("_size")
+    return f"{prefix}_h", f"{prefix}_w"
+
+
+def _two(param: Any, name: str, default: int | None) -> tuple[int, int]:
     """A parameter that is given once, for each dimension, or under two other names."""
-    apart = [name for name in (vertical, horizontal) if param.HasField(name)]
+    apart = [side for side in _sides(name) if param.HasField(side)]
     if not apart:
         return _pair(getattr(param, name), name, default)
     if getattr(param, name):
         raise UnsupportedNodeError(f"both {name} and {' and '.join(apart)} are given")
     if len(apart) == 1 and default is None:
         raise UnsupportedNodeError(f"{apart[0]} is given without the other one")
-    return tuple(  # type: ignore[return-value]
-        getattr(param, name) if param.HasField(name) else default
-        for name in (vertical, horizontal)
+    vertical, horizontal = (
+        int(getattr(param, side) if side in apart else default or 0)
+        for side in _sides(name)
     )
+    return vertical, horizontal
 
 
 def _pair(values: Sequence[int], name: str, default: int | None) -> tuple[int, int]:
@@ -144,3 +154,102 @@ def _pair(values: Sequence[int], name: str, default: int | None) -> tuple[int, i
     if len(values) > 2:
         raise UnsupportedNodeError(f"{name} has {len(values)} values; 1 or 2 are valid")
     return values[0], values[-1]
+
+
+@HANDLERS.register("Pooling")
+def _pooling(layer: Layer) -> None:
+    param = layer.proto.pooling_param
+    _check_pool(layer, param.pool)
+    dims = layer.image()
+    if param.global_pooling:
+        _pool_all(layer, param)
+        return
+    names = ("kernel_size", "stride", "pad")
+    window = _Window(*(_pool_pair(param, name) for name in names))
+    ceil = param.round_mode != _FLOOR and param.ceil_mode
+    attrs = _pool_attrs(param.pool, dims, window, ceil)
+    layer.emit("Pooling", [layer.bottom()], **attrs)
+
+
+def _check_pool(layer: Layer, pool: int) -> None:
+    if pool == _STOCHASTIC:
+        raise UnsupportedNodeError("pool is STOCHASTIC; MAX and AVE are supported")
+    if len(layer.tops) > 1:
+        raise UnsupportedNodeError("the second top, the positions of the maxima")
+
+
+def _pool_all(layer: Layer, param: Any) -> None:
+    names = ("kernel_size", *_sides("kernel_size"))
+    given = [name for name in names if param.HasField(name)]
+    if given:
+        raise UnsupportedNodeError(f"both global_pooling and {', '.join(given)}")
+    if _pool_pair(param, "stride") != (1, 1) or any(_pool_pair(param, "pad")):
+        raise UnsupportedNodeError("global_pooling with a stride or a pad")
+    mode = "MAX" if param.pool == _MAX else "MEAN"
+    layer.emit("Reduce", [layer.bottom()], mode=mode, axes=[2, 3], keep_dims=True)
+
+
+def _pool_pair(param: Any, name: str) -> tuple[int, int]:
+    vertical, horizontal = _sides(name)
+    apart = [param.HasField(side) for side in (vertical, horizontal)]
+    if not any(apart):
+        if name == "kernel_size" and not param.HasField(name):
+            raise UnsupportedNodeError("kernel_size is missing")
+        return getattr(param, name), getattr(param, name)
+    if param.HasField(name) or (not all(apart) and name != "pad"):
+        raise UnsupportedNodeError(
+            f"give either {name}, or {vertical} and {horizontal}"
+        )
+    return getattr(param, vertical), getattr(param, horizontal)
+
+
+def _pool_attrs(pool: int, dims: Shape, window: _Window, ceil: bool) -> dict[str, Any]:
+    kernel, strides, pads = window.kernel, window.strides, window.pads
+    if any(k < 1 or s < 1 for k, s in zip(kernel, strides)):
+        raise UnsupportedNodeError("a kernel size or a stride is 0")
+    if any(pad >= k for pad, k in zip(pads, kernel)):
+        raise UnsupportedNodeError(
+            f"pads {list(pads)} are not less than the kernel {list(kernel)}"
+        )
+    for dim, k, stride in zip(dims[2:], kernel, strides):
+        # Without pads, Caffe also keeps a window that starts behind the image.
+        if any(pads) or not ceil or not isinstance(dim, int) or dim < k:
+            continue
+        if -(-(dim - k) // stride) * stride >= dim:
+            raise UnsupportedNodeError(
+                f"with stride {stride}, the last window starts outside of the {dim} "
+                "elements, where Caffe reads nothing"
+            )
+    attrs: dict[str, Any] = {**NCHW, **window.padding, "ceil_mode": ceil}
+    attrs |= {"mode": "MAX" if pool == _MAX else "AVG"}
+    attrs |= {"kernels": kernel, "strides": strides}
+    if pool == _AVERAGE:
+        attrs["count_include_pad"] = True
+    return attrs
+
+
+@HANDLERS.register("SPP")
+def _spp(layer: Layer) -> None:
+    param, x, dims = layer.proto.spp_param, layer.bottom(), layer.image()
+    _check_pool(layer, param.pool)
+    height, width = layer.static_shape(x)[2:]
+    levels = param.pyramid_height
+    if levels < 1 or 2 ** (levels - 1) > min(height, width):
+        raise UnsupportedNodeError(
+            f"pyramid_height {levels} for an image of {height} x {width}"
+        )
+    pooled: list[Value] = []
+    for level in range(levels):
+        bins = 2**level
+        kernel = (-(-height // bins), -(-width // bins))
+        pads = (
+            (kernel[0] * bins - height + 1) // 2,
+            (kernel[1] * bins - width + 1) // 2,
+        )
+        attrs = _pool_attrs(param.pool, dims, _Window(kernel, kernel, pads), True)
+        if levels == 1:
+            layer.emit("Pooling", [x], **attrs)
+            return
+        part = layer.make("Pooling", [x], **attrs)
+        pooled.append(layer.make("Reshape", [part], shape=[0, -1]))
+    layer.emit("Concat", pooled, axis=1)

@@ -1,7 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The end of SSD's detectors, compared with OpenCV, and with SSD's definition for what
-OpenCV does not know.
+"""Detections of SSD, compared with OpenCV, and by the definition where OpenCV does not
+know a layer.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import pytest
 from mace.python.tools.importers.caffe.testing import (
     Family,
     import_net,
+    layer_text,
     rand,
     with_inputs,
 )
-from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 
@@ -26,16 +26,13 @@ BOXES, CLASSES = 30, 4
 _LIMITS = "nms_param { nms_threshold: 0.45 top_k: 20 } keep_top_k: 25"
 
 
-def _layer(param: str, classes: int = CLASSES) -> str:
+def _output(param: str, classes: int = CLASSES) -> str:
     # OpenCV needs them.
     for name, value in (("share_location", "true"), ("background_label_id", "0")):
         if name not in param:
             param += f" {name}: {value}"
-    return (
-        'layer { name: "d" type: "DetectionOutput" bottom: "loc" bottom: "conf" '
-        'bottom: "prior" top: "y" detection_output_param { '
-        f"num_classes: {classes} {param} }} }}"
-    )
+    param = f"detection_output_param {{ num_classes: {classes} {param} }}"
+    return layer_text("DetectionOutput", param, "loc conf prior")
 
 
 def _inputs(images: int = 1, own: int = 1, seed: int = 0) -> dict[str, Array]:
@@ -65,20 +62,20 @@ def _inputs(images: int = 1, own: int = 1, seed: int = 0) -> dict[str, Array]:
 )
 def test_as_opencv(tmp_path: Path, param: str) -> None:
     for code in ("CENTER_SIZE", "CORNER"):
-        FAMILY.check(tmp_path, _layer(f"{param} code_type: {code}"), _inputs())
+        FAMILY.check(tmp_path, _output(f"{param} code_type: {code}"), _inputs())
 
 
 def test_variance_in_the_target(tmp_path: Path) -> None:
     inputs = _inputs()
     inputs["prior"] = inputs["prior"][:, :1]  # OpenCV needs the first row alone
     param = f"{_LIMITS} code_type: CENTER_SIZE variance_encoded_in_target: true"
-    FAMILY.check(tmp_path, _layer(param), inputs)
+    FAMILY.check(tmp_path, _output(param), inputs)
 
 
 def test_all_boxes(tmp_path: Path) -> None:
     # OpenCV writes beyond its memory.
-    text = _layer("nms_param { nms_threshold: 0.2 } code_type: CORNER")
-    most = _layer("nms_param { nms_threshold: 0.2 } keep_top_k: 90 code_type: CORNER")
+    text = _output("nms_param { nms_threshold: 0.2 } code_type: CORNER")
+    most = _output("nms_param { nms_threshold: 0.2 } keep_top_k: 90 code_type: CORNER")
     graph = import_net(tmp_path, with_inputs(most, _inputs()), _inputs(), ["y"])
     wanted = run_graph(graph, _inputs())["y"]
     assert 0 < wanted.shape[2] < 90
@@ -86,13 +83,13 @@ def test_all_boxes(tmp_path: Path) -> None:
 
 
 def test_several_images(tmp_path: Path) -> None:
-    text = _layer(f"{_LIMITS} code_type: CENTER_SIZE confidence_threshold: 0.6")
+    text = _output(f"{_LIMITS} code_type: CENTER_SIZE confidence_threshold: 0.6")
     FAMILY.check(tmp_path, text, _inputs(images=3))
 
 
 @pytest.mark.parametrize("background", [0, 3, 4])
 def test_boxes_of_each_class(tmp_path: Path, background: int) -> None:
-    text = _layer(
+    text = _output(
         f"{_LIMITS} code_type: CENTER_SIZE share_location: false "
         f"background_label_id: {background}"
     )
@@ -104,7 +101,7 @@ def test_one_class_without_background(tmp_path: Path) -> None:
     inputs["conf"] = inputs["conf"][:, :BOXES]
     for limit in ("", "top_k: 7"):
         param = f"nms_param {{ nms_threshold: 0.4 {limit} }} background_label_id: 1"
-        text = _layer(f"{param} keep_top_k: 9 code_type: CENTER_SIZE", 1)
+        text = _output(f"{param} keep_top_k: 9 code_type: CENTER_SIZE", 1)
         FAMILY.check(tmp_path, text, inputs)
 
 
@@ -112,7 +109,9 @@ def test_corners_of_the_size_of_prior_boxes(tmp_path: Path) -> None:
     # OpenCV does not know this code.
     inputs = _inputs()
     inputs["loc"] *= np.float32(0.1)
-    text = _layer("nms_param { nms_threshold: 1 } keep_top_k: 8 code_type: CORNER_SIZE")
+    text = _output(
+        "nms_param { nms_threshold: 1 } keep_top_k: 8 code_type: CORNER_SIZE"
+    )
     prior, factor = inputs["prior"].reshape(2, BOXES, 4)
     size = np.tile(prior[:, 2:] - prior[:, :2], 2)
     boxes = inputs["loc"].reshape(BOXES, 4) * factor * size + prior
@@ -127,7 +126,7 @@ def test_corners_of_the_size_of_prior_boxes(tmp_path: Path) -> None:
 
 def test_no_box_is_good_enough(tmp_path: Path) -> None:
     # OpenCV makes a row of zeros for each one that there could be.
-    text = with_inputs(_layer(f"{_LIMITS} confidence_threshold: 2"), _inputs())
+    text = with_inputs(_output(f"{_LIMITS} confidence_threshold: 2"), _inputs())
     graph = import_net(tmp_path, text, _inputs(), ["y"])
     assert run_graph(graph, _inputs())["y"].shape == (1, 1, 0, 7)
 
@@ -145,9 +144,7 @@ def test_no_box_is_good_enough(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_refused(tmp_path: Path, param: str, message: str) -> None:
-    text = with_inputs(_layer(param), _inputs())
-    with pytest.raises(UnsupportedNodesError, match=message):
-        import_net(tmp_path, text, _inputs(), ["y"])
+    FAMILY.refuses(tmp_path, _output(param), _inputs(), message)
 
 
 def test_other_shapes_are_refused(tmp_path: Path) -> None:
@@ -157,12 +154,62 @@ def test_other_shapes_are_refused(tmp_path: Path) -> None:
         ("conf", rand(1, 7), "confidences of shape"),
     ):
         inputs = {**_inputs(), name: array}
-        text = with_inputs(_layer(_LIMITS), inputs)
-        with pytest.raises(UnsupportedNodesError, match=message):
-            import_net(tmp_path, text, inputs, ["y"])
-    text = with_inputs(_layer(_LIMITS, 1), _inputs())
-    with pytest.raises(UnsupportedNodesError, match="leaves none but the background"):
-        import_net(tmp_path, text, _inputs(), ["y"])
+        FAMILY.refuses(tmp_path, _output(_LIMITS), inputs, message)
+    message = "leaves none but the background"
+    FAMILY.refuses(tmp_path, _output(_LIMITS, 1), _inputs(), message)
+
+
+PRIORS = {"x": rand(1, 4, 5, 6), "data": rand(1, 3, 60, 80)}
+
+
+def _priors(param: str) -> str:
+    return layer_text("PriorBox", f"prior_box_param {{ {param} }}", "x data")
+
+
+@pytest.mark.parametrize(
+    "param",
+    [
+        "min_size: 20",
+        "min_size: 20 max_size: 35 aspect_ratio: 2",
+        "min_size: 20 max_size: 35 aspect_ratio: 2 aspect_ratio: 3 flip: false",
+        "min_size: [20, 40] max_size: [35, 70] aspect_ratio: [2, 0.5, 1]",
+        "min_size: 20 step: 8 offset: 0.25 clip: true",
+        "min_size: 20 step_h: 8 step_w: 9",
+    ],
+)
+def test_prior_boxes_as_opencv(tmp_path: Path, param: str) -> None:
+    # OpenCV needs the variance, and its clip is true by default.
+    clip = "" if "clip" in param else "clip: false"
+    for variance in ("variance: 0.2", "variance: [0.1, 0.1, 0.2, 0.3]"):
+        FAMILY.check(tmp_path, _priors(f"{param} {clip} {variance}"), PRIORS)
+
+
+@pytest.mark.parametrize("size", ["img_size: 100", "img_h: 100 img_w: 100"])
+def test_the_size_of_the_image(tmp_path: Path, size: str) -> None:
+    # OpenCV ignores it.
+    boxes = []
+    for row in range(5):
+        for column in range(6):
+            x, y = (column + 0.5) * 100 / 6, (row + 0.5) * 100 / 5
+            boxes += [x - 10, y - 10, x + 10, y + 10]
+    wanted = np.stack([np.array(boxes) / 100, np.full(len(boxes), 0.1)])[None]
+    FAMILY.check(tmp_path, _priors(f"min_size: 20 {size}"), PRIORS, expected=[wanted])
+
+
+@pytest.mark.parametrize(
+    ("param", "message"),
+    [
+        ("", "min_size is missing"),
+        ("min_size: 20 max_size: 10", "max_size 10.0 is not more than min_size 20"),
+        ("min_size: 20 max_size: [30, 40]", "2 max_size for 1 min_size"),
+        ("min_size: 20 variance: [1, 2]", "variance"),
+        ("min_size: 20 step: 2 step_h: 2", "either step, or"),
+        ("min_size: 20 img_size: 2 img_h: 2", "either img_size, or"),
+        ("min_size: 20 aspect_ratio: 0", "aspect_ratio 0"),
+    ],
+)
+def test_prior_boxes_that_are_refused(tmp_path: Path, param: str, message: str) -> None:
+    FAMILY.refuses(tmp_path, _priors(param), PRIORS, message)
 
 
 def test_every_handler_was_tried() -> None:

@@ -1,7 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Regions that a network proposes itself, as Faster R-CNN and R-FCN do, and their
-pooling.
+"""Regions that a network proposes, their pooling, and samples of them between elements.
+
+Forks of Caffe define ROIAlign and PSROIAlign differently, and tell by a parameter that
+they take samples as the definitions below do. `ROIAlign` is that of Detectron, with
+`sampling_ratio`; `PSROIAlign` that of R-FCN with aligned regions, with `sample_num`.
 """
 
 from __future__ import annotations
@@ -13,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.caffe.handlers.detection import (
+    LOWEST,
     from_centre,
-    part,
-    several,
     suppress,
 )
 from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
@@ -24,7 +26,6 @@ from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import NCHW_TO_NHWC
 
-_LOWEST = float(np.finfo(np.float32).min)
 _MOST_BOXES = 1 << 22
 _LARGEST_POOL = 65536
 
@@ -48,21 +49,22 @@ def _proposal(layer: Layer) -> None:
         scores = _large_enough(layer, boxes, scores, image, param.min_size)
     keep = param.pre_nms_topn
     if 0 < keep < total:
-        scores, order = several(layer, "TopK", [scores], 2, k=keep, axis=0)
+        scores, order = layer.make_all("TopK", [scores], 2, k=keep, axis=0)
         boxes = layer.make("Gather", [boxes, order], axis=0)
         total = keep
     most = min(param.post_nms_topn, total)
+    # They end behind their last elements, so that areas count elements.
+    wider = layer.eltwise("ADD", boxes, [0, 0, 1, 1])
     found = suppress(
         layer,
-        _one(layer, _wider(layer, boxes)),
+        layer.make("ExpandDims", [wider], axes=[0]),
         layer.make("Reshape", [scores], shape=[1, 1, total]),
         most,
         iou_threshold=param.nms_thresh,
-        score_threshold=_LOWEST,
+        score_threshold=LOWEST,
     )
     place = found.column(layer, 2)
-    numbers = layer.literal(np.arange(most)[:, None], DataType.INT32)
-    counts = layer.eltwise("LESS", numbers, found.count)
+    counts = layer.eltwise("LESS", np.arange(most)[:, None], found.count)
     zero = layer.literal(0)
     chosen = layer.make("Gather", [boxes, place], axis=0)
     chosen = layer.make("Where", [counts, chosen, zero])
@@ -126,18 +128,16 @@ def _decode(layer: Layer, anchors: Array, image: Value) -> Value:
     size = anchors[:, 2:] - anchors[:, :2] + 1
     centre = anchors[:, :2] + size / 2
     boxes = from_centre(layer, places, layer.literal(centre), layer.literal(size))
-    ends = layer.make(
-        "Gather", [image, layer.literal([1, 0, 1, 0], DataType.INT32)], axis=0
-    )
-    last = layer.eltwise("SUB", ends, layer.literal(1))
-    boxes = layer.eltwise("MIN", boxes, last)
-    return layer.eltwise("MAX", boxes, layer.literal(0))
+    both = layer.literal([1, 0, 1, 0], DataType.INT32)
+    ends = layer.make("Gather", [image, both], axis=0)
+    boxes = layer.eltwise("MIN", boxes, layer.eltwise("SUB", ends, 1))
+    return layer.eltwise("MAX", boxes, 0)
 
 
 def _objects(layer: Layer, total: int) -> Value:
     """[boxes]: scores of the second half of the channels."""
     channels = layer.static_shape(layer.bottom())[1]
-    scores = part(layer, layer.bottom(), 1, channels // 2, channels)
+    scores = layer.part(layer.bottom(), 1, channels // 2, channels)
     scores = layer.make("Transpose", [scores], perm=NCHW_TO_NHWC)
     return layer.make("Reshape", [scores], shape=[total])
 
@@ -146,22 +146,13 @@ def _large_enough(
     layer: Layer, boxes: Value, scores: Value, image: Value, least: int
 ) -> Value:
     """Scores; the lowest one for boxes that are smaller than `least`."""
-    low, high = part(layer, boxes, 1, 0, 2), part(layer, boxes, 1, 2, 4)
+    low, high = layer.part(boxes, 1, 0, 2), layer.part(boxes, 1, 2, 4)
     size = layer.eltwise("SUB", high, low)
     size = layer.make("Reduce", [size], mode="MIN", axes=[1], keep_dims=False)
-    size = layer.eltwise("ADD", size, layer.literal(1))
-    limit = layer.eltwise("MUL", part(layer, image, 0, 2, 3), layer.literal(least))
+    size = layer.eltwise("ADD", size, 1)
+    limit = layer.eltwise("MUL", layer.part(image, 0, 2, 3), least)
     large = layer.eltwise("GREATER_EQUAL", size, limit)
     return layer.make("Where", [large, scores, layer.literal(-np.inf)])
-
-
-def _wider(layer: Layer, boxes: Value) -> Value:
-    """Boxes that end behind their last elements, so that areas count elements."""
-    return layer.eltwise("ADD", boxes, layer.literal([0, 0, 1, 1]))
-
-
-def _one(layer: Layer, value: Value) -> Value:
-    return layer.make("ExpandDims", [value], axes=[0])
 
 
 @HANDLERS.register("ROIPooling")
@@ -173,31 +164,31 @@ def _roi_pooling(layer: Layer) -> None:
 @HANDLERS.register("PSROIPooling")
 def _psroi_pooling(layer: Layer) -> None:
     param = layer.proto.psroi_pooling_param
-    check_groups(layer, param)
+    _check_groups(layer, param)
     size = (param.group_size, param.group_size)
     _pool(layer, size, param.spatial_scale, "POSITION_SENSITIVE")
 
 
 def _pool(layer: Layer, size: tuple[int, int], scale: float, mode: str) -> None:
-    corners, images = regions_of(layer)
+    corners, images = _regions_of(layer)
     layer.emit(
         "RoiPool",
         [layer.bottom(), corners, images],
         **NCHW,
-        **pooled(size),
+        **_pooled(size),
         scale=scale,
         mode=mode,
     )
 
 
-def pooled(size: tuple[int, int]) -> dict[str, int]:
+def _pooled(size: tuple[int, int]) -> dict[str, int]:
     """The attributes for a height and a width."""
     if not 0 < min(size) <= max(size) <= _LARGEST_POOL:
         raise UnsupportedNodeError(f"pools {size[0]} x {size[1]}")
     return {"height": size[0], "width": size[1]}
 
 
-def check_groups(layer: Layer, param: Any) -> None:
+def _check_groups(layer: Layer, param: Any) -> None:
     """Raises unless the channels are those of `output_dim` and `group_size`."""
     channels = layer.shape(layer.bottom())[1]
     if (
@@ -210,7 +201,7 @@ def check_groups(layer: Layer, param: Any) -> None:
         )
 
 
-def regions_of(layer: Layer) -> tuple[Value, Value]:
+def _regions_of(layer: Layer) -> tuple[Value, Value]:
     """Corners, [R, 4], and images, int32 [R], of the second bottom."""
     regions = layer.bottom(1)
     dims = layer.static_shape(regions)
@@ -220,7 +211,110 @@ def regions_of(layer: Layer) -> tuple[Value, Value]:
         )
     if len(dims) > 2:
         regions = layer.make("Reshape", [regions], shape=[dims[0], 5])
-    images = layer.make(
-        "Cast", [part(layer, regions, 1, 0, 1, shrink=True)], to="INT32"
+    images = layer.make("Cast", [layer.part(regions, 1, 0, 1, shrink=True)], to="INT32")
+    return layer.part(regions, 1, 1, 5), images
+
+
+_MOST_SAMPLES = 64
+# Of the sides of a region.
+_LEAST = 0.1
+
+
+@HANDLERS.register("ROIAlign")
+def _roi_align(layer: Layer) -> None:
+    param = layer.proto.roi_align_param
+    samples = _stated(param, "sampling_ratio")
+    corners, images = _regions_of(layer)
+    layer.emit(
+        "RoiAlign",
+        [layer.bottom(), corners, images],
+        **NCHW,
+        **_pooled((param.pooled_h, param.pooled_w)),
+        scale=param.spatial_scale,
+        # One for each element.
+        samples=max(samples, 0),
     )
-    return part(layer, regions, 1, 1, 5), images
+
+
+@HANDLERS.register("PSROIAlign")
+def _psroi_align(layer: Layer) -> None:
+    """y[r, d, i, j] = sum over h, w of rows[r, i, h] * columns[r, j, w] * x[h, w] in
+    channel (d * group_size + i) * group_size + j.
+    """
+    param = layer.proto.psroi_align_param
+    if _stated(param, "sample_num") < 1:
+        raise UnsupportedNodeError(f"sample_num: {param.sample_num}")
+    _check_groups(layer, param)
+    group, dim = param.group_size, param.output_dim
+    _pooled((group, group))
+    corners, images = _regions_of(layer)
+    count = layer.static_shape(images)[0]
+    batch, _, height, width = layer.static_shape(layer.bottom())
+    rows = _weights(layer, corners, 1, height)
+    columns = _weights(layer, corners, 0, width)
+    # All rows of images that a column of the result reads, by the column.
+    x = layer.make(
+        "Reshape", [layer.bottom()], shape=[batch * dim * group, group, height, width]
+    )
+    x = layer.make("Transpose", [x], perm=[1, 0, 2, 3])
+    x = layer.make("Reshape", [x], shape=[group, batch * dim * group * height, width])
+    columns = layer.make("Transpose", [columns], perm=[1, 2, 0])
+    y = layer.make("MatMul", [x, columns])
+    y = layer.make("Reshape", [y], shape=[group * batch * dim, group, height, count])
+    y = layer.eltwise("MUL", y, layer.make("Transpose", [rows], perm=[1, 2, 0]))
+    y = layer.make("Reduce", [y], mode="SUM", axes=[2], keep_dims=False)
+    y = layer.make("Reshape", [y], shape=[group, batch, dim * group, count])
+    own = layer.eltwise("EQUAL", np.arange(batch)[:, None, None], images)
+    own = layer.make("Cast", [own], to="FLOAT32")
+    y = layer.eltwise("MUL", y, own)
+    y = layer.make("Reduce", [y], mode="SUM", axes=[1], keep_dims=False)
+    y = layer.make("Reshape", [y], shape=[group, dim, group, count])
+    layer.emit("Transpose", [y], perm=[3, 1, 2, 0])
+
+
+def _stated(param: Any, name: str) -> int:
+    """The number of samples along an axis."""
+    if not param.HasField(name):
+        raise UnsupportedNodeError(
+            f"forks of Caffe define it differently; only that with {name} is known",
+            f"state {name}, if the network was trained with such a layer",
+        )
+    value = int(getattr(param, name))
+    if value > _MOST_SAMPLES:
+        raise UnsupportedNodeError(f"{name}: {value} is more than {_MOST_SAMPLES}")
+    return value
+
+
+def _weights(layer: Layer, corners: Value, axis: int, length: int) -> Value:
+    """[R, group, length]: the share of each element of an axis in each mean of samples.
+
+    Args:
+        axis: 0 for x, 1 for y.
+    """
+    param = layer.proto.psroi_align_param
+    group, samples, scale = param.group_size, param.sample_num, param.spatial_scale
+    low = layer.eltwise("MUL", layer.part(corners, 1, axis, axis + 1), scale)
+    high = layer.eltwise("ADD", layer.part(corners, 1, axis + 2, axis + 3), 1)
+    side = layer.eltwise("SUB", layer.eltwise("MUL", high, scale), low)
+    step = layer.eltwise("DIV", layer.eltwise("MAX", side, _LEAST), group)
+    ends = layer.eltwise("MUL", step, np.arange(group + 1))
+    ends = layer.eltwise("MIN", layer.eltwise("ADD", ends, low), length - 1)
+    ends = layer.eltwise("MAX", ends, 0)
+    begin = _spread(layer, layer.part(ends, 1, 0, group))
+    end = _spread(layer, layer.part(ends, 1, 1, group + 1))
+    # [R, group, samples]
+    between = layer.eltwise("DIV", _spread(layer, step), samples + 1)
+    between = layer.eltwise("MUL", between, np.arange(samples) + 1)
+    places = layer.eltwise("ADD", begin, between)
+    inside = layer.make("Cast", [layer.eltwise("LESS", places, end)], to="FLOAT32")
+    # [R, group, samples, length]: linear from 1 at the element to 0 at the next.
+    distance = layer.eltwise("SUB", _spread(layer, places), np.arange(length))
+    near = layer.eltwise("SUB", 1, layer.eltwise("ABS", distance))
+    near = layer.eltwise("MUL", layer.eltwise("MAX", near, 0), _spread(layer, inside))
+    return layer.make("Reduce", [near], mode="MEAN", axes=[2], keep_dims=False)
+
+
+def _spread(layer: Layer, value: Value) -> Value:
+    """With a last dimension of 1."""
+    rank = len(layer.static_shape(value))
+    return layer.make("ExpandDims", [value], axes=[rank])

@@ -1,15 +1,15 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes, borders and sizes of images."""
+"""Shapes, borders and sizes of images; joined tensors; layers without effect."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.keras.context import HANDLERS, Context
-from mace.python.tools.importers.keras.handlers.convolution import channels_last
-from mace.python.tools.importers.keras.layer import Layer
+from mace.python.tools.importers.keras.context import HANDLERS, SHAPES_HINT, Context
+from mace.python.tools.importers.keras.network import Layer
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import product
 
@@ -17,7 +17,6 @@ from mace.python.tools.ir.shapes import product
 @HANDLERS.register("Flatten")
 def flatten(context: Context) -> None:
     """All axes but that of the batch become one."""
-    channels_last(context.layer)
     x = context.input()
     dims = context.shape(x)
     count = product(dims[1:])
@@ -67,9 +66,9 @@ def repeat_vector(context: Context) -> None:
     context.emit("Concat", [row] * count, axis=1)
 
 
-def _borders(layer: Layer, key: str, dims: int) -> list[tuple[int, int]]:
+def _borders(layer: Layer, key: str) -> list[tuple[int, int]]:
     """Before and after, for each axis."""
-    value = layer.config.get(key, 1)
+    dims, value = int(layer.kind[-2]), layer.config.get(key, 1)
     if dims == 1 and isinstance(value, list):
         value = [value]
     values = value if isinstance(value, list) else [value] * dims
@@ -86,29 +85,22 @@ def _borders(layer: Layer, key: str, dims: int) -> list[tuple[int, int]]:
 @HANDLERS.register("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
 def zero_padding(context: Context) -> None:
     """Zeros around images."""
-    layer, x = context.layer, context.input()
-    channels_last(layer)
-    dims = int(layer.kind[-2])
-    pads = [0, 0]
-    for pair in _borders(layer, "padding", dims):
-        pads += pair
-    context.emit("Pad", [x], pads=[*pads, 0, 0])
+    pairs = [(0, 0), *_borders(context.layer, "padding"), (0, 0)]
+    context.emit("Pad", [context.input()], pads=[pad for pair in pairs for pad in pair])
 
 
 @HANDLERS.register("Cropping1D", "Cropping2D", "Cropping3D")
 def cropping(context: Context) -> None:
     """Without borders."""
-    layer, x = context.layer, context.input()
-    channels_last(layer)
-    dims = int(layer.kind[-2])
-    pairs = _borders(layer, "cropping", dims)
-    _slice(context, x, list(range(1, dims + 1)), pairs)
+    _crop(context, context.input(), 1, _borders(context.layer, "cropping"))
 
 
-def _slice(
-    context: Context, x: Value, axes: Sequence[int], pairs: Sequence[tuple[int, int]]
+def _crop(
+    context: Context, x: Value, first: int, pairs: Sequence[tuple[int, int]]
 ) -> None:
+    """Removes elements at both ends of each axis from the `first` one on."""
     shape = context.shape(x)
+    axes = list(range(first, first + len(pairs)))
     for axis, pair in zip(axes, pairs):
         size = shape[axis] if axis < len(shape) else 0
         if isinstance(size, int) and sum(pair) >= size:
@@ -116,23 +108,35 @@ def _slice(
     context.emit(
         "StridedSlice",
         [x],
-        axes=list(axes),
+        axes=axes,
         begins=[before for before, _ in pairs],
         ends=[-after if after else 2**31 - 1 for _, after in pairs],
         strides=[1] * len(axes),
     )
 
 
+@HANDLERS.register("CenterCrop")
+def center_crop(context: Context) -> None:
+    """The middle of images that are large enough."""
+    layer, x = context.layer, context.input()
+    first = context.rank(x) - 3
+    pairs = []
+    for key, have in zip(("height", "width"), context.shape(x)[first:]):
+        size = layer.integer(key)
+        if not isinstance(have, int) or have < size:
+            raise UnsupportedNodeError(f"{size} of {have} pixels")
+        before = int((have - size) / 2)
+        pairs.append((before, have - size - before))
+    _crop(context, context.as_floats(x), first, pairs)
+
+
 @HANDLERS.register("UpSampling2D")
 def up_sampling(context: Context) -> None:
     """Larger images."""
     layer, x = context.layer, context.input()
-    channels_last(layer)
-    if context.rank(x) != 4:
-        raise UnsupportedNodeError(f"the input has {context.rank(x)} dimensions")
-    scales = layer.integers("size", 2, 2)
+    context.check_rank(x, 4)
+    scales = _scales(layer, 2)
     mode = layer.text("interpolation", "nearest")
-    _check_scales(scales)
     if mode == "nearest":
         context.give(_repeated(context, x, scales))
         return
@@ -140,104 +144,185 @@ def up_sampling(context: Context) -> None:
     height, width = context.shape(x)[1:3]
     if not isinstance(height, int) or not isinstance(width, int):
         raise UnsupportedNodeError(
-            f"height and width of {x.name} are not known", "give fixed input_shapes"
+            f"height and width of {x.name} are not known", SHAPES_HINT
         )
     size = [height * scales[0], width * scales[1]]
-    context.give(resized(context, x, size, mode))
+    context.give(_resized(context, x, size, mode))
 
 
-def _check_scales(scales: Sequence[int]) -> None:
+def _scales(layer: Layer, dims: int) -> list[int]:
+    scales = layer.integers("size", dims, 2)
     if not all(1 <= scale <= 65535 for scale in scales):
-        raise UnsupportedNodeError(f"size is {list(scales)}")
+        raise UnsupportedNodeError(f"size is {scales}")
+    return scales
 
 
 def _repeated(context: Context, x: Value, scales: Sequence[int]) -> Value:
+    attrs = {"mode": "NEAREST", "coordinates": "ASYMMETRIC", "rounding": "FLOOR"}
     return context.step(
-        "Resize",
-        [x],
-        "repeated",
-        mode="NEAREST",
-        scales=[float(scale) for scale in scales],
-        coordinates="ASYMMETRIC",
-        rounding="FLOOR",
+        "Resize", [x], "repeated", **attrs, scales=[*map(float, scales)]
     )
 
 
 @HANDLERS.register("UpSampling1D")
 def up_sampling_1d(context: Context) -> None:
     """Each step several times."""
-    scale = context.layer.integer("size", 2)
-    _check_scales([scale])
-    x = context.as_floats(context.input())
-    image = context.step("ExpandDims", [x], "image", axes=[2])
-    tall = _repeated(context, image, [scale, 1])
-    context.emit("Squeeze", [tall], axes=[2])
+    (scale,) = _scales(context.layer, 1)
+    image = context.step("ExpandDims", [context.floats()], "image", axes=[2])
+    context.emit("Squeeze", [_repeated(context, image, [scale, 1])], axes=[2])
 
 
 @HANDLERS.register("UpSampling3D")
 def up_sampling_3d(context: Context) -> None:
     """Each element of a volume several times."""
-    channels_last(context.layer)
-    x = context.as_floats(context.input())
-    scales = context.layer.integers("size", 3, 2)
-    _check_scales(scales)
+    x, scales = context.floats(), _scales(context.layer, 3)
     batch, depth, height, width, channels = context.dims(x)
     if -1 in (depth, height, width, channels):
-        raise UnsupportedNodeError(
-            f"the shape of {x.name} is not known", "give fixed input_shapes"
-        )
+        raise UnsupportedNodeError(f"the shape of {x.name} is not known", SHAPES_HINT)
     images = context.step("Reshape", [x], "images", shape=[-1, height, width, channels])
     images = _repeated(context, images, scales[1:])
     height, width = height * scales[1], width * scales[2]
-    rows = context.step(
-        "Reshape", [images], "rows", shape=[-1, depth, height * width, channels]
-    )
+    shape = [-1, depth, height * width, channels]
+    rows = context.step("Reshape", [images], "rows", shape=shape)
     rows = _repeated(context, rows, [scales[0], 1])
     shape = [batch, depth * scales[0], height, width, channels]
     context.emit("Reshape", [rows], shape=shape)
 
 
-def resized(context: Context, x: Value, size: Sequence[int], mode: str) -> Value:
-    """Images of another size, as TensorFlow makes them."""
-    attrs: dict[str, object] = {"coordinates": "HALF_PIXEL", "size": list(size)}
-    if mode == "nearest":
-        attrs |= {"mode": "NEAREST", "coordinates": "HALF_PIXEL_FLOOR"}
-        attrs["rounding"] = "FLOOR"
-    elif mode == "bilinear":
-        attrs["mode"] = "LINEAR"
-    elif mode == "bicubic":
-        attrs |= {"mode": "CUBIC", "cubic_coefficient": -0.5, "exclude_outside": True}
-    else:
+# As TensorFlow makes images of another size.
+_RESIZES: dict[str, dict[str, Any]] = {
+    "nearest": {
+        "mode": "NEAREST",
+        "coordinates": "HALF_PIXEL_FLOOR",
+        "rounding": "FLOOR",
+    },
+    "bilinear": {"mode": "LINEAR", "coordinates": "HALF_PIXEL"},
+    "bicubic": {
+        "mode": "CUBIC",
+        "coordinates": "HALF_PIXEL",
+        "cubic_coefficient": -0.5,
+        "exclude_outside": True,
+    },
+}
+
+
+def _resized(context: Context, x: Value, size: Sequence[int], mode: str) -> Value:
+    if mode not in _RESIZES:
         raise UnsupportedNodeError(f"interpolation is {mode!r}")
-    return context.step("Resize", [x], "resized", **attrs)
+    return context.step("Resize", [x], "resized", **_RESIZES[mode], size=list(size))
 
 
 @HANDLERS.register("Resizing")
 def resizing(context: Context) -> None:
     """Images of a fixed size."""
     layer, x = context.layer, context.floats()
-    channels_last(layer)
     for flag in ("crop_to_aspect_ratio", "pad_to_aspect_ratio", "antialias"):
         if layer.flag(flag):
             raise UnsupportedNodeError(f"{flag} is set")
     size = [layer.integer("height"), layer.integer("width")]
-    if context.rank(x) != 4:
-        raise UnsupportedNodeError(f"the input has {context.rank(x)} dimensions")
-    context.give(resized(context, x, size, layer.text("interpolation", "bilinear")))
+    context.check_rank(x, 4)
+    context.give(_resized(context, x, size, layer.text("interpolation", "bilinear")))
 
 
-@HANDLERS.register("CenterCrop")
-def center_crop(context: Context) -> None:
-    """The middle of images that are large enough."""
-    layer, x = context.layer, context.input()
-    channels_last(layer)
-    rank = context.rank(x)
-    wanted = [layer.integer("height"), layer.integer("width")]
-    own = context.shape(x)[rank - 3 : rank - 1]
-    pairs = []
-    for size, have in zip(wanted, own):
-        if not isinstance(have, int) or have < size:
-            raise UnsupportedNodeError(f"{size} of {have} pixels")
-        before = int((have - size) / 2)
-        pairs.append((before, have - size - before))
-    _slice(context, context.as_floats(x), [rank - 3, rank - 2], pairs)
+# Layers that join tensors -------------------------------------------------------------
+
+_MODES = {
+    "Add": "ADD",
+    "Subtract": "SUB",
+    "Multiply": "MUL",
+    "Maximum": "MAX",
+    "Minimum": "MIN",
+    "Average": "ADD",
+}
+
+
+@HANDLERS.register(*_MODES)
+def merge(context: Context) -> None:
+    """Arithmetic on any number of tensors."""
+    kind, values = context.layer.kind, context.inputs
+    if len(values) < 2:
+        raise UnsupportedNodeError(f"{len(values)} inputs")
+    total, *others = [context.as_floats(value) for value in values]
+    ranks = {context.rank(value) for value in (total, *others)}
+    if len(ranks) > 1:
+        raise UnsupportedNodeError(f"inputs of {sorted(ranks)} dimensions")
+    for value in others:
+        total = context.eltwise(_MODES[kind], total, value)
+    if kind == "Average":
+        total = context.eltwise("MUL", total, 1 / len(values))
+    context.give(total)
+
+
+@HANDLERS.register("Concatenate")
+def concatenate(context: Context) -> None:
+    """Along one axis."""
+    values = context.inputs
+    if not values:
+        raise UnsupportedNodeError("no inputs")
+    axis = context.axis(context.layer.integer("axis", -1), values[0])
+    context.emit("Concat", values, axis=axis)
+
+
+@HANDLERS.register("Dot")
+def dot(context: Context) -> None:
+    """Products along one axis of each input, or cosines."""
+    a, b = context.floats(0), context.floats(1)
+    axes = context.layer.axes("axes")
+    axes = axes * 2 if len(axes) == 1 else axes
+    if len(axes) != 2:
+        raise UnsupportedNodeError(f"the axes {axes}")
+    axis_a, axis_b = context.axis(axes[0], a), context.axis(axes[1], b)
+    if context.layer.flag("normalize"):
+        a, b = unit(context, a, [axis_a]), unit(context, b, [axis_b])
+    ranks = context.rank(a), context.rank(b)
+    if not set(ranks) <= {2, 3} or 0 in (axis_a, axis_b):
+        raise UnsupportedNodeError(f"inputs of {ranks} dimensions, axes {axes}")
+    is_row = [rank == 2 for rank in ranks]
+    if is_row[0]:
+        a, axis_a = context.step("ExpandDims", [a], "a_row", axes=[1]), 2
+    if is_row[1]:
+        b, axis_b = context.step("ExpandDims", [b], "b_row", axes=[1]), 2
+    y = context.step(
+        "MatMul", [a, b], "product", transpose_a=axis_a == 1, transpose_b=axis_b == 2
+    )
+    dropped = [axis for axis, row in zip((1, 2), is_row) if row]
+    if len(dropped) == 2:
+        dropped = [2]
+    context.give(context.step("Squeeze", [y], "dot", axes=dropped) if dropped else y)
+
+
+def unit(context: Context, x: Value, axes: Sequence[int]) -> Value:
+    """x divided by its length, which as in Keras is at least a small number."""
+    total = context.eltwise("MAX", context.reduce("SUM_SQUARE", x, axes), 1e-12)
+    return context.eltwise("MUL", x, context.eltwise("RSQRT", total))
+
+
+# Layers without effect ----------------------------------------------------------------
+
+
+@HANDLERS.register(
+    *("Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D"),
+    *("AlphaDropout", "GaussianDropout", "GaussianNoise", "StochasticDepth"),
+    *("ActivityRegularization", "Identity"),
+    *("RandomBrightness", "RandomContrast", "RandomFlip", "RandomRotation"),
+    *("RandomTranslation", "RandomZoom", "AugMix", "CutMix", "MixUp", "RandAugment"),
+    *("RandomColorDegeneration", "RandomColorJitter", "RandomElasticTransform"),
+    *("RandomErasing", "RandomGaussianBlur", "RandomGrayscale", "RandomHue"),
+    *("RandomInvert", "RandomPerspective", "RandomPosterization", "RandomSaturation"),
+    *("RandomSharpness", "RandomShear"),
+)
+def nothing(context: Context) -> None:
+    """Only in training."""
+    context.refuse_training()
+    context.give(context.input())
+
+
+@HANDLERS.register("Lambda")
+def code(context: Context) -> None:
+    """Python code in the file, which is never run."""
+    del context
+    raise UnsupportedNodeError(
+        "a Lambda layer is Python code",
+        "write it with layers of Keras, or model.export(FOLDER) and say platform: "
+        "tensorflow",
+    )

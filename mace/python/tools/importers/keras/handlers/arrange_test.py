@@ -1,24 +1,21 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes, borders and sizes, compared with Keras."""
+"""Arrangement, joined tensors and layers without effect, compared with Keras."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from mace.python.tools.importers.keras.testing import Family, rand
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
+from mace.python.tools.importers.keras.testing import Family, imported, rand
 
-layers = pytest.importorskip("keras").layers
-FAMILY = Family("arrange")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _every_handler_is_compared() -> Iterator[None]:
-    yield
-    FAMILY.assert_all_tried()
+keras = pytest.importorskip("keras")
+layers = keras.layers
+FAMILY = Family("arrange", not_made=["Lambda"])
 
 
 def test_images(tmp_path: Path) -> None:
@@ -83,3 +80,108 @@ def test_volumes(tmp_path: Path) -> None:
         ],
         rand(2, 3, 4, 5, 2),
     )
+
+
+def test_merged_tensors(tmp_path: Path) -> None:
+    FAMILY.check(
+        tmp_path,
+        lambda x, y, z: [
+            layers.Add()([x, y, z]),
+            layers.Subtract()([x, y]),
+            layers.Multiply()([x, y, z]),
+            layers.Maximum()([x, y, z]),
+            layers.Minimum()([x, y]),
+            layers.Average()([x, y, z]),
+            layers.Concatenate()([x, y]),
+            layers.Concatenate(axis=1)([x, z]),
+            layers.Add()([x, x]),
+        ],
+        rand(2, 3, 4),
+        rand(2, 3, 4) - 0.5,
+        rand(2, 3, 4)[::-1].copy(),
+        endings=("keras", "h5"),
+    )
+
+
+def test_products_of_axes(tmp_path: Path) -> None:
+    FAMILY.check(
+        tmp_path,
+        lambda a, b, c, d: [
+            layers.Dot(axes=1)([a, b]),
+            layers.Dot(axes=1, normalize=True)([a, b]),
+            layers.Dot(axes=(1, 2))([a, c]),
+            layers.Dot(axes=(2, 1))([c, a]),
+            layers.Dot(axes=2)([c, d]),
+            layers.Dot(axes=(2, 2), normalize=True)([c, d]),
+            layers.Dot(axes=(1, 2))([layers.Permute((2, 1))(c), d]),
+        ],
+        rand(2, 4),
+        rand(2, 4) + 0.5,
+        rand(2, 3, 4),
+        rand(2, 5, 4),
+        tolerance=5e-5,
+    )
+
+
+def _random_layers() -> list[Any]:
+    """Those that change the colours and forms of images in training alone."""
+    return [
+        layers.AugMix(),
+        layers.CutMix(),
+        layers.MixUp(),
+        layers.RandAugment(),
+        layers.RandomColorDegeneration(0.5),
+        layers.RandomColorJitter(),
+        layers.RandomElasticTransform(),
+        layers.RandomErasing(),
+        layers.RandomGaussianBlur(),
+        layers.RandomGrayscale(),
+        layers.RandomHue(0.5),
+        layers.RandomInvert(),
+        layers.RandomPerspective(),
+        layers.RandomPosterization(4),
+        layers.RandomSaturation(0.5),
+        layers.RandomSharpness(0.5),
+        layers.RandomShear(0.2, 0.2),
+    ]
+
+
+def test_dropout_and_the_like(tmp_path: Path) -> None:
+    from keras.src.applications.convnext import StochasticDepth
+
+    FAMILY.check(
+        tmp_path,
+        lambda image, volume: [
+            layers.Dropout(0.5)(image),
+            layers.SpatialDropout1D(0.5)(layers.Reshape((16, 3))(image)),
+            layers.SpatialDropout2D(0.5)(image),
+            layers.SpatialDropout3D(0.5)(volume),
+            layers.AlphaDropout(0.5)(image),
+            layers.GaussianDropout(0.5)(image),
+            layers.GaussianNoise(0.5)(image),
+            layers.ActivityRegularization(0.5)(image),
+            layers.Identity()(image),
+            layers.RandomBrightness(0.5)(image),
+            layers.RandomContrast(0.5)(image),
+            layers.RandomFlip()(image),
+            layers.RandomRotation(0.5)(image),
+            layers.RandomTranslation(0.5, 0.5)(image),
+            layers.RandomZoom(0.5)(image),
+            *(make(image) for make in _random_layers()),
+            StochasticDepth(0.5, name="depth")(image),
+        ],
+        np.abs(rand(1, 4, 4, 3)),
+        rand(1, 2, 2, 2, 3),
+    )
+
+
+def test_code_is_refused(tmp_path: Path) -> None:
+    x = keras.Input((3,), name="x0")
+    path = tmp_path / "m.keras"
+    keras.Model(x, layers.Lambda(lambda v: v * 2, name="y")(x)).save(path)
+    with pytest.raises(UnsupportedNodesError, match=r"Python code.*model\.export"):
+        imported(path, [rand(1, 3)], ["y"])
+
+
+def test_every_handler_was_compared() -> None:
+    FAMILY.assert_all_tried()

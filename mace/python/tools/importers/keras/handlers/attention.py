@@ -11,9 +11,14 @@ import numpy as np
 
 from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.keras.context import HANDLERS, Context, has_variables
+from mace.python.tools.importers.keras.context import (
+    HANDLERS,
+    Context,
+    count_variables,
+    has_variables,
+)
 from mace.python.tools.importers.keras.handlers.dense import product
-from mace.python.tools.importers.keras.layer import Layer
+from mace.python.tools.importers.keras.network import Layer
 from mace.python.tools.importers.standard.apply import apply_operator
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -25,13 +30,11 @@ _FEW = -1e9
 _BOOL = DataType.BOOL
 
 
-def _applied(context: Context, op_type: str, *inputs: Value) -> Value:
-    (result,) = apply_operator(context.builder, op_type, inputs, context.name)
-    return result
-
-
 def _both(context: Context, first: Value | None, second: Value) -> Value:
-    return second if first is None else _applied(context, "And", first, second)
+    if first is None:
+        return second
+    (both,) = apply_operator(context.builder, "And", [first, second], context.name)
+    return both
 
 
 def _as_bools(context: Context, mask: Value) -> Value:
@@ -40,20 +43,10 @@ def _as_bools(context: Context, mask: Value) -> Value:
     return context.step("Cast", [mask], "allowed", to="BOOL")
 
 
-def _steps(context: Context, value: Value) -> int:
-    steps = context.shape(value)[1]
-    if not isinstance(steps, int):
-        raise UnsupportedNodeError(
-            f"the number of steps of {value.name} is not known before the run",
-            "give fixed input_shapes",
-        )
-    return steps
-
-
 def _near(context: Context, query: Value, value: Value) -> Value | None:
     """[1, queries, values]: those that a causal mask and a window leave."""
     layer = context.layer
-    shape = (1, _steps(context, query), _steps(context, value))
+    shape = (1, context.length(query, 1), context.length(value, 1))
     rows, columns = np.indices(shape[1:])
     near = np.ones(shape[1:], bool)
     if context.keywords.get("use_causal_mask"):
@@ -101,6 +94,7 @@ def grouped(context: Context) -> None:
 
 def _operands(context: Context) -> tuple[Value, Value, Value]:
     """Query, value and key."""
+    context.no_keywords("training")
     given = [*context.inputs]
     query = given.pop(0) if given else context.keyword("query")
     value = given.pop(0) if given else context.keyword("value")
@@ -143,7 +137,6 @@ def _allowed(context: Context, query: Value, value: Value, key: Value) -> Value 
 
 def _attend(context: Context, heads: _Heads) -> None:
     layer = context.layer
-    context.no_keywords("training")
     query, value, key = _operands(context)
     has_bias = layer.flag("use_bias", True)
     step = 2 if has_bias else 1
@@ -160,9 +153,7 @@ def _attend(context: Context, heads: _Heads) -> None:
             None if bias is None else bias.reshape(-1),
             name,
         )
-        batch = context.shape(x)[0]
-        batch = batch if isinstance(batch, int) else -1
-        shape = [batch, _steps(context, x), count, part]
+        shape = [context.batch(x), context.length(x, 1), count, part]
         return context.step("Reshape", [y], f"{name}_heads", shape=shape)
 
     def projected(x: Value, index: int, count: int, part: int, name: str) -> Value:
@@ -175,8 +166,7 @@ def _attend(context: Context, heads: _Heads) -> None:
     q = projected(query, at[0], heads.queries, heads.size, "query")
     k = projected(key, at[1], heads.values, heads.size, "key")
     v = projected(value, at[2], heads.values, heads.width, "value")
-    factor = context.scalar(1 / np.sqrt(heads.size), "factor")
-    q = context.step("Eltwise", [q, factor], "scaled", mode="MUL")
+    q = context.eltwise("MUL", q, 1 / np.sqrt(heads.size))
     scores = context.step("MatMul", [q, k], "scores", transpose_b=True)
     allowed = _allowed(context, query, value, key)
     shows = context.keywords.get("return_attention_scores") is True
@@ -188,10 +178,8 @@ def _attend(context: Context, heads: _Heads) -> None:
     if gated:
         gate = kernel_of(query, 2 * step, heads.queries, heads.width, "gate")
         gate = context.step("Activation", [gate], "open", activation="SIGMOID")
-        y = context.step("Eltwise", [y, gate], "gated", mode="MUL")
-    dims = context.shape(y)
-    batch = dims[0] if isinstance(dims[0], int) else -1
-    shape = [batch, dims[1], heads.queries * heads.width]
+        y = context.eltwise("MUL", y, gate)
+    shape = [context.batch(y), context.shape(y)[1], heads.queries * heads.width]
     y = context.step("Reshape", [y], "joined", shape=shape)
     kernel = context.variable(at[3])
     if kernel.shape[:2] != (heads.queries, heads.width) or kernel.ndim != 3:
@@ -231,30 +219,15 @@ def _weights_of(
     return context.step("Where", [allowed, weights, nothing], "counted_weights")
 
 
-def _projections(layer: Layer, output: str) -> list[tuple[str, bool]]:
+@has_variables("MultiHeadAttention", "GroupedQueryAttention")
+def _heads_variables(layer: Layer) -> list[tuple[str, bool]]:
     count = 2 if layer.flag("use_bias", True) else 1
     gate = ["_gate_dense"] if layer.flag("use_gate") else []
-    parts = ("query_dense", "key_dense", *gate, "value_dense", output)
+    parts = ("query_dense", "key_dense", *gate, "value_dense", "output_dense")
     return [(f"{part}/vars/{i}", True) for part in parts for i in range(count)]
 
 
-@has_variables("MultiHeadAttention", "GroupedQueryAttention")
-def _heads_variables(layer: Layer) -> list[tuple[str, bool]]:
-    return _projections(layer, "output_dense")
-
-
 # The simple layers -------------------------------------------------------------------
-
-
-def _parts(context: Context) -> tuple[Value, Value, Value]:
-    """Query, key and value of the simple layers."""
-    context.no_keywords("training")
-    values = [context.as_floats(value) for value in context.inputs]
-    if not 2 <= len(values) <= 3:
-        raise UnsupportedNodeError(f"{len(values)} inputs")
-    if any(context.rank(value) != 3 for value in values):
-        raise UnsupportedNodeError("query, key and value need three dimensions")
-    return values[0], values[-1], values[1]
 
 
 def _masks(context: Context) -> list[Value | None]:
@@ -275,9 +248,7 @@ def _mixed(context: Context, scores: Value, value: Value) -> None:
         mask = context.step("ExpandDims", [mask], "counted", axes=[1])
         allowed = _both(context, allowed, mask)
     if allowed is not None:
-        less = context.step(
-            "Eltwise", [scores, context.scalar(_FEW, "never")], "less", mode="ADD"
-        )
+        less = context.eltwise("ADD", scores, _FEW)
         scores = context.step("Where", [allowed, scores, less], "masked")
     weights = context.step("Softmax", [scores], "weights", axis=-1)
     y = context.step("MatMul", [weights, value], "mixed")
@@ -295,20 +266,18 @@ def _summed(context: Context, query: Value, key: Value, scale: Value | None) -> 
     """The sums of scale * tanh(query + key)."""
     rows = context.step("ExpandDims", [query], "rows", axes=[2])
     columns = context.step("ExpandDims", [key], "columns", axes=[1])
-    total = context.step("Eltwise", [rows, columns], "sum", mode="ADD")
+    total = context.eltwise("ADD", rows, columns)
     total = context.step("Activation", [total], "tanh", activation="TANH")
     if scale is not None:
-        total = context.step("Eltwise", [total, scale], "scaled", mode="MUL")
-    return context.step(
-        "Reduce", [total], "scores", mode="SUM", axes=[3], keep_dims=False
-    )
+        total = context.eltwise("MUL", total, scale)
+    return context.reduce("SUM", total, [3], False)
 
 
 @HANDLERS.register("Attention")
 def attention(context: Context) -> None:
     """Scores by products, or by sums."""
     layer = context.layer
-    query, key, value = _parts(context)
+    query, value, key = map(context.as_floats, _operands(context))
     mode = layer.text("score_mode", "dot")
     scale = None
     if layer.flag("use_scale"):
@@ -316,17 +285,13 @@ def attention(context: Context) -> None:
     if mode == "dot":
         scores = context.step("MatMul", [query, key], "scores", transpose_b=True)
         if scale is not None:
-            scores = context.step("Eltwise", [scores, scale], "scaled", mode="MUL")
+            scores = context.eltwise("MUL", scores, scale)
     elif mode == "concat":
         if scale is not None:
-            query, key = (
-                context.step("Eltwise", [x, scale], "scaled", mode="MUL")
-                for x in (query, key)
-            )
+            query, key = (context.eltwise("MUL", x, scale) for x in (query, key))
         scores = _summed(context, query, key, None)
         weight = context.variable(1 if scale is not None else 0)
-        weight_of = context.constant(weight, "weight")
-        scores = context.step("Eltwise", [scores, weight_of], "weighted", mode="MUL")
+        scores = context.eltwise("MUL", scores, weight)
     else:
         raise UnsupportedNodeError(f"score_mode is {mode!r}")
     _mixed(context, scores, value)
@@ -335,17 +300,17 @@ def attention(context: Context) -> None:
 @HANDLERS.register("AdditiveAttention")
 def additive(context: Context) -> None:
     """Scores by sums."""
-    query, key, value = _parts(context)
+    query, value, key = map(context.as_floats, _operands(context))
     scale = None
     if context.layer.flag("use_scale", True):
         scale = context.constant(context.variable(0, [None]), "scale")
     _mixed(context, _summed(context, query, key, scale), value)
 
 
-@has_variables("Attention", "AdditiveAttention")
-def _scale_variables(layer: Layer) -> list[tuple[str, bool]]:
-    default = layer.kind == "AdditiveAttention"
-    count = int(layer.flag("use_scale", default))
-    if layer.kind == "Attention" and layer.text("score_mode", "dot") == "concat":
-        count += 1
-    return [(f"vars/{index}", True) for index in range(count)]
+def _scales(layer: Layer) -> int:
+    is_sum = layer.kind == "AdditiveAttention"
+    joins = not is_sum and layer.text("score_mode", "dot") == "concat"
+    return layer.flag("use_scale", is_sum) + joins
+
+
+count_variables("Attention", "AdditiveAttention", count=_scales)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +14,6 @@ from mace.python.tools.importers.keras.testing import Family, rand
 keras = pytest.importorskip("keras")
 layers = keras.layers
 FAMILY = Family("attention")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _every_handler_is_compared() -> Iterator[None]:
-    yield
-    FAMILY.assert_all_tried()
 
 
 def test_attention(tmp_path: Path) -> None:
@@ -95,3 +88,7 @@ def test_masks_of_embeddings(tmp_path: Path) -> None:
         tokens,
         np.array([[2, 1, 0, 4], [1, 1, 1, 3]], np.int32),
     )
+
+
+def test_every_handler_was_compared() -> None:
+    FAMILY.assert_all_tried()

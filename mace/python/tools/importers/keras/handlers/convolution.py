@@ -1,10 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions in one, two and three dimensions."""
+"""Convolution and pooling in one, two and three dimensions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from mace.python.tools.importers.emit.volumes import (
@@ -18,38 +18,31 @@ from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import (
     HANDLERS,
     Context,
-    has_variables,
-    trainable,
+    count_variables,
+    with_bias,
 )
 from mace.python.tools.importers.keras.handlers.functions import activated
-from mace.python.tools.importers.keras.layer import Layer
+from mace.python.tools.importers.keras.network import Layer
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.op_rules import Make
+from mace.python.tools.ir.op_rules.volumes import pooled
 
 
-def channels_last(layer: Layer) -> None:
-    """Refuses layers on channels-first images."""
-    if layer.text("data_format", "channels_last") != "channels_last":
-        raise UnsupportedNodeError(
-            "data_format is channels_first", "build the model with channels_last"
-        )
+def _images(context: Context) -> tuple[Value, int]:
+    """The input, a sequence [N, T, C] as an image of one row; and its dimensions."""
+    x, dims = context.images()
+    if dims == 1:
+        x = context.step("ExpandDims", [x], "image", axes=[1])
+    return x, dims
 
 
-def as_image(context: Context, x: Value) -> Value:
-    """A sequence [N, T, C] as an image of one row."""
-    if context.rank(x) != 3:
-        raise UnsupportedNodeError(f"the input has {context.rank(x)} dimensions, not 3")
-    return context.step("ExpandDims", [x], "image", axes=[1])
-
-
-def as_sequence(context: Context, x: Value) -> Value:
+def _as_before(context: Context, y: Value, dims: int) -> Value:
     """The reverse."""
-    return context.step("Squeeze", [x], "sequence", axes=[1])
+    return context.step("Squeeze", [y], "sequence", axes=[1]) if dims == 1 else y
 
 
-def padding_of(layer: Layer) -> str:
+def _padding(layer: Layer) -> str:
     """In upper case."""
     padding = layer.text("padding", "valid").upper()
     if padding not in ("VALID", "SAME", "CAUSAL"):
@@ -57,29 +50,16 @@ def padding_of(layer: Layer) -> str:
     return padding
 
 
-def maker(context: Context) -> Make:
-    """What code for volumes makes operators with."""
-
-    def make(
-        op_type: str, inputs: Sequence[Value | None], attrs: Mapping[str, Any]
-    ) -> Value:
-        return context.step(op_type, inputs, op_type.lower(), **attrs)
-
-    return make
-
-
 def window_attrs(layer: Layer, kernel: Sequence[int], dims: int) -> dict[str, Any]:
     """Strides, dilations and padding of an image; `kernel`: of all its axes."""
     lead = [1] * (2 - dims)
-    strides = [*lead, *layer.integers("strides", dims, 1)]
     dilations = [*lead, *layer.integers("dilation_rate", dims, 1)]
-    padding = padding_of(layer)
     attrs: dict[str, Any] = {
-        "strides": strides,
+        "strides": [*lead, *layer.integers("strides", dims, 1)],
         "dilations": dilations,
-        "padding": padding,
+        "padding": _padding(layer),
     }
-    if padding == "CAUSAL":
+    if attrs["padding"] == "CAUSAL":
         if dims != 1:
             raise UnsupportedNodeError("padding is 'causal'")
         attrs["padding"] = "EXPLICIT"
@@ -87,57 +67,42 @@ def window_attrs(layer: Layer, kernel: Sequence[int], dims: int) -> dict[str, An
     return attrs
 
 
-def _bias(context: Context, index: int, count: int, key: str = "bias") -> Value | None:
+def _bias(context: Context, index: int, count: int) -> Value | None:
     if not context.layer.flag("use_bias", True):
         return None
-    return context.constant(context.variable(index, [count]), key)
+    return context.constant(context.variable(index, [count]), "bias")
 
 
 def _finish(context: Context, y: Value, dims: int) -> None:
-    if dims == 1:
-        y = as_sequence(context, y)
-    context.give(activated(context, y))
+    context.give(activated(context, _as_before(context, y, dims)))
 
 
-def _image(context: Context, dims: int) -> Value:
-    channels_last(context.layer)
-    x = context.floats()
-    if dims == 1:
-        return as_image(context, x)
-    if context.rank(x) != dims + 2:
-        raise UnsupportedNodeError(f"the input has {context.rank(x)} dimensions")
-    return x
-
-
-def _image_kernel(array: Array, dims: int) -> Array:
-    return array[None] if dims == 1 else array
+def image_kernel(context: Context, index: int, dims: int) -> Array:
+    """A variable with filters; those of a sequence become filters of images."""
+    kernel = context.variable(index, [None] * (dims + 2))
+    return kernel[None] if dims == 1 else kernel
 
 
 @HANDLERS.register("Conv1D", "Conv2D")
 def conv(context: Context) -> None:
     """[K..., I / groups, O] filters."""
-    layer = context.layer
-    dims = int(layer.kind[-2])
-    kernel = context.variable(0, [None] * (dims + 2))
-    kernel = _image_kernel(kernel, dims)
+    x, dims = _images(context)
+    kernel = image_kernel(context, 0, dims)
     filters = context.transposed(kernel, (3, 0, 1, 2), "filter")
-    inputs = [_image(context, dims), filters, _bias(context, 1, kernel.shape[3])]
-    attrs = window_attrs(layer, kernel.shape[:2], dims)
-    y = context.step(
-        "Conv2D", inputs, "conv", groups=layer.integer("groups", 1), **attrs
-    )
+    inputs = [x, filters, _bias(context, 1, kernel.shape[3])]
+    attrs = window_attrs(context.layer, kernel.shape[:2], dims)
+    groups = context.layer.integer("groups", 1)
+    y = context.step("Conv2D", inputs, "conv", groups=groups, **attrs)
     _finish(context, y, dims)
 
 
 @HANDLERS.register("DepthwiseConv1D", "DepthwiseConv2D")
 def depthwise(context: Context) -> None:
     """[K..., C, M] filters."""
-    layer = context.layer
-    dims = int(layer.kind[-2])
-    kernel = _image_kernel(context.variable(0, [None] * (dims + 2)), dims)
+    x, dims = _images(context)
+    kernel = image_kernel(context, 0, dims)
     bias = _bias(context, 1, kernel.shape[2] * kernel.shape[3])
-    y = _depthwise(context, _image(context, dims), kernel, bias, dims)
-    _finish(context, y, dims)
+    _finish(context, _depthwise(context, x, kernel, bias, dims), dims)
 
 
 def _depthwise(
@@ -151,10 +116,9 @@ def _depthwise(
 @HANDLERS.register("SeparableConv1D", "SeparableConv2D")
 def separable(context: Context) -> None:
     """A convolution of each channel, then one of each pixel."""
-    dims = int(context.layer.kind[-2])
-    kernel = _image_kernel(context.variable(0, [None] * (dims + 2)), dims)
-    points = _image_kernel(context.variable(1, [None] * (dims + 2)), dims)
-    y = _depthwise(context, _image(context, dims), kernel, None, dims)
+    x, dims = _images(context)
+    kernel, points = (image_kernel(context, index, dims) for index in (0, 1))
+    y = _depthwise(context, x, kernel, None, dims)
     filters = context.transposed(points, (3, 0, 1, 2), "pointwise_filter")
     bias = _bias(context, 2, points.shape[3])
     _finish(context, context.step("Conv2D", [y, filters, bias], "pointwise"), dims)
@@ -164,14 +128,14 @@ def separable(context: Context) -> None:
 def transposed(context: Context) -> None:
     """[K..., O, I] filters."""
     layer = context.layer
-    dims = 1 if "1D" in layer.kind else 2
-    kernel = _image_kernel(context.variable(0, [None] * (dims + 2)), dims)
+    x, dims = _images(context)
+    kernel = image_kernel(context, 0, dims)
     filters = context.transposed(kernel, (2, 0, 1, 3), "filter")
     lead = [Axis(1)] * (2 - dims)
     window = [*lead, *_transposed_window(layer, kernel.shape[2 - dims : 2], dims)]
     y = context.step(
         "Deconv2D",
-        [_image(context, dims), filters, _bias(context, 1, kernel.shape[2])],
+        [x, filters, _bias(context, 1, kernel.shape[2])],
         "transposed",
         strides=[a.stride for a in window],
         dilations=[a.dilation for a in window],
@@ -184,7 +148,7 @@ def transposed(context: Context) -> None:
 
 def _transposed_window(layer: Layer, kernel: Sequence[int], dims: int) -> list[Axis]:
     """As TensorFlow: the padding is that of the convolution in the other direction."""
-    padding = padding_of(layer)
+    padding = _padding(layer)
     if padding == "CAUSAL":
         raise UnsupportedNodeError("padding is 'causal'")
     added: Sequence[int | None] = [None] * dims
@@ -204,66 +168,142 @@ def _transposed_window(layer: Layer, kernel: Sequence[int], dims: int) -> list[A
             less = -more if padding == "VALID" else 2 * (extent // 2) - more
         total = max(less, 0) if padding == "SAME" else 0
         before = total // 2
-        window.append(
-            Axis(size, stride, dilation, before, total - before, total - less)
-        )
+        axis = Axis(size, stride, dilation, before, total - before, total - less)
+        window.append(axis)
         if total < less:
             raise UnsupportedNodeError(f"output_padding is {more}")
     return window
 
 
+def _padded(layer: Layer, x: Value, window: list[Axis]) -> list[Axis]:
+    """The window of a volume with the padding of a layer."""
+    if _padding(layer) != "SAME":
+        return window
+    sizes = sizes_of(x)
+    return [axis.padded_same(size, True) for axis, size in zip(window, sizes)]
+
+
+def _volume_filter(context: Context, kernel: Array, *perm: int) -> Value:
+    return context.builder.graph.add_constant(
+        context.builder.graph.unique_name(f"{context.name}/filter"),
+        image_filter(Constant.of(kernel.transpose(perm))),
+    )
+
+
 @HANDLERS.register("Conv3D")
 def conv3d(context: Context) -> None:
     """[KD, KH, KW, I / groups, O] filters."""
-    layer, x = context.layer, _image(context, 3)
-    kernel = context.variable(0, [None] * 5)
-    window = [
-        Axis(*values)
-        for values in zip(
-            kernel.shape[:3],
-            layer.integers("strides", 3, 1),
-            layer.integers("dilation_rate", 3, 1),
-        )
-    ]
-    if padding_of(layer) == "SAME":
-        sizes = sizes_of(x)
-        window = [axis.padded_same(size, True) for axis, size in zip(window, sizes)]
-    filters = context.builder.graph.add_constant(
-        context.builder.graph.unique_name(f"{context.name}/filter"),
-        image_filter(Constant.of(kernel.transpose(4, 3, 0, 1, 2))),
+    layer, (x, _) = context.layer, context.images()
+    kernel = image_kernel(context, 0, 3)
+    strides, dilations = (
+        layer.integers(key, 3, 1) for key in ("strides", "dilation_rate")
     )
+    window = [Axis(*sides) for sides in zip(kernel.shape[:3], strides, dilations)]
+    window = _padded(layer, x, window)
+    filters = _volume_filter(context, kernel, 4, 3, 0, 1, 2)
     bias = _bias(context, 1, kernel.shape[4])
     groups = layer.integer("groups", 1)
-    y = convolved(maker(context), x, filters, bias, window, groups)
-    context.give(activated(context, y))
+    y = convolved(context.make, x, filters, bias, window, groups)
+    _finish(context, y, 3)
 
 
 @HANDLERS.register("Conv3DTranspose")
 def transposed3d(context: Context) -> None:
     """[KD, KH, KW, O, I] filters."""
-    kernel = context.variable(0, [None] * 5)
-    filters = context.builder.graph.add_constant(
-        context.builder.graph.unique_name(f"{context.name}/filter"),
-        image_filter(Constant.of(kernel.transpose(3, 4, 0, 1, 2))),
-    )
+    x, _ = context.images()
+    kernel = image_kernel(context, 0, 3)
+    filters = _volume_filter(context, kernel, 3, 4, 0, 1, 2)
     window = _transposed_window(context.layer, kernel.shape[:3], 3)
     bias = _bias(context, 1, kernel.shape[3])
-    y = convolved_back(maker(context), _image(context, 3), filters, bias, window, 1)
-    context.give(activated(context, y))
+    y = convolved_back(context.make, x, filters, bias, window, 1)
+    _finish(context, y, 3)
 
 
-_KINDS = (
-    *("Conv1D", "Conv2D", "Conv3D"),
-    *("DepthwiseConv1D", "DepthwiseConv2D"),
+count_variables(
+    *("Conv1D", "Conv2D", "Conv3D", "DepthwiseConv1D", "DepthwiseConv2D"),
     *("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"),
+    count=with_bias(1),
 )
+count_variables("SeparableConv1D", "SeparableConv2D", count=with_bias(2))
 
 
-@has_variables(*_KINDS)
-def _variables(layer: Layer) -> list[tuple[str, bool]]:
-    return trainable(2 if layer.flag("use_bias", True) else 1)
+@HANDLERS.register(
+    *("MaxPooling1D", "MaxPooling2D", "MaxPooling3D"),
+    *("AveragePooling1D", "AveragePooling2D", "AveragePooling3D"),
+)
+def pool(context: Context) -> None:
+    """Averages do not count padding."""
+    layer, (x, dims) = context.layer, _images(context)
+    mode = "MAX" if layer.kind.startswith("Max") else "AVG"
+    sizes = layer.integers("pool_size", dims, 2)
+    strides = layer.integers("strides", dims) if layer.has("strides") else sizes
+    if dims == 3:
+        window = [Axis(*sides) for sides in zip(sizes, strides)]
+        window = _padded(layer, x, window)
+        context.give(pooled(context.make, x, mode, window, {}))
+        return
+    lead = [1] * (2 - dims)
+    attrs = {"kernels": [*lead, *sizes], "strides": [*lead, *strides]}
+    padding = _padding(layer)
+    y = context.step("Pooling", [x], "pooled", mode=mode, padding=padding, **attrs)
+    context.give(_as_before(context, y, dims))
 
 
-@has_variables("SeparableConv1D", "SeparableConv2D")
-def _separable_variables(layer: Layer) -> list[tuple[str, bool]]:
-    return trainable(3 if layer.flag("use_bias", True) else 2)
+@HANDLERS.register(
+    *("GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D"),
+    *("GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D"),
+)
+def global_pool(context: Context) -> None:
+    """Over all axes but batch and channels."""
+    layer, (x, dims) = context.layer, context.images()
+    is_average, keep = "Average" in layer.kind, layer.flag("keepdims")
+    if is_average and dims == 1 and context.masked:
+        context.give(_masked_mean(context, x, keep))
+    else:
+        mode = "MEAN" if is_average else "MAX"
+        context.give(context.reduce(mode, x, range(1, dims + 1), keep))
+    context.gives_mask = False
+
+
+def _masked_mean(context: Context, x: Value, keep: bool) -> Value:
+    """Of the steps that count."""
+    kept = context.step("Cast", [context.known_mask()], "counted", to="FLOAT32")
+    kept = context.step("ExpandDims", [kept], "rows", axes=[2])
+    parts = (context.eltwise("MUL", x, kept), kept)
+    return context.eltwise("DIV", *(context.reduce("SUM", v, [1], keep) for v in parts))
+
+
+@HANDLERS.register(
+    *("AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D"),
+    *("AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D"),
+    *("AdaptiveAveragePooling3D", "AdaptiveMaxPooling3D"),
+)
+def adaptive_pool(context: Context) -> None:
+    """Windows of such sizes that there are as many results as asked for, one axis
+    after the other.
+    """
+    layer, (x, dims) = context.layer, context.images()
+    mode = "MEAN" if "Average" in layer.kind else "MAX"
+    for axis, size in enumerate(layer.integers("output_size", dims), 1):
+        x = _adapted(context, x, axis, size, mode)
+    context.give(context.step("Identity", [x], "adapted"))
+
+
+def _adapted(context: Context, x: Value, axis: int, size: int, mode: str) -> Value:
+    length = context.length(x, axis)
+    if size == length:
+        return x
+    if size < 1:
+        raise UnsupportedNodeError(f"output_size is {size}")
+    if length % size == 0:
+        shape = context.dims(x)
+        shape[axis : axis + 1] = [size, length // size]
+        blocks = context.step("Reshape", [x], "blocks", shape=shape)
+        return context.reduce(mode, blocks, [axis + 1], False)
+    parts = []
+    for index in range(size):
+        ends = [index * length // size, -(-(index + 1) * length // size)]
+        attrs = {"axes": [axis], "begins": ends[:1], "ends": ends[1:], "strides": [1]}
+        window = context.step("StridedSlice", [x], "window", **attrs)
+        parts.append(context.reduce(mode, window, [axis]))
+    return parts[0] if size == 1 else context.step("Concat", parts, "parts", axis=axis)

@@ -1,11 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products with matrices, and tables of vectors."""
+"""Products with matrices, tables of vectors, and numbers as categories."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -14,14 +11,15 @@ from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import (
     HANDLERS,
     Context,
-    has_variables,
-    trainable,
+    count_variables,
+    with_bias,
 )
 from mace.python.tools.importers.keras.handlers.functions import activated
-from mace.python.tools.importers.keras.layer import Layer
-from mace.python.tools.importers.keras.masks import differs
-from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
+
+# Numbers with which each element is compared.
+_MOST_COMPARED = 4096
 
 
 def product(
@@ -41,58 +39,31 @@ def dense(context: Context) -> None:
     if layer.has("lora_rank"):
         raise UnsupportedNodeError("it has a LoRA adapter", "merge it and save again")
     kernel = context.variable(0, [None, layer.integer("units")])
-    bias = (
-        context.variable(1, kernel.shape[1:]) if layer.flag("use_bias", True) else None
-    )
+    has_bias = layer.flag("use_bias", True)
+    bias = context.variable(1, kernel.shape[1:]) if has_bias else None
     context.give(activated(context, product(context, x, kernel, bias, "product")))
-
-
-@has_variables("Dense")
-def _dense_variables(layer: Layer) -> list[tuple[str, bool]]:
-    return trainable(2 if layer.flag("use_bias", True) else 1)
 
 
 @HANDLERS.register("EinsumDense")
 def einsum_dense(context: Context) -> None:
     """A product by an equation."""
     layer, x = context.layer, context.floats()
-
-    def make(
-        op_type: str, inputs: Sequence[Value | None], attrs: Mapping[str, Any]
-    ) -> Value:
-        return context.step(op_type, inputs, op_type.lower(), **attrs)
-
     kernel = context.constant(context.variable(0), "kernel")
-    y = einsum(make, layer.text("equation"), [x, kernel])
+    y = einsum(context.make, layer.text("equation"), [x, kernel])
     if layer.has("bias_axes"):
-        bias = context.constant(context.variable(1), "bias")
-        y = context.step("Eltwise", [y, bias], "sum", mode="ADD")
+        y = context.eltwise("ADD", y, context.variable(1))
     context.give(activated(context, y))
-
-
-@has_variables("EinsumDense")
-def _einsum_variables(layer: Layer) -> list[tuple[str, bool]]:
-    return trainable(2 if layer.has("bias_axes") else 1)
 
 
 @HANDLERS.register("Embedding")
 def embedding(context: Context) -> None:
     """Rows of a table."""
-    layer, indices = context.layer, context.input()
-    if indices.dtype is not DataType.INT32:
-        indices = context.step("Cast", [indices], "indices", to="INT32")
-    table = context.variable(
-        0, [layer.integer("input_dim"), layer.integer("output_dim")]
-    )
-    context.emit("Gather", [context.constant(table, "table"), indices], axis=0)
+    layer, indices = context.layer, context.as_integers(context.input())
+    shape = [layer.integer("input_dim"), layer.integer("output_dim")]
+    table = context.constant(context.variable(0, shape), "table")
+    context.emit("Gather", [table, indices], axis=0)
     if layer.flag("mask_zero"):
-        context.gives_mask = differs(context, indices, 0)
-
-
-@has_variables("Embedding")
-def _embedding_variables(layer: Layer) -> list[tuple[str, bool]]:
-    del layer
-    return trainable(1)
+        context.gives_mask = context.differs(indices, 0)
 
 
 @HANDLERS.register("ReversibleEmbedding")
@@ -102,109 +73,132 @@ def reversible(context: Context) -> None:
     if context.keywords.get("reverse") is not True:
         embedding(context)
         return
-    if layer.flag("tie_weights", True):
-        kernel = context.variable(0).T
-    else:
-        kernel = context.variable(1)
+    is_tied = layer.flag("tie_weights", True)
+    kernel = context.variable(0).T if is_tied else context.variable(1)
     y = product(context, context.floats(), kernel, None, "logits")
     if layer.has("logit_soft_cap"):
-        bound = context.scalar(layer.number("logit_soft_cap"), "bound")
-        y = context.step("Eltwise", [y, bound], "small", mode="DIV")
+        bound = layer.number("logit_soft_cap")
+        y = context.eltwise("DIV", y, bound)
         y = context.step("Activation", [y], "capped", activation="TANH")
-        y = context.step("Eltwise", [y, bound], "large", mode="MUL")
+        y = context.eltwise("MUL", y, bound)
     context.gives_mask = False
     context.give(y)
-
-
-@has_variables("ReversibleEmbedding")
-def _reversible_variables(layer: Layer) -> list[tuple[str, bool]]:
-    return trainable(1 if layer.flag("tie_weights", True) else 2)
 
 
 @HANDLERS.register("LayerScale")
 def layer_scale(context: Context) -> None:
     """A factor for each channel, in ConvNeXt of Keras' applications."""
-    gamma = context.constant(context.variable(0, [None]), "gamma")
-    context.emit("Eltwise", [context.floats(), gamma], mode="MUL")
+    context.emit_eltwise("MUL", context.floats(), context.variable(0, [None]))
 
 
 @HANDLERS.register("CustomScaleLayer")
 def scaled_sum(context: Context) -> None:
     """a + b * scale, in InceptionResNetV2 of Keras' applications."""
-    scale = context.scalar(context.layer.number("scale"), "scale")
-    scaled = context.step("Eltwise", [context.floats(1), scale], "scaled", mode="MUL")
-    context.emit("Eltwise", [context.floats(0), scaled], mode="ADD")
+    scaled = context.eltwise("MUL", context.floats(1), context.layer.number("scale"))
+    context.emit_eltwise("ADD", context.floats(0), scaled)
 
 
-@has_variables("LayerScale")
-def _scale_variables(layer: Layer) -> list[tuple[str, bool]]:
-    del layer
-    return trainable(1)
+count_variables("Dense", count=with_bias(1))
+count_variables("EinsumDense", count=lambda layer: 1 + layer.has("bias_axes"))
+count_variables("Embedding", "LayerScale", count=1)
+count_variables(
+    "ReversibleEmbedding", count=lambda layer: 2 - layer.flag("tie_weights", True)
+)
 
 
-@HANDLERS.register("Rescaling")
-def rescaling(context: Context) -> None:
-    """x * scale + offset."""
-    x, layer = context.floats(), context.layer
-    scale, offset = (
-        _numbers(layer.config.get(key), key, default)
-        for key, default in (("scale", 1.0), ("offset", 0.0))
-    )
-    x = context.step("Eltwise", [x, context.constant(scale)], "scaled", mode="MUL")
-    if offset.any():
-        number = context.constant(offset)
-        x = context.step("Eltwise", [x, number], "moved", mode="ADD")
-    context.give(x)
+# Categories ---------------------------------------------------------------------------
 
 
-def _numbers(value: Any, key: str, default: float) -> Array:
-    if isinstance(value, dict):  # a NumPy array of Keras 3
-        config = value.get("config")
-        value = config.get("value") if isinstance(config, dict) else None
-    try:
-        return np.asarray(default if value is None else value, np.float32)
-    except (TypeError, ValueError):
-        raise UnsupportedNodeError(f"{key} is {value!r}, not numbers") from None
+def _compared(context: Context, x: Value, numbers: Array, mode: str) -> Value:
+    """[..., numbers]: each element compared with each number, as 0 and 1."""
+    if numbers.size > _MOST_COMPARED:
+        raise UnsupportedNodeError(f"{numbers.size} categories")
+    wide = context.step("ExpandDims", [x], "wide", axes=[context.rank(x)])
+    hits = context.eltwise(mode, wide, numbers)
+    return context.step("Cast", [hits], "ones", to="FLOAT32")
 
 
-@HANDLERS.register("Normalization")
-def normalization(context: Context) -> None:
-    """(x - mean) / deviation, with those of the data that the layer was shown."""
-    x, layer = context.floats(), context.layer
-    rank = context.rank(x)
-    if layer.has("mean"):
-        mean = _numbers(layer.config["mean"], "mean", 0.0)
-        variance = _numbers(layer.config.get("variance"), "variance", 1.0)
-    else:
-        mean, variance = context.variable(0), context.variable(1)
-        if mean.ndim:
-            axes = sorted(context.axis(axis, x) for axis in layer.axes("axis"))
-            dims = context.shape(x)
-            shape = [dims[a] if a in axes else 1 for a in range(rank)]
-            if mean.size != np.prod([d for d in shape if isinstance(d, int)]):
-                raise UnsupportedNodeError(f"its mean has the shape {list(mean.shape)}")
-            shape = [d if isinstance(d, int) else -1 for d in shape]
-            mean, variance = mean.reshape(shape), variance.reshape(shape)
-    # As Keras: no deviation is less than this.
-    deviation = np.maximum(np.sqrt(variance), np.float32(1e-7))
-    mean, deviation = (_leading(a, rank) for a in (mean, deviation))
-    if layer.flag("invert"):
-        y = context.step("Eltwise", [x, context.constant(deviation)], "y", mode="MUL")
-        context.emit("Eltwise", [y, context.constant(mean)], mode="ADD")
+def _encoded(
+    context: Context, indices: Value, depth: int, weights: Value | None = None
+) -> None:
+    """Indices as the configuration says: themselves, or 0 and 1 for each category."""
+    layer = context.layer
+    if layer.flag("sparse"):
+        raise UnsupportedNodeError("sparse is set", "MACE has dense tensors only")
+    mode = layer.text("output_mode", "int")
+    if mode == "int":
+        context.give(indices)
         return
-    y = context.step("Eltwise", [x, context.constant(mean)], "y", mode="SUB")
-    context.emit("Eltwise", [y, context.constant(deviation)], mode="DIV")
+    if mode not in ("one_hot", "multi_hot", "count"):
+        raise UnsupportedNodeError(f"output_mode is {mode!r}")
+    rank = context.rank(indices)
+    if mode == "one_hot" and rank > 1 and context.shape(indices)[-1] == 1:
+        indices = context.step("Squeeze", [indices], "samples", axes=[rank - 1])
+    ones = _compared(context, indices, np.arange(depth), "EQUAL")
+    if mode == "one_hot":
+        context.give(ones)
+        return
+    if weights is not None:
+        wide = context.step("ExpandDims", [weights], "weights", axes=[rank])
+        ones = context.eltwise("MUL", ones, wide)
+    kind = "SUM" if mode == "count" else "MAX"
+    context.give(context.reduce(kind, ones, [1 if rank > 1 else 0], False))
 
 
-def _leading(array: Array, rank: int) -> Array:
-    """Without axes of length 1 that the input does not have."""
-    while array.ndim > rank and array.shape[0] == 1:
-        array = array[0]
-    return array
+def _counted(context: Context, ones: Value) -> Value:
+    """The sums over the last axis."""
+    return context.reduce("SUM", ones, [context.rank(ones) - 1], False)
 
 
-@has_variables("Normalization")
-def _normalization_variables(layer: Layer) -> list[tuple[str, bool]]:
-    if layer.has("mean"):
-        return []
-    return [(f"vars/{index}", False) for index in range(3)]
+@HANDLERS.register("CategoryEncoding")
+def category_encoding(context: Context) -> None:
+    """Of whole numbers below a limit."""
+    weights = context.keyword("count_weights")
+    if weights is None and len(context.inputs) > 1:
+        weights = context.input(1)
+    if weights is not None:
+        weights = context.as_floats(weights)
+    depth = context.layer.integer("num_tokens")
+    _encoded(context, context.as_integers(context.input()), depth, weights)
+
+
+@HANDLERS.register("Discretization")
+def discretization(context: Context) -> None:
+    """How many of the boundaries are not above a number."""
+    bounds = context.layer.config.get("bin_boundaries")
+    if not isinstance(bounds, list):
+        raise UnsupportedNodeError("it has no bin_boundaries", "call adapt first")
+    limits = np.asarray(bounds, np.float64)
+    reached = _compared(context, context.floats(), limits, "GREATER_EQUAL")
+    count = context.as_integers(_counted(context, reached))
+    _encoded(context, count, len(bounds) + 1)
+
+
+@HANDLERS.register("IntegerLookup")
+def integer_lookup(context: Context) -> None:
+    """The place of a number in a vocabulary."""
+    layer = context.layer
+    words = layer.config.get("vocabulary")
+    if not isinstance(words, list) or not all(isinstance(w, int) for w in words):
+        raise UnsupportedNodeError(
+            "its vocabulary is not in the configuration",
+            "give vocabulary=[...] where the layer is made",
+        )
+    unknown = layer.integer("num_oov_indices", 1)
+    if layer.flag("invert") or unknown != 1:
+        raise UnsupportedNodeError(f"invert, or num_oov_indices {unknown}")
+    is_index = layer.text("output_mode", "int") == "int"
+    mask = layer.config.get("mask_token") if is_index else None
+    first = unknown + (mask is not None)
+    words = [word for word in words if word != mask]
+    x = context.as_integers(context.input())
+    ones = _compared(context, x, np.asarray(words, np.int64), "EQUAL")
+    # At most one is a hit; others have the number in front of the first.
+    found = context.eltwise("MUL", ones, np.arange(1, len(words) + 1))
+    place = context.eltwise("ADD", _counted(context, found), first - 1.0)
+    index = context.as_integers(place)
+    if mask is not None:
+        zero = context.constant(np.asarray(0, np.int32))
+        masked = context.eltwise("EQUAL", x, mask)
+        index = context.step("Where", [masked, zero, index], "indices")
+    _encoded(context, index, len(words) + first)

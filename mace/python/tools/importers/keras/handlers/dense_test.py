@@ -1,27 +1,21 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products and tables, compared with Keras."""
+"""Products, tables and categories, compared with Keras."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.keras.testing import Family, rand
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
+from mace.python.tools.importers.keras.testing import Family, imported, rand
 
 keras = pytest.importorskip("keras")
 layers = keras.layers
 FAMILY = Family("dense")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _every_handler_is_compared() -> Iterator[None]:
-    yield
-    FAMILY.assert_all_tried()
 
 
 def test_products(tmp_path: Path) -> None:
@@ -53,27 +47,6 @@ def test_tables_in_both_directions(tmp_path: Path) -> None:
     FAMILY.check(tmp_path, build, np.array([[0, 6, 3], [2, 2, 1]], np.int32))
 
 
-def _normalization(**settings: Any) -> Any:
-    layer = layers.Normalization(**settings)
-    layer.adapt(np.arange(72, dtype=np.float32).reshape(2, 3, 4, 3))
-    return layer
-
-
-@pytest.mark.parametrize("ending", ["keras", "h5"])
-def test_pixels(tmp_path: Path, ending: str) -> None:
-    pixels = rand(2, 3, 4, 3, low=0, high=255).astype(np.uint8)
-    x = keras.Input((3, 4, 3), dtype="uint8", name="x0")
-    outputs = [
-        layers.Rescaling(1 / 255, -0.5)(x),
-        layers.Rescaling([0.1, 0.2, 0.3], offset=[0.0, 0.5, 1.0])(x),
-        layers.Normalization(mean=[1.0, 2.0, 3.0], variance=[4.0, 1.0, 0.5])(x),
-        _normalization()(x),
-        _normalization(axis=None)(x),
-        _normalization(axis=(1, 3), invert=True)(x),
-    ]
-    FAMILY.compare(tmp_path, keras.Model(x, outputs), [pixels], endings=[ending])
-
-
 def test_layers_of_applications(tmp_path: Path) -> None:
     from keras.src.applications.convnext import LayerScale
     from keras.src.applications.inception_resnet_v2 import CustomScaleLayer
@@ -87,3 +60,38 @@ def test_layers_of_applications(tmp_path: Path) -> None:
         rand(2, 3, 3, 4),
         rand(2, 3, 3, 4) + 1,
     )
+
+
+def test_categories(tmp_path: Path) -> None:
+    places = np.array([[1, 3, 0], [2, 2, 4]], np.int32)
+    bounds = [-1.0, 0.0, 0.7]
+    FAMILY.check(
+        tmp_path,
+        lambda i, x, w: [
+            layers.CategoryEncoding(5, output_mode="multi_hot")(i),
+            layers.CategoryEncoding(5, output_mode="one_hot")(i[:, :1]),
+            layers.CategoryEncoding(5, output_mode="count")(i),
+            layers.CategoryEncoding(5, output_mode="count")(i, count_weights=w),
+            layers.Discretization(bounds)(x),
+            layers.Discretization(bounds, output_mode="one_hot")(x[:, :1]),
+            layers.Discretization(bounds, output_mode="multi_hot")(x),
+            layers.IntegerLookup(vocabulary=[3, 1, 7])(i),
+            layers.IntegerLookup(vocabulary=[3, 1, 7], mask_token=0)(i),
+            layers.IntegerLookup(vocabulary=[3, 1], output_mode="multi_hot")(i),
+        ],
+        places,
+        rand(2, 4),
+        rand(2, 3),
+    )
+
+
+def test_layers_that_are_refused(tmp_path: Path) -> None:
+    x = keras.Input((4,), name="x0", dtype="int32")
+    path = tmp_path / "m.keras"
+    keras.Model(x, layers.Hashing(3, name="y")(x)).save(path)
+    with pytest.raises(UnsupportedNodesError, match="it hashes its input"):
+        imported(path, [np.zeros((1, 4), np.int32)], ["y"])
+
+
+def test_every_handler_was_compared() -> None:
+    FAMILY.assert_all_tried()

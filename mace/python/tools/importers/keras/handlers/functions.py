@@ -1,22 +1,20 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Activations, as layers and as arguments of other layers."""
+"""Activations: functions by their names, and layers that compute them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import (
     HANDLERS,
     Context,
-    has_variables,
-    trainable,
+    count_variables,
 )
-from mace.python.tools.importers.keras.layer import Layer
-from mace.python.tools.importers.keras.masks import differs
+from mace.python.tools.importers.keras.network import Layer
 from mace.python.tools.ir.graph import Value
 
 # Attributes of the operator Activation.
@@ -32,20 +30,18 @@ _PLAIN: Mapping[str, Mapping[str, Any]] = {
     "hard_swish": {"activation": "HARD_SWISH"},
     "hard_silu": {"activation": "HARD_SWISH"},
     "elu": {"activation": "ELU", "activation_alpha": 1.0},
+    "celu": {"activation": "ELU", "activation_alpha": 1.0},
     "gelu": {"activation": "GELU"},
     "leaky_relu": {"activation": "LEAKY_RELU", "activation_alpha": 0.2},
 }
 _SELU = (1.0507009873554805, 1.6732632423543772)
-# Of hard_sigmoid, by the major version of Keras.
-HARD_SLOPES = {2: 0.2, 3: 1 / 6}
 # Layers that compute nothing in inference but what an activation does.
-_LAYERS = {
-    "ReLU": "relu",
-    "ELU": "elu",
-    "LeakyReLU": "leaky_relu",
-    "Softmax": "softmax",
-    "Activation": "",
-}
+_LAYERS = ("ReLU", "ELU", "LeakyReLU", "Softmax", "Activation")
+
+
+def hard_slope(layer: Layer) -> float:
+    """Of hard_sigmoid, which Keras 3 changed."""
+    return 0.2 if layer.keras < 3 else 1 / 6
 
 
 def activation_name(layer: Layer, key: str = "activation") -> str:
@@ -85,63 +81,67 @@ def function(context: Context, x: Value, name: str) -> Value:
     Raises:
         UnsupportedNodeError: it is not known.
     """
-    if name == "linear":
-        return x
     if name in _PLAIN:
         return context.step("Activation", [x], name, **_PLAIN[name])
-    if name == "hard_sigmoid":
-        slope = HARD_SLOPES[min(max(context.layer.keras, 2), 3)]
-        return context.step(
-            "Activation",
-            [x],
-            name,
-            activation="HARD_SIGMOID",
-            activation_alpha=slope,
-            activation_beta=0.5,
-        )
-    if name == "exponential":
-        return context.step("Eltwise", [x], name, mode="EXP")
     if name in ("softmax", "log_softmax"):
         return context.step("Softmax", [x], name, axis=-1, log=name == "log_softmax")
-    if name == "selu":
-        scale, alpha = _SELU
-        elu = context.step(
-            "Activation", [x], "elu", activation="ELU", activation_alpha=alpha
-        )
-        number = context.scalar(scale)
-        return context.step("Eltwise", [elu, number], name, mode="MUL")
-    if name == "mish":
-        inner = function(context, function(context, x, "softplus"), "tanh")
-        return context.step("Eltwise", [x, inner], name, mode="MUL")
-    if name == "log_sigmoid":
-        negative = context.step("Eltwise", [x], "negative", mode="NEG")
-        inner = function(context, negative, "softplus")
-        return context.step("Eltwise", [inner], name, mode="NEG")
-    if name in ("hard_tanh", "celu", "hard_shrink", "soft_shrink", "tanh_shrink"):
-        return _less_common(context, x, name)
-    raise UnsupportedNodeError(f"activation {name!r} is not supported")
+    if name not in _COMPOSED:
+        raise UnsupportedNodeError(f"activation {name!r} is not supported")
+    return _COMPOSED[name](context, x)
 
 
-def _less_common(context: Context, x: Value, name: str) -> Value:
-    """Of Keras 3, with the numbers that their names stand for."""
+def _activation(context: Context, x: Value, kind: str, **numbers: float) -> Value:
+    attrs = {f"activation_{name}": number for name, number in numbers.items()}
+    return context.step("Activation", [x], kind.lower(), activation=kind, **attrs)
 
-    def pair(mode: str, a: Value, b: Value | float) -> Value:
-        operand = b if isinstance(b, Value) else context.scalar(b)
-        return context.step("Eltwise", [a, operand], name, mode=mode)
 
-    if name == "tanh_shrink":
-        return pair("SUB", x, function(context, x, "tanh"))
-    if name == "celu":
-        return function(context, x, "elu")  # its alpha is 1
-    if name == "hard_tanh":
-        return pair("MIN", pair("MAX", x, -1.0), 1.0)
+def _hard_sigmoid(context: Context, x: Value) -> Value:
+    slope = hard_slope(context.layer)
+    return _activation(context, x, "HARD_SIGMOID", alpha=slope, beta=0.5)
+
+
+def _selu(context: Context, x: Value) -> Value:
+    scale, alpha = _SELU
+    return context.eltwise("MUL", _activation(context, x, "ELU", alpha=alpha), scale)
+
+
+def _mish(context: Context, x: Value) -> Value:
+    inner = function(context, function(context, x, "softplus"), "tanh")
+    return context.eltwise("MUL", x, inner)
+
+
+def _log_sigmoid(context: Context, x: Value) -> Value:
+    inner = function(context, context.eltwise("NEG", x), "softplus")
+    return context.eltwise("NEG", inner)
+
+
+def _limited(context: Context, x: Value, limit: float) -> Value:
+    return context.eltwise("MIN", context.eltwise("MAX", x, -limit), limit)
+
+
+def _hard_shrink(context: Context, x: Value) -> Value:
+    outside = context.eltwise("GREATER", context.eltwise("ABS", x), 0.5)
+    return context.step("Where", [outside, x, context.scalar(0.0)], "hard_shrink")
+
+
+# Those of Keras 3 have the numbers that their names stand for.
+_COMPOSED: Mapping[str, Callable[[Context, Value], Value]] = {
+    "linear": lambda context, x: x,
+    "exponential": lambda context, x: context.eltwise("EXP", x),
+    "hard_sigmoid": _hard_sigmoid,
+    "selu": _selu,
+    "mish": _mish,
+    "log_sigmoid": _log_sigmoid,
+    "hard_tanh": lambda context, x: _limited(context, x, 1.0),
+    "hard_shrink": _hard_shrink,
     # What is left beyond 0.5 on both sides.
-    if name == "soft_shrink":
-        inside = pair("MIN", pair("MAX", x, -0.5), 0.5)
-        return pair("SUB", x, inside)
-    size = context.step("Eltwise", [x], "size", mode="ABS")
-    outside = pair("GREATER", size, 0.5)
-    return context.step("Where", [outside, x, context.scalar(0.0)], name)
+    "soft_shrink": lambda context, x: context.eltwise(
+        "SUB", x, _limited(context, x, 0.5)
+    ),
+    "tanh_shrink": lambda context, x: context.eltwise(
+        "SUB", x, function(context, x, "tanh")
+    ),
+}
 
 
 @HANDLERS.register("Activation")
@@ -157,49 +157,35 @@ def relu(context: Context) -> None:
     slope = layer.number("negative_slope", 0.0)
     threshold = layer.number("threshold", 0.0)
     limit = layer.number("max_value", math.inf) if layer.has("max_value") else math.inf
+    if not threshold and not slope:
+        if math.isfinite(limit):
+            x = _activation(context, x, "RELUX", limit=limit)
+        else:
+            x = function(context, x, "relu")
+        context.give(x)
+        return
     if threshold:
         # x from the threshold on, slope * (x - threshold) below.
-        number = context.scalar(threshold, "threshold")
-        above = context.step("Eltwise", [x, number], "above", mode="GREATER_EQUAL")
-        below = context.step("Eltwise", [x, number], "below", mode="SUB")
-        slope_value = context.scalar(slope, "slope")
-        below = context.step("Eltwise", [below, slope_value], "sloped", mode="MUL")
+        above = context.eltwise("GREATER_EQUAL", x, threshold)
+        below = context.eltwise("MUL", context.eltwise("SUB", x, threshold), slope)
         x = context.step("Where", [above, x, below], "chosen")
-        if math.isfinite(limit):
-            most = context.scalar(limit, "limit")
-            x = context.step("Eltwise", [x, most], "limited", mode="MIN")
-    elif slope:
-        x = _leaky(context, x, slope)
-        if math.isfinite(limit):
-            most = context.scalar(limit, "limit")
-            x = context.step("Eltwise", [x, most], "limited", mode="MIN")
-    elif math.isfinite(limit):
-        x = context.step(
-            "Activation", [x], "relux", activation="RELUX", activation_limit=limit
-        )
     else:
-        x = function(context, x, "relu")
-    context.give(x)
-
-
-def _leaky(context: Context, x: Value, slope: float) -> Value:
-    return context.step(
-        "Activation", [x], "leaky", activation="LEAKY_RELU", activation_alpha=slope
-    )
+        x = _activation(context, x, "LEAKY_RELU", alpha=slope)
+    context.give(context.eltwise("MIN", x, limit) if math.isfinite(limit) else x)
 
 
 @HANDLERS.register("LeakyReLU")
 def leaky_relu(context: Context) -> None:
     """Keras 2 calls the slope alpha."""
     slope = context.layer.number("negative_slope", context.layer.number("alpha", 0.3))
-    context.give(_leaky(context, context.floats(), slope))
+    context.give(_activation(context, context.floats(), "LEAKY_RELU", alpha=slope))
 
 
 @HANDLERS.register("ThresholdedReLU")
 def thresholded_relu(context: Context) -> None:
     """x above theta, 0 elsewhere."""
-    x, theta = context.floats(), context.scalar(context.layer.number("theta", 1.0))
-    above = context.step("Eltwise", [x, theta], "above", mode="GREATER")
+    x = context.floats()
+    above = context.eltwise("GREATER", x, context.layer.number("theta", 1.0))
     context.emit("Where", [above, x, context.scalar(0.0, "zero")])
 
 
@@ -207,38 +193,25 @@ def thresholded_relu(context: Context) -> None:
 def elu(context: Context) -> None:
     """With any scale."""
     alpha = context.layer.number("alpha", 1.0)
-    context.emit(
-        "Activation", [context.floats()], activation="ELU", activation_alpha=alpha
-    )
+    context.give(_activation(context, context.floats(), "ELU", alpha=alpha))
 
 
 @HANDLERS.register("PReLU")
 def prelu(context: Context) -> None:
     """A slope for each channel, or for each element of some axes."""
     x = context.floats()
-    rank = context.rank(x)
     slope = context.variable(0)
-    if slope.ndim != rank - 1:
+    if slope.ndim != context.rank(x) - 1:
         raise UnsupportedNodeError(f"its slopes have the shape {list(slope.shape)}")
     if all(dim == 1 for dim in slope.shape[:-1]):
-        context.emit(
-            "Activation",
-            [x, context.constant(slope.reshape(-1), "slope")],
-            activation="PRELU",
-        )
+        slopes = context.constant(slope.reshape(-1), "slope")
+        context.emit("Activation", [x, slopes], activation="PRELU")
         return
-    positive = function(context, x, "relu")
-    negative = context.step("Eltwise", [x, context.scalar(0.0)], "negative", mode="MIN")
-    sloped = context.step(
-        "Eltwise", [negative, context.constant(slope, "slope")], "sloped", mode="MUL"
-    )
-    context.emit("Eltwise", [positive, sloped], mode="ADD")
+    sloped = context.eltwise("MUL", context.eltwise("MIN", x, 0.0), slope)
+    context.emit_eltwise("ADD", function(context, x, "relu"), sloped)
 
 
-@has_variables("PReLU")
-def _prelu_variables(layer: Layer) -> list[tuple[str, bool]]:
-    del layer
-    return trainable(1)
+count_variables("PReLU", count=1)
 
 
 @HANDLERS.register("Softmax")
@@ -259,11 +232,10 @@ def softmax(context: Context) -> None:
 def masking(context: Context) -> None:
     """Steps whose elements all have one value become 0, and are masked."""
     x = context.floats()
-    value = context.scalar(context.layer.number("mask_value", 0.0))
-    other = context.step("Eltwise", [x, value], "other", mode="NOT_EQUAL")
+    other = context.differs(x, context.layer.number("mask_value", 0.0))
     numbers = context.step("Cast", [other], "numbers", to="FLOAT32")
-    kept = context.step("Reduce", [numbers], "kept", mode="MAX", axes=[-1])
-    context.emit("Eltwise", [x, kept], mode="MUL")
+    kept = context.reduce("MAX", numbers, [-1])
+    context.emit_eltwise("MUL", x, kept)
     last = context.rank(x) - 1
     steps = context.step("Squeeze", [kept], "steps", axes=[last])
-    context.gives_mask = differs(context, steps, 0)
+    context.gives_mask = context.differs(steps, 0)

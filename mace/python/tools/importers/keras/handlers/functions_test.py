@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +17,6 @@ keras = pytest.importorskip("keras")
 layers = keras.layers
 # Keras 3 writes ReLU instead.
 FAMILY = Family("functions", not_made=["ThresholdedReLU"])
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _every_handler_is_compared() -> Iterator[None]:
-    yield
-    FAMILY.assert_all_tried()
 
 
 def test_names(tmp_path: Path) -> None:
@@ -65,3 +58,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     keras.Model(x, layers.Activation("sparsemax", name="y")(x)).save(path)
     with pytest.raises(UnsupportedNodesError, match="'sparsemax' is not supported"):
         imported(path, [rand(1, 3)], ["y"])
+
+
+def test_every_handler_was_compared() -> None:
+    FAMILY.assert_all_tried()

@@ -1,17 +1,25 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Normalisation."""
+"""Normalisation: by statistics of the input, or by numbers that a layer has learned."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.keras.context import HANDLERS, Context, has_variables
-from mace.python.tools.importers.keras.formats import apply
-from mace.python.tools.importers.keras.layer import Layer
+from mace.python.tools.importers.keras.context import (
+    HANDLERS,
+    SHAPES_HINT,
+    Context,
+    apply,
+    count_variables,
+    has_variables,
+)
+from mace.python.tools.importers.keras.handlers.arrange import unit
+from mace.python.tools.importers.keras.network import Layer
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
 
@@ -23,9 +31,7 @@ def batch_normalization(context: Context) -> None:
     axes = layer.axes("axis")
     if len(axes) != 1:
         raise UnsupportedNodeError(f"the axes {axes}")
-    # The call of a model of Keras 3 overrides this, that of Keras 2 does not.
-    if layer.keras < 3 and context.keywords.get("training") is True:
-        raise UnsupportedNodeError("it is called with training=True")
+    context.refuse_training()
     axis = context.axis(axes[0], x)
     index, gamma, beta = 0, np.float32(1), np.float32(0)
     if layer.flag("scale", True):
@@ -56,94 +62,70 @@ def _batch_variables(layer: Layer) -> list[tuple[str, bool]]:
 def layer_normalization(context: Context) -> None:
     """Over the last axis, or any others."""
     layer, x = context.layer, context.floats()
-    axes = sorted(context.axis(axis, x) for axis in layer.axes("axis"))
-    rank = context.rank(x)
+    axes, rank = sorted(context.axes(x)), context.rank(x)
     gamma, beta = _parameters(context)
-    epsilon = layer.number("epsilon", 1e-3)
-    if axes == [rank - 1] and not layer.flag("rms_scaling"):
+    epsilon, is_rms = layer.number("epsilon", 1e-3), layer.flag("rms_scaling")
+    if axes == [rank - 1] and not is_rms:
         parts = [
             None if array is None else context.constant(array.reshape(-1), name)
             for name, array in (("scale", gamma), ("offset", beta))
         ]
         context.emit("LayerNorm", [x, *parts], epsilon=epsilon)
         return
-    if layer.flag("rms_scaling"):
-        # The mean is not subtracted, but it is from what the factor comes from.
-        centred = _centred(context, x, axes)
-        x = context.step(
-            "Eltwise", [x, _factor(context, centred, axes, epsilon)], "y", mode="MUL"
-        )
-        beta = None
-    else:
-        centred = _centred(context, x, axes)
-        factor = _factor(context, centred, axes, epsilon)
-        x = context.step("Eltwise", [centred, factor], "y", mode="MUL")
+    centred, factor = _statistics(context, x, axes, epsilon)
+    # Of rms_scaling, the mean is not subtracted, but it is from what the factor is of.
+    x = context.eltwise("MUL", x if is_rms else centred, factor)
     shape = [-1 if axis in axes else 1 for axis in range(rank)]
     known = next((array for array in (gamma, beta) if array is not None), None)
     if shape.count(-1) > 1 and known is not None:
         sizes = iter(known.shape)
         shape = [next(sizes, 1) if dim == -1 else 1 for dim in shape]
-    _scaled(
-        context,
-        x,
-        None if gamma is None else gamma.reshape(shape),
-        None if beta is None else beta.reshape(shape),
-    )
+    gamma, beta = (None if a is None else a.reshape(shape) for a in (gamma, beta))
+    _scaled(context, x, gamma, beta)
+
+
+def _has_offset(layer: Layer) -> bool:
+    return layer.flag("center", True) and not layer.flag("rms_scaling")
 
 
 def _parameters(context: Context) -> tuple[Array | None, Array | None]:
     """Gamma and beta, as far as the layer has them."""
-    layer = context.layer
-    gamma = context.variable(0) if layer.flag("scale", True) else None
-    has_beta = layer.flag("center", True) and not layer.flag("rms_scaling")
-    beta = context.variable(0 if gamma is None else 1) if has_beta else None
+    has_scale = context.layer.flag("scale", True)
+    gamma = context.variable(0) if has_scale else None
+    beta = context.variable(int(has_scale)) if _has_offset(context.layer) else None
     return gamma, beta
 
 
-@has_variables("LayerNormalization", "GroupNormalization")
-def _variables(layer: Layer) -> list[tuple[str, bool]]:
-    has_beta = layer.flag("center", True) and not layer.flag("rms_scaling")
-    own = layer.flag("scale", True) + has_beta
-    return [(f"vars/{index}", True) for index in range(own)]
+count_variables(
+    *("LayerNormalization", "GroupNormalization"),
+    count=lambda layer: layer.flag("scale", True) + _has_offset(layer),
+)
+count_variables("RMSNormalization", count=1)
 
 
 @HANDLERS.register("RMSNormalization")
 def rms_normalization(context: Context) -> None:
     """x / sqrt(mean of squares + epsilon) * scale, over the last axis."""
-    x, axes = context.floats(), context.layer.axes("axis")
-    if [context.axis(axis, x) for axis in axes] != [context.rank(x) - 1]:
-        raise UnsupportedNodeError(f"the axes {axes}, not the last one")
-    context.emit(
-        "LayerNorm",
-        [x, context.constant(context.variable(0, [None]), "scale")],
-        epsilon=context.layer.number("epsilon", 1e-6),
-        subtract_mean=False,
-    )
-
-
-@has_variables("RMSNormalization")
-def _rms_variables(layer: Layer) -> list[tuple[str, bool]]:
-    del layer
-    return [("vars/0", True)]
+    x = context.floats()
+    if context.axes(x) != [context.rank(x) - 1]:
+        raise UnsupportedNodeError(f"the axes {context.axes(x)}, not the last one")
+    scale = context.constant(context.variable(0, [None]), "scale")
+    epsilon = context.layer.number("epsilon", 1e-6)
+    context.emit("LayerNorm", [x, scale], epsilon=epsilon, subtract_mean=False)
 
 
 @HANDLERS.register("UnitNormalization")
 def unit_normalization(context: Context) -> None:
     """x divided by its length."""
     x = context.floats()
-    axes = [context.axis(axis, x) for axis in context.layer.axes("axis")]
-    total = context.step("Reduce", [x], "total", mode="SUM_SQUARE", axes=axes)
-    # As Keras: no length is less than this.
-    total = context.step("Eltwise", [total, context.scalar(1e-12)], "most", mode="MAX")
-    factor = context.step("Eltwise", [total], "factor", mode="RSQRT")
-    context.emit("Eltwise", [x, factor], mode="MUL")
+    context.give(unit(context, x, context.axes(x)))
 
 
 @HANDLERS.register("GroupNormalization")
 def group_normalization(context: Context) -> None:
     """Over groups of channels of an image."""
     layer, x = context.layer, context.floats()
-    if [context.axis(axis, x) for axis in layer.axes("axis")] != [context.rank(x) - 1]:
+    if context.axes(x) != [context.rank(x) - 1]:
         raise UnsupportedNodeError("the axis is not the last one")
     dims = context.shape(x)
     channels = dims[-1]
@@ -156,30 +138,20 @@ def group_normalization(context: Context) -> None:
     gamma, beta = _parameters(context)
     epsilon = layer.number("epsilon", 1e-3)
     if groups == channels:
-        parts = [
-            np.full(channels, default, np.float32) if array is None else array
-            for array, default in ((gamma, 1), (beta, 0))
-        ]
-        names = ("scale", "offset")
-        context.emit(
-            "InstanceNorm",
-            [x, *(context.constant(a, n) for a, n in zip(parts, names))],
-            epsilon=epsilon,
-        )
+        gamma = np.ones(channels, np.float32) if gamma is None else gamma
+        beta = np.zeros(channels, np.float32) if beta is None else beta
+        parts = [context.constant(gamma, "scale"), context.constant(beta, "offset")]
+        context.emit("InstanceNorm", [x, *parts], epsilon=epsilon)
         return
-    batch = dims[0] if isinstance(dims[0], int) else -1
+    batch = context.batch(x)
     inner = [dim for dim in dims[1:-1] if isinstance(dim, int)]
     if len(inner) != len(dims) - 2:
         raise UnsupportedNodeError(
-            f"the shape of {x.name} is not known before the run",
-            "give fixed input_shapes",
+            f"the shape of {x.name} is not known before the run", SHAPES_HINT
         )
-    size = int(np.prod(inner))
-    shape = [batch, size, groups, channels // groups]
+    shape = [batch, int(np.prod(inner)), groups, channels // groups]
     apart = context.step("Reshape", [x], "apart", shape=shape)
-    centred = _centred(context, apart, [1, 3])
-    factor = _factor(context, centred, [1, 3], epsilon)
-    y = context.step("Eltwise", [centred, factor], "normal", mode="MUL")
+    y = context.eltwise("MUL", *_statistics(context, apart, [1, 3], epsilon))
     y = context.step("Reshape", [y], "together", shape=[batch, *inner, channels])
     _scaled(context, y, gamma, beta)
 
@@ -190,41 +162,83 @@ def spectral_normalization(context: Context) -> None:
     inner = context.layer.children.get("layer")
     if inner is None or inner.network is not None:
         raise UnsupportedNodeError("it wraps no layer that is supported")
-    for index, value in enumerate(
-        apply(context, inner, list(context.arguments), "inside")
-    ):
-        context.give(value, index)
+    context.give_all(apply(context, inner, list(context.arguments), "inside"))
 
 
-@has_variables("SpectralNormalization")
-def _spectral_variables(layer: Layer) -> list[tuple[str, bool]]:
-    del layer
-    return [("vars/0", False)]
+has_variables("SpectralNormalization")(lambda layer: [("vars/0", False)])
 
 
-def _centred(context: Context, x: Value, axes: Sequence[int]) -> Value:
-    mean = context.step("Reduce", [x], "mean", mode="MEAN", axes=list(axes))
-    return context.step("Eltwise", [x, mean], "centred", mode="SUB")
-
-
-def _factor(
-    context: Context, centred: Value, axes: Sequence[int], epsilon: float
-) -> Value:
-    square = context.step("Eltwise", [centred], "square", mode="SQUARE")
-    mean = context.step("Reduce", [square], "variance", mode="MEAN", axes=list(axes))
-    total = context.step("Eltwise", [mean, context.scalar(epsilon)], "sum", mode="ADD")
-    return context.step("Eltwise", [total], "factor", mode="RSQRT")
+def _statistics(
+    context: Context, x: Value, axes: Sequence[int], epsilon: float
+) -> tuple[Value, Value]:
+    """x - mean, and 1 / sqrt(variance + epsilon)."""
+    centred = context.eltwise("SUB", x, context.reduce("MEAN", x, axes))
+    variance = context.reduce("MEAN", context.eltwise("SQUARE", centred), axes)
+    return centred, context.eltwise("RSQRT", context.eltwise("ADD", variance, epsilon))
 
 
 def _scaled(
     context: Context, x: Value, scale: Array | None, offset: Array | None
 ) -> None:
     if scale is not None:
-        x = context.step(
-            "Eltwise", [x, context.constant(scale, "scale")], "scaled", mode="MUL"
-        )
+        x = context.eltwise("MUL", x, scale)
     if offset is not None:
-        x = context.step(
-            "Eltwise", [x, context.constant(offset, "offset")], "moved", mode="ADD"
-        )
+        x = context.eltwise("ADD", x, offset)
     context.give(x)
+
+
+@HANDLERS.register("Rescaling")
+def rescaling(context: Context) -> None:
+    """x * scale + offset."""
+    config = context.layer.config
+    scale = _numbers(config.get("scale"), "scale", 1.0)
+    offset = _numbers(config.get("offset"), "offset", 0.0)
+    _scaled(context, context.floats(), scale, offset if offset.any() else None)
+
+
+def _numbers(value: Any, key: str, default: float) -> Array:
+    if isinstance(value, dict):  # a NumPy array of Keras 3
+        config = value.get("config")
+        value = config.get("value") if isinstance(config, dict) else None
+    try:
+        return np.asarray(default if value is None else value, np.float32)
+    except (TypeError, ValueError):
+        raise UnsupportedNodeError(f"{key} is {value!r}, not numbers") from None
+
+
+@HANDLERS.register("Normalization")
+def normalization(context: Context) -> None:
+    """(x - mean) / deviation, with those of the data that the layer was shown."""
+    x, layer = context.floats(), context.layer
+    rank = context.rank(x)
+    if layer.has("mean"):
+        mean = _numbers(layer.config["mean"], "mean", 0.0)
+        variance = _numbers(layer.config.get("variance"), "variance", 1.0)
+    else:
+        mean, variance = context.variable(0), context.variable(1)
+        if mean.ndim:
+            axes, dims = sorted(context.axes(x)), context.shape(x)
+            shape = [dims[a] if a in axes else 1 for a in range(rank)]
+            if mean.size != np.prod([d for d in shape if isinstance(d, int)]):
+                raise UnsupportedNodeError(f"its mean has the shape {list(mean.shape)}")
+            shape = [d if isinstance(d, int) else -1 for d in shape]
+            mean, variance = mean.reshape(shape), variance.reshape(shape)
+    # As Keras: no deviation is less than this.
+    deviation = np.maximum(np.sqrt(variance), np.float32(1e-7))
+    mean, deviation = (_leading(a, rank) for a in (mean, deviation))
+    if layer.flag("invert"):
+        _scaled(context, x, deviation, mean)
+    else:
+        context.emit_eltwise("DIV", context.eltwise("SUB", x, mean), deviation)
+
+
+def _leading(array: Array, rank: int) -> Array:
+    """Without axes of length 1 that the input does not have."""
+    while array.ndim > rank and array.shape[0] == 1:
+        array = array[0]
+    return array
+
+
+@has_variables("Normalization")
+def _normalization_variables(layer: Layer) -> list[tuple[str, bool]]:
+    return [(f"vars/{index}", False) for index in range(0 if layer.has("mean") else 3)]

@@ -15,10 +15,14 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.keras.context import HANDLERS, Context, has_variables
-from mace.python.tools.importers.keras.formats import apply
+from mace.python.tools.importers.keras.context import (
+    HANDLERS,
+    Context,
+    apply,
+    has_variables,
+)
 from mace.python.tools.importers.keras.handlers.functions import function
-from mace.python.tools.importers.keras.layer import Layer
+from mace.python.tools.importers.keras.network import Layer
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
 

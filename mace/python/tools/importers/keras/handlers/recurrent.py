@@ -1,28 +1,35 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recurrent layers, in one direction or both."""
+"""Recurrent layers in one direction or both, their cells, and layers on each step."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import (
     HANDLERS,
+    SHAPES_HINT,
     Context,
-    has_variables,
-    trainable,
+    apply,
+    count_variables,
+    with_bias,
 )
-from mace.python.tools.importers.keras.formats import apply
+from mace.python.tools.importers.keras.handlers.convolution import (
+    image_kernel,
+    window_attrs,
+)
 from mace.python.tools.importers.keras.handlers.dense import product
 from mace.python.tools.importers.keras.handlers.functions import (
-    HARD_SLOPES,
     activation_name,
+    function,
+    hard_slope,
 )
-from mace.python.tools.importers.keras.layer import Layer
-from mace.python.tools.importers.keras.masks import masked_steps
+from mace.python.tools.importers.keras.network import Layer, nested_items
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
 
@@ -57,17 +64,14 @@ _KINDS = {
     # Keras: input, forget, cell, output. MACE: input, output, forget, cell.
     "LSTM": _Kind("LSTM", (0, 3, 1, 2), 2),
 }
-
-
-# Layers in other files that Bidirectional takes.
+# Other layers that Bidirectional takes.
 _OTHERS = ("RNN", "ConvLSTM1D", "ConvLSTM2D")
-_LAST_STEP = {
-    "axes": [1],
-    "begins": [-1],
-    "ends": [2**31 - 1],
-    "strides": [1],
-    "shrink_axes": [1],
-}
+# Each step of a ConvLSTM is about 12 operators.
+_MOST_STEPS = 1024
+_OF_RNN = ("stateful", "zero_output_for_mask")
+# The layer that makes all steps of a cell.
+_CELLS = {"LSTMCell": "LSTM", "GRUCell": "GRU", "SimpleRNNCell": "SimpleRNN"}
+_STATEFUL = "stateful is set", "make its states inputs and outputs of the model"
 
 
 @HANDLERS.register(*_KINDS)
@@ -75,22 +79,10 @@ def recurrent(context: Context) -> None:
     """All steps of one direction."""
     layer = context.layer
     kind = _KINDS[layer.kind]
-    context.no_keywords("training")
-    if layer.flag("stateful"):
-        raise UnsupportedNodeError(
-            "stateful is set", "make its states inputs and outputs of the model"
-        )
     if layer.flag("time_major"):
         raise UnsupportedNodeError("time_major is set")
-    x, *states = [context.as_floats(value) for value in context.inputs]
-    states += [
-        context.as_floats(value)
-        for value in listed(context.keywords.get("initial_state"))
-    ]
-    if len(states) not in (0, kind.states):
-        raise UnsupportedNodeError(f"{len(states)} initial states")
-    if context.rank(x) != 3:
-        raise UnsupportedNodeError(f"the input has {context.rank(x)} dimensions, not 3")
+    x, states = _operands(context, kind.states)
+    context.check_rank(x, 3)
     weights = _weights(context, kind)
     initial: list[Value | None] = [
         context.step("ExpandDims", [state], f"initial{index}", axes=[1])
@@ -100,22 +92,18 @@ def recurrent(context: Context) -> None:
     is_masked = context.masked and (
         layer.keras < 3 or not states or context.keyword("mask") is not None
     )
-    counted = masked_steps(context) if is_masked else None
+    counted = _masked_steps(context) if is_masked else None
     products = product(context, x, weights.kernel, weights.bias, "products")
     if counted is not None:
         products = counted.in_front(products)
         initial = initial or [None]
         initial += [None] * (2 - len(initial))
         initial.append(counted.lengths)
+    params = None if weights.params is None else context.constant(weights.params)
+    recurrence = context.constant(weights.recurrence, "recurrence")
     output, *last = context.steps(
         "Recurrent",
-        [
-            products,
-            context.constant(weights.recurrence, "recurrence"),
-            None,
-            None if weights.params is None else context.constant(weights.params),
-            *(initial or [None]),
-        ],
+        [products, recurrence, None, params, *(initial or [None])],
         ["steps", *(f"last{index}" for index in range(kind.states))],
         mode=kind.mode,
         batch_first=True,
@@ -135,7 +123,7 @@ def recurrent(context: Context) -> None:
             steps = counted.spread(steps, is_turned, zero)
         if is_turned:
             # Keras gives the last step first.
-            steps = backwards(context, steps)
+            steps = _backwards(context, steps)
     if layer.flag("return_sequences"):
         context.give(steps)
     else:
@@ -143,29 +131,32 @@ def recurrent(context: Context) -> None:
         if counted is None:
             context.give(last[0])
         else:
-            context.emit("StridedSlice", [steps], **_LAST_STEP)
+            side = {"axes": [1], "begins": [-1], "ends": [2**31 - 1], "strides": [1]}
+            context.emit("StridedSlice", [steps], **side, shrink_axes=[1])
     if layer.flag("return_state"):
-        for index, state in enumerate(last):
-            context.give(state, index + 1)
+        context.give_all(last, 1)
 
 
-def backwards(context: Context, steps: Value) -> Value:
+def _operands(context: Context, count: int) -> tuple[Value, list[Value]]:
+    """The input of a layer, and `count` initial states or none."""
+    context.no_keywords("training")
+    if context.layer.flag("stateful"):
+        raise UnsupportedNodeError(*_STATEFUL)
+    x, *states = map(context.as_floats, _with_states(context, "initial_state"))
+    if len(states) not in (0, count):
+        raise UnsupportedNodeError(f"{len(states)} initial states")
+    return x, states
+
+
+def _with_states(context: Context, key: str) -> list[Value]:
+    """The inputs, and the states that are given by name."""
+    return [*context.inputs, *nested_items(Value, context.keywords.get(key))]
+
+
+def _backwards(context: Context, steps: Value) -> Value:
     """The steps of a sequence in the other order."""
-    return context.step(
-        "StridedSlice",
-        [steps],
-        "backwards",
-        axes=[1],
-        begins=[-1],
-        ends=[-(2**31)],
-        strides=[-1],
-    )
-
-
-def listed(value: object) -> list[Value]:
-    """The tensors of an argument that may be a list."""
-    values = value if isinstance(value, (list, tuple)) else [value]
-    return [item for item in values if isinstance(item, Value)]
+    attrs = {"axes": [1], "begins": [-1], "ends": [-(2**31)], "strides": [-1]}
+    return context.step("StridedSlice", [steps], "backwards", **attrs)
 
 
 @dataclass(frozen=True)
@@ -221,7 +212,7 @@ def _functions(layer: Layer, kind: _Kind) -> dict[str, str | float]:
     for role, name in roles.items():
         found = _ACTIVATIONS.get(name)
         if name == "hard_sigmoid":
-            found = ("HARD_SIGMOID", HARD_SLOPES[min(max(layer.keras, 2), 3)], 0.5)
+            found = ("HARD_SIGMOID", hard_slope(layer), 0.5)
         if found is None:
             raise UnsupportedNodeError(f"activation {name!r} is not supported")
         attrs[f"{role}_activation"] = found[0]
@@ -229,9 +220,10 @@ def _functions(layer: Layer, kind: _Kind) -> dict[str, str | float]:
     return attrs
 
 
-@has_variables(*_KINDS)
-def _variables(layer: Layer) -> list[tuple[str, bool]]:
-    return trainable(3 if layer.flag("use_bias", True) else 2, "cell/vars")
+count_variables(
+    *_KINDS, "ConvLSTM1D", "ConvLSTM2D", count=with_bias(2), folder="cell/vars"
+)
+count_variables(*_CELLS, count=with_bias(2))
 
 
 @HANDLERS.register("Bidirectional")
@@ -245,10 +237,9 @@ def bidirectional(context: Context) -> None:
         raise UnsupportedNodeError("its backward layer is another one")
     if not backward.flag("go_backwards"):
         raise UnsupportedNodeError("its backward layer does not go backwards")
-    x, *states = context.inputs
-    states += listed(context.keywords.get("initial_state"))
+    x, *states = _with_states(context, "initial_state")
     half = len(states) // 2
-    keywords = {k: v for k, v in context.keywords.items() if k != "initial_state"}
+    keywords = {**context.keywords, "initial_state": None}
     if context.masked:
         # Keras does this where it makes the layer.
         zero = {"zero_output_for_mask": forward.flag("return_sequences")}
@@ -260,29 +251,20 @@ def bidirectional(context: Context) -> None:
     second = apply(context, backward, [x, *states[half:]], "backward", keywords)
     a, b = first[0], second[0]
     if forward.flag("return_sequences"):
-        b = backwards(context, b)
+        b = _backwards(context, b)
     else:
         context.gives_mask = False
-    index = 0
     mode = layer.text("merge_mode")
     if mode == "concat":
-        context.emit("Concat", [a, b], axis=context.rank(a) - 1)
+        merged = [context.step("Concat", [a, b], axis=context.rank(a) - 1)]
     elif mode in ("sum", "ave", "mul"):
-        y = context.step(
-            "Eltwise", [a, b], "merged", mode="MUL" if mode == "mul" else "ADD"
-        )
-        if mode == "ave":
-            y = context.step("Eltwise", [y, context.scalar(0.5)], "half", mode="MUL")
-        context.give(y)
+        y = context.eltwise("MUL" if mode == "mul" else "ADD", a, b)
+        merged = [context.eltwise("MUL", y, 0.5) if mode == "ave" else y]
     elif not mode:
-        context.give(a)
-        context.give(b, 1)
-        index = 1
+        merged = [a, b]
     else:
         raise UnsupportedNodeError(f"merge_mode is {mode!r}")
-    for state in (*first[1:], *second[1:]):
-        index += 1
-        context.give(state, index)
+    context.give_all([*merged, *first[1:], *second[1:]])
 
 
 @HANDLERS.register("TimeDistributed")
@@ -296,8 +278,7 @@ def time_distributed(context: Context) -> None:
     dims = context.dims(x)
     if len(dims) < 3 or -1 in dims[1:]:
         raise UnsupportedNodeError(
-            f"the shape of {x.name} is not known before the run",
-            "give fixed input_shapes",
+            f"the shape of {x.name} is not known before the run", SHAPES_HINT
         )
     batch = dims[0] * dims[1] if dims[0] != -1 else -1
     flat = context.step("Reshape", [x], "flat", shape=[batch, *dims[2:]])
@@ -307,3 +288,242 @@ def time_distributed(context: Context) -> None:
     (y,) = results
     after = context.dims(y)[1:]
     context.emit("Reshape", [y], shape=[dims[0], dims[1], *after])
+
+
+# Cells -------------------------------------------------------------------------------
+
+
+def _layer_of(cell: Layer, config: Mapping[str, Any]) -> Layer:
+    """The layer that makes all steps of a cell."""
+    if cell.custom or cell.kind not in _CELLS:
+        raise UnsupportedNodeError(
+            f"its cell is {cell.custom or cell.kind}",
+            "use LSTMCell, GRUCell, SimpleRNNCell or StackedRNNCells",
+        )
+    kind = _CELLS[cell.kind]
+    return replace(cell, kind=kind, config={**cell.config, **config}, children={})
+
+
+def _cells(cell: Layer | None) -> list[Layer]:
+    if cell is None:
+        raise UnsupportedNodeError("it has no cell")
+    if cell.kind == "StackedRNNCells" and not cell.custom:
+        return list(cell.children.values())
+    return [cell]
+
+
+@HANDLERS.register("RNN")
+def rnn(context: Context) -> None:
+    """One recurrent layer behind the other, for each cell."""
+    layer = context.layer
+    cells = _cells(layer.children.get("cell"))
+    x, *states = _with_states(context, "initial_state")
+    keywords = {**context.keywords, "initial_state": None}
+    common = {key: layer.config[key] for key in _OF_RNN if layer.has(key)}
+    sequences, shows = layer.flag("return_sequences"), layer.flag("return_state")
+    final: list[Value] = []
+    for index, cell in enumerate(cells):
+        is_last = index == len(cells) - 1
+        config = {
+            **common,
+            "return_sequences": sequences or not is_last,
+            "return_state": shows,
+            # What follows has the steps in this order already.
+            "go_backwards": layer.flag("go_backwards") and index == 0,
+        }
+        inner = _layer_of(cell, config)
+        count = _KINDS[inner.kind].states if states else 0
+        own, states = states[:count], states[count:]
+        x, *last = apply(context, inner, [x, *own], f"cell{index}", keywords)
+        final += last
+    if not sequences:
+        context.gives_mask = False
+    context.give_all([x, *final])
+
+
+@HANDLERS.register(*_CELLS, "StackedRNNCells")
+def step(context: Context) -> None:
+    """One step: its result, and the next states."""
+    context.no_keywords("training")
+    x, *states = _with_states(context, "states")
+    final: list[Value] = []
+    x = context.step("ExpandDims", [x], "steps", axes=[1])
+    for index, cell in enumerate(_cells(context.layer)):
+        config = {"return_sequences": True, "return_state": True}
+        inner = _layer_of(cell, config)
+        count = _KINDS[inner.kind].states
+        if len(states) < count:
+            raise UnsupportedNodeError(f"{len(states)} states for {cell.kind}")
+        own, states = states[:count], states[count:]
+        x, *last = apply(context, inner, [x, *own], f"step{index}")
+        final += last
+    context.give_all([context.step("Squeeze", [x], axes=[1]), *final])
+
+
+# Layers whose products are convolutions -----------------------------------------------
+
+
+@HANDLERS.register("ConvLSTM1D", "ConvLSTM2D")
+def conv_lstm(context: Context) -> None:
+    """The convolutions of all inputs as one, then the steps."""
+    layer, dims = context.layer, int(context.layer.kind[-2])
+    context.refuse_mask()
+    x, states = _operands(context, 2)
+    context.check_rank(x, dims + 3)
+    lead = [1] if dims == 1 else []
+    batch, steps, *size, channels = context.fixed(x)
+    if not 0 < steps <= _MOST_STEPS:
+        raise UnsupportedNodeError(f"{steps} steps; up to {_MOST_STEPS} are unrolled")
+    shape = [batch * steps, *lead, *size, channels]
+    images = context.step("Reshape", [x], "images", shape=shape)
+    # [4 * filters, height, width, channels]
+    kernel, recurrence = (
+        np.moveaxis(image_kernel(context, index, dims), 3, 0) for index in (0, 1)
+    )
+    bias = None
+    if layer.flag("use_bias", True):
+        bias = context.constant(context.variable(2, [kernel.shape[0]]), "bias")
+    filters = context.constant(kernel, "filter")
+    attrs = window_attrs(layer, kernel.shape[1:3], dims)
+    products = context.step("Conv2D", [images, filters, bias], "products", **attrs)
+    shape = [batch, steps, *context.fixed(products)[1:]]
+    products = context.step("Reshape", [products], "sequence", shape=shape)
+    parts = [products]
+    if steps > 1:
+        names = [f"input{index}" for index in range(steps)]
+        parts = context.steps("Split", [products], names, axis=1, sizes=[1] * steps)
+    if layer.flag("go_backwards"):
+        parts.reverse()
+    if dims == 1:
+        states = [
+            context.step("ExpandDims", [state], "image", axes=[1]) for state in states
+        ]
+    cell = _ConvCell(context, context.constant(recurrence, "recurrence"))
+    h, memory = states or (None, None)
+    outputs = []
+    for part in parts:
+        gates = context.step("Squeeze", [part], "gates", axes=[1])
+        h, memory = cell.step(gates, h, memory)
+        outputs.append(h)
+    assert h is not None and memory is not None
+    final = [h, memory]
+    if layer.flag("return_sequences"):
+        lines = [context.step("ExpandDims", [y], "step", axes=[1]) for y in outputs]
+        y = lines[0]
+        if steps > 1:
+            y = context.step("Concat", lines, "outputs", axis=1)
+    else:
+        y = context.step("Identity", [h], "last")
+    if dims == 1:
+        y = context.step("Squeeze", [y], "lines", axes=[context.rank(y) - 3])
+        final = [context.step("Squeeze", [state], "line", axes=[1]) for state in final]
+    context.give_all([y, *final] if layer.flag("return_state") else [y])
+
+
+class _ConvCell:
+    """One step. The gates are input, forget, memory and output."""
+
+    def __init__(self, context: Context, recurrence: Value) -> None:
+        self._context = context
+        self._recurrence = recurrence
+        self._gate = activation_name(context.layer, "recurrent_activation")
+        self._own = activation_name(context.layer)
+
+    def step(
+        self, gates: Value, h: Value | None, memory: Value | None
+    ) -> tuple[Value, Value]:
+        """The next states; None stands for zeros."""
+        context = self._context
+        if h is not None:
+            more = context.step(
+                "Conv2D", [h, self._recurrence], "recurrent", padding="SAME"
+            )
+            gates = context.eltwise("ADD", gates, more)
+        count = context.fixed(gates)[-1] // 4
+        names = ["in", "forget", "new", "out"]
+        i, f, c, o = context.steps("Split", [gates], names, axis=3, sizes=[count] * 4)
+        i, f, o = (function(context, gate, self._gate) for gate in (i, f, o))
+        c = context.eltwise("MUL", i, function(context, c, self._own))
+        if memory is not None:
+            c = context.eltwise("ADD", context.eltwise("MUL", f, memory), c)
+        return context.eltwise("MUL", o, function(context, c, self._own)), c
+
+
+# Masked steps -------------------------------------------------------------------------
+#
+# A recurrent layer leaves masked steps out: its state stays, and so does its output, or
+# that is 0. Here the steps that count move to the front, the layer computes as many of
+# them as there are, and each step takes the result of the last one that counts.
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """The steps of a sequence that count.
+
+    Attributes:
+        numbers: [batch, steps], 1 where one counts and 0 elsewhere.
+        lengths: [batch], how many do.
+        order: [batch, steps, 1], where they are, and then the others.
+    """
+
+    context: Context
+    numbers: Value
+    lengths: Value
+    order: Value
+
+    def in_front(self, x: Value) -> Value:
+        """[batch, steps, ...] with the steps that count first."""
+        return self.context.step("GatherNd", [x, self.order], "in_front", batch_dims=1)
+
+    def spread(self, x: Value, backwards: bool, zero: bool) -> Value:
+        """What `in_front` moved, at its places again.
+
+        Args:
+            x: [batch, steps, units].
+            backwards: the layer reads from the last step to the first.
+            zero: masked steps are 0; otherwise they repeat the step before.
+        """
+        context = self.context
+        before = context.step(
+            "CumSum", [self.numbers], "before", axis=1, exclusive=backwards
+        )
+        if backwards:
+            places = before
+            column = context.step("ExpandDims", [self.lengths], "column", axes=[1])
+            none = context.eltwise("GREATER_EQUAL", before, column)
+        else:
+            places = context.eltwise("SUB", before, 1)
+            none = context.eltwise("LESS", before, 1)
+        places = context.eltwise("MAX", places, 0)
+        last = context.fixed(self.numbers)[1] - 1
+        places = context.eltwise("MIN", places, last)
+        places = context.step("ExpandDims", [places], "chosen", axes=[2])
+        read = context.step("GatherNd", [x, places], "spread", batch_dims=1)
+        if zero:
+            none = context.eltwise("EQUAL", self.numbers, 0)
+        none = context.step("ExpandDims", [none], "rows", axes=[2])
+        return context.step("Where", [none, context.scalar(0.0), read], "kept")
+
+
+def _masked_steps(context: Context) -> _Steps:
+    """The steps that the mask of the input leaves.
+
+    Raises:
+        UnsupportedNodeError: the mask is not known, or its length.
+    """
+    mask = context.known_mask()
+    shape = context.fixed(mask)
+    if len(shape) != 2 or shape[1] < 1:
+        raise UnsupportedNodeError(f"its mask has the shape {list(shape)}")
+    count = shape[1]
+    numbers = context.step("Cast", [mask], "numbers", to="INT32")
+    floats = context.step("Cast", [mask], "floats", to="FLOAT32")
+    lengths = context.as_integers(context.reduce("SUM", floats, [1], False))
+    places = context.constant(np.arange(count, dtype=np.int32), "all")
+    later = context.constant(np.arange(count, 2 * count, dtype=np.int32), "later")
+    keys = context.step("Where", [mask, places, later], "keys")
+    _, order = context.steps(
+        "TopK", [keys], ["sorted", "order"], k=count, axis=1, largest=False
+    )
+    order = context.step("ExpandDims", [order], "front", axes=[2])
+    return _Steps(context, numbers, lengths, order)

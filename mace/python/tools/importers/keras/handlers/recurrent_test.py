@@ -1,10 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recurrent layers, compared with Keras."""
+"""Recurrent layers and their cells, compared with Keras."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,6 @@ from mace.python.tools.importers.keras.testing import Family, imported, rand
 keras = pytest.importorskip("keras")
 layers = keras.layers
 FAMILY = Family("recurrent")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _every_handler_is_compared() -> Iterator[None]:
-    yield
-    FAMILY.assert_all_tried()
 
 
 @pytest.mark.parametrize("kind", ["SimpleRNN", "GRU", "LSTM"])
@@ -178,3 +171,88 @@ def test_states_between_runs_are_refused(tmp_path: Path) -> None:
     keras.Model(x, layers.LSTM(2, stateful=True, name="y")(x)).save(path)
     with pytest.raises(UnsupportedNodesError, match="stateful is set"):
         imported(path, [rand(1, 3, 2)], ["y"])
+
+
+def _stacked() -> object:
+    return layers.StackedRNNCells(
+        [layers.LSTMCell(3), layers.GRUCell(4), layers.LSTMCell(2, use_bias=False)]
+    )
+
+
+def test_layers_around_cells(tmp_path: Path) -> None:
+    FAMILY.check(
+        tmp_path,
+        lambda x, h: [
+            *layers.RNN(layers.LSTMCell(4), return_state=True)(x),
+            layers.RNN(layers.GRUCell(4), go_backwards=True, return_sequences=True)(x),
+            layers.RNN(layers.SimpleRNNCell(4))(x, initial_state=[h]),
+            layers.RNN(_stacked(), return_sequences=True)(x),
+            layers.RNN(_stacked(), go_backwards=True)(x),
+            layers.Bidirectional(layers.RNN(layers.GRUCell(4)))(x),
+            layers.RNN([layers.GRUCell(3), layers.GRUCell(2)])(x),
+        ],
+        rand(2, 5, 3),
+        rand(2, 4),
+        endings=("keras", "h5"),
+    )
+
+
+def test_single_steps(tmp_path: Path) -> None:
+    def build(x: object, h: object, c: object) -> list[object]:
+        y, states = layers.LSTMCell(4)(x, [h, c])
+        z, _ = layers.GRUCell(4)(x, [h])
+        w, _ = layers.SimpleRNNCell(4)(x, [c])
+        cells = layers.StackedRNNCells([layers.GRUCell(4), layers.GRUCell(4)])
+        v, _ = cells(x, [h, c])
+        return [y, *states, z, w, v]
+
+    FAMILY.check(tmp_path, build, rand(2, 3), rand(2, 4), rand(2, 4) / 2)
+
+
+def test_masked_cells(tmp_path: Path) -> None:
+    tokens = np.array([[1, 4, 0, 2], [3, 0, 0, 0]], np.int32)
+    table = layers.Embedding(5, 3, mask_zero=True)
+    FAMILY.check(
+        tmp_path,
+        lambda x: [
+            layers.RNN(_stacked())(table(x)),
+            layers.RNN(layers.LSTMCell(4), return_sequences=True)(table(x)),
+        ],
+        tokens,
+    )
+
+
+def test_conv_lstm(tmp_path: Path) -> None:
+    FAMILY.check(
+        tmp_path,
+        lambda x, line, h, c: [
+            layers.ConvLSTM2D(3, 3)(x),
+            *layers.ConvLSTM2D(
+                2,
+                (2, 3),
+                strides=2,
+                padding="same",
+                use_bias=False,
+                return_sequences=True,
+                return_state=True,
+            )(x),
+            layers.ConvLSTM2D(
+                2,
+                3,
+                padding="same",
+                go_backwards=True,
+                recurrent_activation="hard_sigmoid",
+            )(x, initial_state=[h, c]),
+            layers.ConvLSTM1D(3, 3, dilation_rate=2, return_sequences=True)(line),
+            *layers.ConvLSTM1D(2, 2, return_state=True)(line),
+            layers.Bidirectional(layers.ConvLSTM2D(2, 2, return_sequences=True))(x),
+        ],
+        rand(2, 3, 5, 6, 2),
+        rand(1, 4, 7, 2).repeat(2, 0),
+        rand(2, 5, 6, 2),
+        rand(2, 5, 6, 2) / 2,
+    )
+
+
+def test_every_handler_was_compared() -> None:
+    FAMILY.assert_all_tried()
