@@ -222,3 +222,66 @@ def _matmul_integer(node: Node) -> None:
         return
     product = node.make("MatMulInteger", [a, b, *zeros])
     node.emit("Squeeze", [product], {"axes": gone})
+
+
+# Operators on quantized tensors are their operator in floats between Dequantize and
+# Quantize, which is also what the other format of quantized models (QDQ) says.
+
+
+def in_floats(node: Node, index: int, axis: int = 0) -> Value:
+    """The numbers of inputs `index` to `index` + 2: tensor, scale, zero point.
+
+    Args:
+        axis: of the scales, if there are several.
+    """
+    zero = node.input(index + 2) if node.has_input(index + 2) else None
+    return dequantized(node, node.input(index), node.input(index + 1), zero, axis)
+
+
+def dequantized(
+    node: Node, x: Value, scale: Value, zero: Value | None, axis: int
+) -> Value:
+    """The numbers of a tensor with one scale, or one for each place along an axis."""
+    one = node.shape(scale) in ((), (1,))
+    axis = 0 if one else node.axis(axis, len(node.shape(x)))
+    state_dequantized(x, scale, zero, axis)
+    return node.make("Dequantize", [x, scale, zero], {"axis": axis})
+
+
+def quantize_result(node: Node, x: Value, index: int) -> None:
+    """Makes `x` the result, quantized by inputs `index` and `index` + 1."""
+    scale = node.input(index)
+    zero = node.input(index + 1) if node.has_input(index + 1) else None
+    if node.shape(scale) not in ((), (1,)):
+        raise UnsupportedNodeError("a scale of the result for each channel")
+    to = DataType.UINT8 if zero is None else zero.dtype
+    emit_quantize(node, x, scale, zero, to, 0)
+
+
+def bias_in_floats(node: Node, bias: Value, a_scale: Value, b_scale: Value) -> Value:
+    """A bias of int32, whose scale is the product of those of both operands."""
+    scale = node.make("Eltwise", [a_scale, b_scale], {"mode": "MUL"})
+    if len(node.shape(scale)) == 0:
+        scale = node.make("Reshape", [scale], {"shape": [1]})
+    return dequantized(node, bias, scale, None, 0)
+
+
+@HANDLERS.register("QLinearConv")
+def _qlinear_conv(node: Node) -> None:
+    quantize_result(node, conv_in_floats(node, in_floats(node, 0)), 6)
+
+
+def conv_in_floats(node: Node, x: Value) -> Value:
+    """The convolution of a QLinearConv whose input is `x`."""
+    operands: list[Value | None] = [x, in_floats(node, 3)]
+    if node.has_input(8):
+        scales = node.input(1), node.input(4)
+        operands.append(bias_in_floats(node, node.input(8), *scales))
+    return node.apply("Conv", operands)
+
+
+@HANDLERS.register("QLinearMatMul")
+def _qlinear_matmul(node: Node) -> None:
+    # One scale for each row of a, and for each column of b.
+    operands = [in_floats(node, 0, -2), in_floats(node, 3, -1)]
+    quantize_result(node, node.apply("MatMul", operands), 6)

@@ -92,31 +92,6 @@ def test_positions_beyond_the_data(tmp_path: Path) -> None:
         run_mace(model, inputs, tmp_path)
 
 
-@pytest.mark.parametrize("shape", [None, [2, 3, 9, 11]])
-def test_unpooling(shape: list[int] | None, tmp_path: Path) -> None:
-    image = normal(2, 3, 8, 10)
-    nodes = [
-        onnx.helper.make_node(
-            "MaxPool", ["x"], ["m", "i"], kernel_shape=[2, 2], strides=[2, 2]
-        )
-    ]
-    model = make_model(nodes, {"x": image}, ["m", "i"])
-    pooled, places = run_onnxruntime(model, {"x": image})
-    inputs = {"m": pooled, "i": places}
-    node = onnx.helper.make_node(
-        "MaxUnpool", [*inputs], ["y"], kernel_shape=[2, 2], strides=[2, 2]
-    )
-    model = make_model([node], inputs, ["y"])
-    if shape is None:
-        assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
-        return
-    (wanted,) = run_onnxruntime(model, inputs)
-    node.input.append("s")
-    model = make_model([node], inputs, ["y"], {"s": np.array(shape)})
-    padded = np.pad(wanted, [(0, new - old) for new, old in zip(shape, wanted.shape)])
-    assert_same(run_mace(model, inputs, tmp_path), [padded])
-
-
 @pytest.mark.parametrize(
     "attributes",
     [{}, {"strides": [2, 1]}, {"pads": [1, 0, 2, 1]}, {"dilations": [1, 2]}],

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mace.python.rare_ops.onnx_runtime.few_bits_onnx import BITS, unpacked
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers.activation import activate, swish
-from mace.python.tools.importers.standard.handlers.few_bits import BITS, unpacked
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value

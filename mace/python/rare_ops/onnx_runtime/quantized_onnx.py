@@ -1,10 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators on quantized tensors: of ONNX, and those that ONNX Runtime's quantizer
-writes (domain com.microsoft).
-
-Each is its operator in floats between Dequantize and Quantize, which is also what the
-other format of quantized models (QDQ) says.
+"""Operators on quantized tensors that ONNX Runtime's quantizer writes in its format
+QOperator (domain com.microsoft): their operators in floats, as those of ONNX.
 """
 
 from __future__ import annotations
@@ -13,8 +10,11 @@ import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers.quantize import (
-    emit_quantize,
-    state_dequantized,
+    bias_in_floats,
+    conv_in_floats,
+    dequantized,
+    in_floats,
+    quantize_result,
 )
 from mace.python.tools.importers.standard.handlers.runtime_attention import (
     Attended,
@@ -22,65 +22,20 @@ from mace.python.tools.importers.standard.handlers.runtime_attention import (
 )
 from mace.python.tools.importers.standard.handlers.runtime_fusions import embed
 from mace.python.tools.importers.standard.node import HANDLERS, Node
-from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
 
 _PREFIX = "QLinear"
 
 
-def _value(node: Node, index: int) -> Value | None:
-    return node.input(index) if node.has_input(index) else None
-
-
-def _floats(node: Node, index: int, axis: int = 0) -> Value:
-    """The numbers of inputs `index` to `index` + 2: tensor, scale, zero point.
-
-    Args:
-        axis: of the scales, if there are several.
-    """
-    return _dequantized(
-        node, node.input(index), node.input(index + 1), _value(node, index + 2), axis
-    )
-
-
-def _dequantized(
-    node: Node, x: Value, scale: Value, zero: Value | None, axis: int
-) -> Value:
-    one = node.shape(scale) in ((), (1,))
-    axis = 0 if one else node.axis(axis, len(node.shape(x)))
-    state_dequantized(x, scale, zero, axis)
-    return node.make("Dequantize", [x, scale, zero], {"axis": axis})
-
-
-def _quantize(node: Node, x: Value, index: int) -> None:
-    """Makes `x` the result, quantized by inputs `index` and `index` + 1."""
-    scale, zero = node.input(index), _value(node, index + 1)
-    if node.shape(scale) not in ((), (1,)):
-        raise UnsupportedNodeError("a scale of the result for each channel")
-    to = DataType.UINT8 if zero is None else zero.dtype
-    emit_quantize(node, x, scale, zero, to, 0)
-
-
-def _bias(node: Node, bias: Value, a_scale: Value, b_scale: Value) -> Value:
-    """A bias of int32, whose scale is the product of those of both operands."""
-    scale = node.make("Eltwise", [a_scale, b_scale], {"mode": "MUL"})
-    if len(node.shape(scale)) == 0:
-        scale = node.make("Reshape", [scale], {"shape": [1]})
-    return _dequantized(node, bias, scale, None, 0)
-
-
-@HANDLERS.register("QLinearConv", "com.microsoft.QLinearConv")
+@HANDLERS.register("com.microsoft.QLinearConv")
 def _conv(node: Node) -> None:
-    operands: list[Value | None] = [_images(node, _floats(node, 0)), _floats(node, 3)]
-    if node.has_input(8):
-        operands.append(_bias(node, node.input(8), node.input(1), node.input(4)))
-    _quantize(node, _as_given(node, node.apply("Conv", operands)), 6)
+    result = conv_in_floats(node, _images(node, in_floats(node, 0)))
+    quantize_result(node, _as_given(node, result), 6)
 
 
 def _images(node: Node, x: Value) -> Value:
-    """Images in ONNX's order, from those of ONNX Runtime's operators that have channels
-    last.
-    """
+    """Images in ONNX's order, from those of operators that have channels last."""
     if not node.flag("channels_last", False):
         return x
     last = len(node.shape(x)) - 1
@@ -95,18 +50,10 @@ def _as_given(node: Node, result: Value) -> Value:
     return node.make("Transpose", [result], {"perm": perm})
 
 
-@HANDLERS.register("QLinearMatMul")
-def _matmul(node: Node) -> None:
-    # One scale for each row of a, and for each column of b.
-    _quantize(
-        node, node.apply("MatMul", [_floats(node, 0, -2), _floats(node, 3, -1)]), 6
-    )
-
-
 @HANDLERS.register("com.microsoft.QGemm")
 def _gemm(node: Node) -> None:
     columns = 0 if node.flag("transB", False) else 1
-    operands: list[Value | None] = [_floats(node, 0), _floats(node, 3, columns)]
+    operands: list[Value | None] = [in_floats(node, 0), in_floats(node, 3, columns)]
     if node.has_input(6):
         # It is added to the sums before they are multiplied by alpha.
         scale = node.input(1)
@@ -114,36 +61,40 @@ def _gemm(node: Node) -> None:
         if alpha != 1.0:
             number = node.scalar(alpha, scale)
             scale = node.make("Eltwise", [scale, number], {"mode": "MUL"})
-        operands.append(_bias(node, node.input(6), scale, node.input(4)))
+        operands.append(bias_in_floats(node, node.input(6), scale, node.input(4)))
     product = node.apply("Gemm", operands)
     if node.has_input(7):
-        _quantize(node, product, 7)
+        quantize_result(node, product, 7)
     else:
         node.set_output(0, product)
 
 
-def _in_floats(node: Node) -> str:
+def _optional(node: Node, index: int) -> Value | None:
+    return node.input(index) if node.has_input(index) else None
+
+
+def _operator(node: Node) -> str:
     """The operator of ONNX in the name of this one."""
     return node.type[len(_PREFIX) :]
 
 
 @HANDLERS.register("com.microsoft.QLinearAdd", "com.microsoft.QLinearMul")
 def _binary(node: Node) -> None:
-    operands = [_floats(node, 0), _floats(node, 3)]
-    _quantize(node, node.apply(_in_floats(node), operands), 6)
+    operands = [in_floats(node, 0), in_floats(node, 3)]
+    quantize_result(node, node.apply(_operator(node), operands), 6)
 
 
 @HANDLERS.register("com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearSigmoid")
 def _unary(node: Node) -> None:
-    _quantize(node, node.apply(_in_floats(node), [_floats(node, 0)]), 3)
+    quantize_result(node, node.apply(_operator(node), [in_floats(node, 0)]), 3)
 
 
 @HANDLERS.register(
     "com.microsoft.QLinearAveragePool", "com.microsoft.QLinearGlobalAveragePool"
 )
 def _pool(node: Node) -> None:
-    x = _images(node, _floats(node, 0))
-    _quantize(node, _as_given(node, node.apply(_in_floats(node), [x])), 3)
+    x = _images(node, in_floats(node, 0))
+    quantize_result(node, _as_given(node, node.apply(_operator(node), [x])), 3)
 
 
 @HANDLERS.register("com.microsoft.NhwcMaxPool")
@@ -162,48 +113,48 @@ def _concat(node: Node) -> None:
             f"{len(node.inputs)} inputs: after scale and zero point of the result come "
             "three for each tensor"
         )
-    parts = [_floats(node, index) for index in range(2, len(node.inputs), 3)]
-    _quantize(node, node.apply("Concat", parts), 0)
+    parts = [in_floats(node, index) for index in range(2, len(node.inputs), 3)]
+    quantize_result(node, node.apply("Concat", parts), 0)
 
 
 @HANDLERS.register("com.microsoft.QLinearSoftmax")
 def _softmax(node: Node) -> None:
-    x = _floats(node, 0)
+    x = in_floats(node, 0)
     rank = len(node.shape(x))
     axis = node.axis(node.integer("axis", -1), rank)
     if node.integer("opset", 13) < 13 and axis != rank - 1:
         raise UnsupportedNodeError(
             "a softmax over several axes (opset below 13)", "quantize with opset 13"
         )
-    _quantize(node, node.make("Softmax", [x], {"axis": axis}), 3)
+    quantize_result(node, node.make("Softmax", [x], {"axis": axis}), 3)
 
 
 @HANDLERS.register("com.microsoft.QLinearWhere")
 def _where(node: Node) -> None:
-    operands = [node.input(0), _floats(node, 1), _floats(node, 4)]
-    _quantize(node, node.apply("Where", operands), 7)
+    operands = [node.input(0), in_floats(node, 1), in_floats(node, 4)]
+    quantize_result(node, node.apply("Where", operands), 7)
 
 
 @HANDLERS.register("com.microsoft.MatMulIntegerToFloat")
 def _matmul_integer_to_float(node: Node) -> None:
-    a = _dequantized(node, node.input(0), node.input(2), _value(node, 4), -2)
-    b = _dequantized(node, node.input(1), node.input(3), _value(node, 5), -1)
+    a = dequantized(node, node.input(0), node.input(2), _optional(node, 4), -2)
+    b = dequantized(node, node.input(1), node.input(3), _optional(node, 5), -1)
     _add_bias(node, node.apply("MatMul", [a, b]), 6)
 
 
 @HANDLERS.register("com.microsoft.DynamicQuantizeMatMul")
 def _dynamic_quantize_matmul(node: Node) -> None:
     x, scale, zero = node.apply_all("DynamicQuantizeLinear", [node.input(0)], 3)
-    a = _dequantized(node, x, scale, zero, -2)
-    b = _dequantized(node, node.input(1), node.input(2), _value(node, 3), -1)
+    a = dequantized(node, x, scale, zero, -2)
+    b = dequantized(node, node.input(1), node.input(2), _optional(node, 3), -1)
     _add_bias(node, node.apply("MatMul", [a, b]), 4)
 
 
 @HANDLERS.register("com.microsoft.QAttention")
 def _attention(node: Node) -> None:
     """Attention whose product for queries, keys and values is quantized."""
-    x = _dequantized(node, node.input(0), node.input(3), _value(node, 6), 0)
-    weights = _dequantized(node, node.input(1), node.input(4), _value(node, 7), -1)
+    x = dequantized(node, node.input(0), node.input(3), _optional(node, 6), 0)
+    weights = dequantized(node, node.input(1), node.input(4), _optional(node, 7), -1)
     attend(node, node.make("MatMul", [x, weights]), Attended(2, 5, 8))
 
 
@@ -212,17 +163,17 @@ def _embed(node: Node) -> None:
     tables = {}
     for place in range(2, 7):
         if node.has_input(place):
-            scale, zero = node.input(place + 6), _value(node, place + 11)
-            tables[place] = _dequantized(node, node.input(place), scale, zero, 0)
+            scale, zero = node.input(place + 6), _optional(node, place + 11)
+            tables[place] = dequantized(node, node.input(place), scale, zero, 0)
     embed(node, tables)
 
 
 @HANDLERS.register("com.microsoft.DynamicQuantizeLSTM")
 def _lstm(node: Node) -> None:
     """The weights are transposed. Inputs and states are not rounded here."""
-    operands = [_value(node, index) for index in range(8)]
+    operands = [_optional(node, index) for index in range(8)]
     for index, scale in ((1, 8), (2, 10)):
-        x, zero = node.input(index), _value(node, scale + 1)
+        x, zero = node.input(index), _optional(node, scale + 1)
         factor = node.constant(scale, "the scale")
         numbers = np.asarray(node.constant(index, "the weights"), np.float32)
         if zero is not None:
@@ -243,7 +194,7 @@ def _of_columns(numbers: Array) -> Array:
 
 
 def _add_bias(node: Node, product: Value, index: int) -> None:
-    bias = _value(node, index)
+    bias = _optional(node, index)
     if bias is None:
         node.set_output(0, product)
     else:
