@@ -9,16 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.handlers.attention import (
+    Attended,
+    attend,
+)
 from mace.python.tools.importers.standard.handlers.quantize import (
     bias_in_floats,
     conv_in_floats,
     dequantized,
     in_floats,
     quantize_result,
-)
-from mace.python.tools.importers.standard.handlers.runtime_attention import (
-    Attended,
-    attend,
 )
 from mace.python.tools.importers.standard.handlers.runtime_fusions import embed
 from mace.python.tools.importers.standard.node import HANDLERS, Node

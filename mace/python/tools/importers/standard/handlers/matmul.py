@@ -1,11 +1,14 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Matrix products."""
+"""Products, determinants and inverses of matrices."""
 
 from __future__ import annotations
 
+from mace.python.tools.importers.emit.einsum import einsum
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.elimination import inverse
 from mace.python.tools.importers.standard.node import HANDLERS, Node
+from mace.python.tools.importers.standard.operators import Operators
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 
@@ -73,3 +76,20 @@ def _times(node: Node, value: Value, factor: float) -> Value:
 def _scaled(constant: Constant, factor: float) -> Constant:
     target = constant.dtype.numpy
     return constant.map(lambda array: (array * factor).astype(target))
+
+
+@HANDLERS.register("Einsum")
+def _einsum(node: Node) -> None:
+    values = [node.input(index) for index in range(len(node.inputs))]
+    node.set_output(0, einsum(node.make, node.text("equation", ""), values))
+
+
+@HANDLERS.register("Det")
+def _det(node: Node) -> None:
+    node.emit("Determinant", [node.input(0)])
+
+
+@HANDLERS.register("com.microsoft.Inverse")
+def _inverse(node: Node) -> None:
+    operators = Operators(node.builder, node.label)
+    node.set_output(0, inverse(operators, node.input(0)))

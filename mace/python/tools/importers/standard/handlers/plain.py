@@ -13,7 +13,7 @@ from mace.python.tools.importers.standard.element_types import (
     ELEMENT_TYPES,
     element_type_name,
 )
-from mace.python.tools.importers.standard.handlers.bitwise import wrap
+from mace.python.tools.importers.standard.handlers.elementwise import wrap
 from mace.python.tools.importers.standard.handlers.random_numbers import drop
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType

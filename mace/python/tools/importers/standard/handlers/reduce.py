@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions."""
+"""Reductions, and sums and products of all elements before each."""
 
 from __future__ import annotations
 
@@ -244,3 +244,28 @@ def _arg_of_integers(node: Node, x: Value, axis: int) -> Value:
         return place
     behind = node.literal(node.static_shape(x)[axis] - 1, DataType.INT32)
     return node.make("Eltwise", [behind, place], {"mode": "SUB"})
+
+
+@HANDLERS.register("CumSum")
+def _cum_sum(node: Node) -> None:
+    node.emit("CumSum", [node.input(0)], _way(node))
+
+
+@HANDLERS.register("CumProd")
+def _cum_prod(node: Node) -> None:
+    node.emit("Cumulate", [node.input(0)], {"mode": "PROD", **_way(node)})
+
+
+def _way(node: Node) -> dict[str, Any]:
+    return {
+        "axis": _axis(node),
+        "exclusive": node.flag("exclusive", False),
+        "reverse": node.flag("reverse", False),
+    }
+
+
+def _axis(node: Node) -> int:
+    axis = node.constant_ints(1, "axis")
+    if len(axis) != 1:
+        raise UnsupportedNodeError(f"axis has {len(axis)} elements, not 1")
+    return axis[0]

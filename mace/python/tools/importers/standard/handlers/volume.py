@@ -196,7 +196,7 @@ def _dropped(axis: Axis, wanted: int | None, length: int, upper: bool) -> Axis:
         past = axis.stride * (length - 1) + axis.extent - wanted
         total = max(past + axis.added, 0)
         added = total - past
-    # As for images (conv_transpose.py).
+    # As for images (conv.py).
     before = total // 2 if upper else total - total // 2
     return replace(axis, before=before, after=total - before, added=added)
 

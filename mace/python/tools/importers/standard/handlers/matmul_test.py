@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Einsum compared with onnxruntime."""
+"""Products of matrices by an equation, and determinants, compared with onnxruntime."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
+    check_operator,
     make_model,
     normal,
     run_mace,
@@ -138,4 +139,23 @@ def test_what_is_refused(equation: str, reason: str, tmp_path: Path) -> None:
     node = onnx.helper.make_node("Einsum", ["x"], ["y"], equation=equation)
     model = make_model([node], inputs, ["y"])
     with pytest.raises(MaceError, match=reason):
+        run_mace(model, inputs, tmp_path)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 5, 5), (2, 3, 4, 4)])
+def test_determinants(shape: tuple[int, ...], tmp_path: Path) -> None:
+    inputs = {"x": normal(*shape)}
+    model = make_model([onnx.helper.make_node("Det", ["x"], ["y"])], inputs, ["y"])
+    assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 3, 4, 4)])
+def test_inverses(shape: tuple[int, ...], tmp_path: Path) -> None:
+    check_operator(tmp_path, "com.microsoft.Inverse", {"x": normal(*shape)}, ["x"])
+
+
+def test_matrices_that_are_not_square(tmp_path: Path) -> None:
+    inputs = {"x": normal(2, 3)}
+    model = make_model([onnx.helper.make_node("Det", ["x"], ["y"])], inputs, ["y"])
+    with pytest.raises(MaceError, match="no square matrices"):
         run_mace(model, inputs, tmp_path)
