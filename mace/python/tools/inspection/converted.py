@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from mace.python.tools.command_line.results import make_console, print_text
 from mace.python.tools.export.model_file import ModelFile, TensorInfo, read_model_file
 from mace.python.tools.export.places import ModelPlaces
-from mace.python.tools.importers.frame.recognise import recognise
+from mace.python.tools.importers.frame.opened import recognise
 from mace.python.tools.inspection.options import InspectOptions
 from mace.python.tools.inspection.show_inspection import VERSION, by_count
 from mace.python.tools.ir.shapes import format_shape, from_ints

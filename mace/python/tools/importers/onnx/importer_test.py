@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -499,3 +501,33 @@ def _in_domain(domain: str) -> onnx.ModelProto:
 def test_the_long_name_of_the_domain(tmp_path: Path) -> None:
     found = run_mace(_in_domain("ai.onnx"), {"image": _X}, tmp_path)
     assert_same(found, run_onnxruntime(_in_domain(""), {"image": _X}))
+
+
+_ROOT = Path(__file__).resolve().parents[5]
+
+_CODE = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == "onnx.onnx_cpp2py_export":
+            print("interrupted")
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+try:
+    import mace.python.tools.importers.onnx
+except KeyboardInterrupt:
+    print("whole" if hasattr(sys.modules.get("onnx"), "load") else "cut")
+"""
+
+
+def test_ctrl_c_waits_while_the_onnx_package_is_loaded() -> None:
+    """Within its C++ part it would end in std::terminate."""
+    result = subprocess.run(
+        [sys.executable, "-c", _CODE],
+        cwd=_ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.stdout == "interrupted\nwhole\n", result.stderr

@@ -33,7 +33,7 @@ from mace.python.tools.importers.onnx.testing import (
     run_mace,
     run_onnxruntime,
 )
-from mace.python.tools.importers.standard.bodies import renamed
+from mace.python.tools.importers.standard.convert import renamed
 from mace.python.tools.ir.dtypes import Array
 
 _FLOAT, _INT64, _BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL

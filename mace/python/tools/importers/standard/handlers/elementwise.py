@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.element_types import (
+from mace.python.tools.importers.standard.attributes import (
     ELEMENT_TYPES,
     element_type_name,
 )

@@ -9,7 +9,7 @@ import onnx
 
 from mace.python.tools.importers.emit.casts import CAST_TARGETS
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.element_types import (
+from mace.python.tools.importers.standard.attributes import (
     ELEMENT_TYPES,
     element_type_name,
 )

@@ -18,7 +18,7 @@ import numpy as np
 import onnx
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.element_types import (
+from mace.python.tools.importers.standard.attributes import (
     ELEMENT_TYPES,
     element_type_name,
 )

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that consist of others, and branches, against onnxruntime."""
+"""The nodes that operators consist of by ONNX's specification."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Integers of 64 bits, for which int32 stands: results are exact, or an error."""
+"""Integers beyond 32 bits, and infinite parameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ import pytest
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
+    check_operator,
     make_model,
+    normal,
     run_mace,
     run_onnxruntime,
 )
@@ -151,3 +153,38 @@ def test_constants_may_say_how_far_something_goes(tmp_path: Path) -> None:
     }
     model = make_model(nodes, x, ["y"], constants)
     assert_same(run_mace(model, x, tmp_path), [np.array([5, 7])])
+
+
+_INF = float("inf")
+_X = np.array([[-2, -0.5, 0, 0.5, 3], [4, -1, -_INF, _INF, np.nan]], np.float32)
+
+
+@pytest.mark.parametrize("number", [_INF, -_INF, np.nan])
+@pytest.mark.parametrize("shape", [(1,), (5,), (2, 5), (2, 1)])
+@pytest.mark.parametrize("is_computed", [False, True])
+def test_slopes(
+    number: float, shape: tuple[int, ...], is_computed: bool, tmp_path: Path
+) -> None:
+    slope = normal(*shape)
+    slope.reshape(-1)[:1] = number
+    inputs, constants = {"x": _X}, {"slope": slope}
+    if is_computed:
+        inputs, constants = {**inputs, **constants}, {}
+    with np.errstate(invalid="ignore"):
+        check_operator(tmp_path, "PRelu", inputs, ["x", "slope"], constants=constants)
+
+
+@pytest.mark.parametrize("alpha", [_INF, -_INF])
+def test_leaky_relu(alpha: float, tmp_path: Path) -> None:
+    x = _X[:, [0, 1, 3, 4]][:1]
+    check_operator(tmp_path, "LeakyRelu", {"x": x}, ["x"], alpha=alpha)
+
+
+@pytest.mark.parametrize(
+    "bounds", [(0, _INF), (-_INF, _INF), (-_INF, 1), (-1, _INF), (-_INF, 0)]
+)
+def test_bounds(bounds: tuple[float, float], tmp_path: Path) -> None:
+    low, high = (np.array(bound, np.float32) for bound in bounds)
+    constants: dict[str, Any] = {"low": low, "high": high}
+    names = ["x", "low", "high"]
+    check_operator(tmp_path, "Clip", {"x": _X}, names, constants=constants)
