@@ -40,29 +40,25 @@ def _deform_conv(node: Node) -> None:
         )
     # [N * parts, H, W, C / parts]
     image = _turned(node, x, [parts, channels // parts, height, width], NCHW_TO_NHWC)
-    image = node.make(
-        "Reshape", [image], {"shape": [-1, height, width, channels // parts]}
-    )
+    image = node.reshape(image, [-1, height, width, channels // parts])
     # [N, parts, OH, OW, places, 2]
     moved = _turned(node, offsets, [parts, places, 2, rows, columns], (0, 3, 4, 1, 2))
     base = _base(node, constant.shape[2:], rows, columns)
     size = np.array([height, width])
     # Positions p of GridSample are (2 p + 1) / size - 1.
-    scaled = node.make("Eltwise", [moved, node.literal(2 / size)], {"mode": "MUL"})
-    grid = node.make(
-        "Eltwise", [scaled, node.literal((2 * base + 1) / size - 1)], {"mode": "ADD"}
-    )
+    scaled = node.eltwise("MUL", moved, node.literal(2 / size))
+    grid = node.eltwise("ADD", scaled, node.literal((2 * base + 1) / size - 1))
     grid = node.make("Gather", [grid, _reversed(node)], {"axis": 5})
-    grid = node.make("Reshape", [grid], {"shape": [-1, rows, columns * places, 2]})
+    grid = node.reshape(grid, [-1, rows, columns * places, 2])
     read = node.make("GridSample", [image, grid])
     shape = [-1, parts, rows, columns, places, channels // parts]
-    read = node.make("Reshape", [read], {"shape": shape})
+    read = node.reshape(read, shape)
     if node.has_input(4):
         mask = node.input(4)
         weights = _turned(
             node, mask, [parts, places, 1, rows, columns], (0, 3, 4, 1, 2)
         )
-        read = node.make("Eltwise", [read, weights], {"mode": "MUL"})
+        read = node.eltwise("MUL", read, weights)
     columns_of = _in_groups(node, read, shape, groups)
     filters = node.lazy(_filter(constant), "filter")
     inputs = [columns_of, filters]
@@ -92,8 +88,8 @@ def _sizes(node: Node, value: Value) -> tuple[int, int, int]:
 
 def _turned(node: Node, value: Value, shape: list[int], perm: tuple[int, ...]) -> Value:
     """Splits all dimensions after the first one, then transposes them."""
-    split = node.make("Reshape", [value], {"shape": [-1, *shape]})
-    return node.make("Transpose", [split], {"perm": [0, *(1 + axis for axis in perm)]})
+    split = node.reshape(value, [-1, *shape])
+    return node.transpose(split, [0, *(1 + axis for axis in perm)])
 
 
 def _base(node: Node, kernel: tuple[int, ...], rows: int, columns: int) -> Array:
@@ -134,14 +130,12 @@ def _in_groups(node: Node, read: Value, shape: list[int], groups: int) -> Value:
     _, parts, rows, columns, places, depth = shape
     channels = parts * depth
     if parts > 1:
-        read = node.make("Transpose", [read], {"perm": [0, 2, 3, 4, 1, 5]})
+        read = node.transpose(read, [0, 2, 3, 4, 1, 5])
     if groups > 1:
         split = [-1, rows * columns, places, groups, channels // groups]
-        read = node.make("Reshape", [read], {"shape": split})
-        read = node.make("Transpose", [read], {"perm": [0, 1, 3, 2, 4]})
-    return node.make(
-        "Reshape", [read], {"shape": [-1, rows, columns, places * channels]}
-    )
+        read = node.reshape(read, split)
+        read = node.transpose(read, [0, 1, 3, 2, 4])
+    return node.reshape(read, [-1, rows, columns, places * channels])
 
 
 def _filter(constant: Constant) -> Constant:

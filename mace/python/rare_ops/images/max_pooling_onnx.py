@@ -11,6 +11,7 @@ import numpy as np
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.importers.standard.window import NCHW
+from mace.python.tools.ir.dtypes import DataType
 
 
 @HANDLERS.register("MaxRoiPool")
@@ -29,7 +30,7 @@ def _max_roi_pool(node: Node) -> None:
         "width": size[1],
         "scale": node.real("spatial_scale", 1.0),
     }
-    images = node.make("Cast", [images], {"to": "INT32"})
+    images = node.cast(images, DataType.INT32)
     node.emit("RoiPool", [node.input(0), corners, images], attrs)
 
 
@@ -58,13 +59,13 @@ def _max_unpool(node: Node) -> None:
     # The positions are those in the inferred shape, by ONNX's reference.
     if any(new < old for new, old in zip(wanted, inferred)):
         raise UnsupportedNodeError(f"output_shape {wanted} is smaller than {inferred}")
-    flat = node.make("Reshape", [x], {"shape": [-1]})
-    places = node.make("Reshape", [indices], {"shape": [-1, 1]})
+    flat = node.reshape(x, [-1])
+    places = node.reshape(indices, [-1, 1])
     zeros = node.literal(np.zeros(math.prod(inferred)), x.dtype)
     filled = node.make("Scatter", [zeros, places, flat], {"form": "SLICES"})
     if wanted == inferred:
         node.emit("Reshape", [filled], {"shape": wanted})
         return
-    image = node.make("Reshape", [filled], {"shape": inferred})
+    image = node.reshape(filled, inferred)
     grow = [pad for new, old in zip(wanted, inferred) for pad in (0, new - old)]
     node.emit("Pad", [image], {"pads": grow})

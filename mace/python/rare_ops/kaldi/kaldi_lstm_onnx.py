@@ -17,7 +17,6 @@ from mace.python.rare_ops.kaldi.kaldi_onnx import (
     affine,
     columns,
     features,
-    math_of,
     rows,
     vector,
 )
@@ -61,15 +60,15 @@ def _cell(
     parts = [columns(node, gates, i * units, (i + 1) * units) for i in range(4)]
 
     def gate(index: int, part: Value, state: Value) -> Value:
-        seen = math_of(node, "MUL", state, peepholes[index])
-        y = _function(node, "SIGMOID", math_of(node, "ADD", part, seen))
-        return y if factors is None else math_of(node, "MUL", y, factors[index])
+        seen = node.eltwise("MUL", state, peepholes[index])
+        y = _function(node, "SIGMOID", node.eltwise("ADD", part, seen))
+        return y if factors is None else node.eltwise("MUL", y, factors[index])
 
-    kept = math_of(node, "MUL", gate(1, parts[1], memory), memory)
+    kept = node.eltwise("MUL", gate(1, parts[1], memory), memory)
     fresh = _function(node, "TANH", parts[2])
-    fresh = math_of(node, "MUL", gate(0, parts[0], memory), fresh)
-    c = math_of(node, "ADD", kept, fresh)
-    return c, math_of(node, "MUL", gate(2, parts[3], c), _function(node, "TANH", c))
+    fresh = node.eltwise("MUL", gate(0, parts[0], memory), fresh)
+    c = node.eltwise("ADD", kept, fresh)
+    return c, node.eltwise("MUL", gate(2, parts[3], c), _function(node, "TANH", c))
 
 
 def _peepholes(node: Node, params: Array) -> list[Value]:
@@ -225,7 +224,7 @@ def _run(
         for states, state in zip(kept, (recurrent, c)):
             factor = node.scalar(loop.scale, state)
             states.append(
-                state if loop.scale == 1 else math_of(node, "MUL", state, factor)
+                state if loop.scale == 1 else node.eltwise("MUL", state, factor)
             )
     return outputs, kept
 
@@ -246,8 +245,7 @@ def _steps(node: Node, x: Value, begin: int, end: int) -> Value:
     length = node.shape(x)[1]
     if (begin, end) == (0, length):
         return x
-    attrs = {"axes": [1], "begins": [begin], "ends": [end], "strides": [1]}
-    return node.make("StridedSlice", [x], attrs)
+    return node.slice(x, 1, begin, end)
 
 
 def _concat(node: Node, values: list[Value], axis: int) -> Value:

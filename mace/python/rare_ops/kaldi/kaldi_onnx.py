@@ -37,16 +37,10 @@ def features(node: Node, x: Value, rank: int = 1) -> int:
     return shape[-1]
 
 
-def math_of(node: Node, mode: str, *values: Value) -> Value:
-    """An elementwise operator."""
-    return node.make("Eltwise", values, {"mode": mode})
-
-
 def columns(node: Node, x: Value, begin: int, end: int) -> Value:
     """Some of the features."""
     axis = len(node.shape(x)) - 1
-    attrs = {"axes": [axis], "begins": [begin], "ends": [end], "strides": [1]}
-    return node.make("StridedSlice", [x], attrs)
+    return node.slice(x, axis, begin, end)
 
 
 def append(node: Node, values: Sequence[Value]) -> Value:
@@ -103,7 +97,7 @@ def groups(node: Node, x: Value, count: int) -> Value:
     if count <= 0 or size % count:
         raise UnsupportedNodeError(f"{size} features in {count} groups")
     before = [0] * (len(node.shape(x)) - 1)
-    return node.make("Reshape", [x], {"shape": [*before, count, size // count]})
+    return node.reshape(x, [*before, count, size // count])
 
 
 def joined(node: Node, x: Value) -> Value:
@@ -113,7 +107,7 @@ def joined(node: Node, x: Value) -> Value:
     assert isinstance(count, int)
     assert isinstance(size, int)
     before = [0] * (len(shape) - 2)
-    return node.make("Reshape", [x], {"shape": [*before, count * size]})
+    return node.reshape(x, [*before, count * size])
 
 
 # Descriptors ------------------------------------------------------------------------
@@ -129,7 +123,7 @@ def _append(node: Node) -> None:
 def _sum(node: Node) -> None:
     total = node.input(0)
     for index in range(1, len(node.inputs)):
-        total = math_of(node, "ADD", total, node.input(index))
+        total = node.eltwise("ADD", total, node.input(index))
     node.set_output(0, total)
 
 
@@ -247,7 +241,7 @@ def _splice(node: Node) -> None:
     spliced = rows(node, varied, indexes)
     before = [0] * (len(node.shape(x)) - 2)
     shape = [*before, count, len(context) * (size - constant)]
-    spliced = node.make("Reshape", [spliced], {"shape": shape})
+    spliced = node.reshape(spliced, shape)
     if constant:
         default = indexes[:: len(context)]
         places = node.integers("forward_const_indexes", default)
@@ -301,23 +295,23 @@ def _diagonal(weights: Array, blocks: int) -> Array:
 @HANDLERS.register("kaldi.Scale")
 def _scale(node: Node) -> None:
     x, factor = node.input(0), node.real("scale", 1.0)
-    node.set_output(0, math_of(node, "MUL", x, node.scalar(factor, x)))
+    node.set_output(0, node.eltwise("MUL", x, node.scalar(factor, x)))
 
 
 @HANDLERS.register("kaldi.Mul", "kaldi.Scales", "kaldi.FixedScale", "kaldi.PerEltScale")
 def _scales(node: Node) -> None:
-    node.set_output(0, math_of(node, "MUL", node.input(0), _vector(node, 1)))
+    node.set_output(0, node.eltwise("MUL", node.input(0), _vector(node, 1)))
 
 
 @HANDLERS.register("kaldi.Bias", "kaldi.PerEltOffset")
 def _bias(node: Node) -> None:
-    node.set_output(0, math_of(node, "ADD", node.input(0), _vector(node, 1)))
+    node.set_output(0, node.eltwise("ADD", node.input(0), _vector(node, 1)))
 
 
 @HANDLERS.register("kaldi.ScaleOffset")
 def _scale_offset(node: Node) -> None:
-    x = math_of(node, "MUL", node.input(0), _vector(node, 1))
-    node.set_output(0, math_of(node, "ADD", x, _vector(node, 2)))
+    x = node.eltwise("MUL", node.input(0), _vector(node, 1))
+    node.set_output(0, node.eltwise("ADD", x, _vector(node, 2)))
 
 
 def _vector(node: Node, index: int) -> Value:
@@ -373,15 +367,14 @@ def _target_rms_norm(node: Node) -> None:
     if block < size:
         x = groups(node, x, size // block)
     axis = len(node.shape(x)) - 1
-    attrs = {"mode": "SUM_SQUARE", "axes": [axis], "keep_dims": True}
-    squares = node.make("Reduce", [x], attrs)
+    squares = node.reduce("SUM_SQUARE", x, [axis])
     factor = node.scalar(1 / (block * target**2), x)
-    squares = math_of(node, "MUL", squares, factor)
-    squares = math_of(node, "MAX", squares, node.scalar(_NORM_FLOOR, x))
-    y = math_of(node, "MUL", x, math_of(node, "RSQRT", squares))
+    squares = node.eltwise("MUL", squares, factor)
+    squares = node.eltwise("MAX", squares, node.scalar(_NORM_FLOOR, x))
+    y = node.eltwise("MUL", x, node.eltwise("RSQRT", squares))
     if node.flag("add_log_stddev", False):
-        half = math_of(node, "MUL", math_of(node, "LOG", squares), node.scalar(0.5, x))
-        log = math_of(node, "ADD", half, node.scalar(math.log(target), x))
+        half = node.eltwise("MUL", node.eltwise("LOG", squares), node.scalar(0.5, x))
+        log = node.eltwise("ADD", half, node.scalar(math.log(target), x))
         y = append(node, [y, log])
     node.set_output(0, joined(node, y) if block < size else y)
 
@@ -398,10 +391,10 @@ def _p_norm(node: Node) -> None:
         return
     if power not in (0, 1):
         raise UnsupportedNodeError(f"p is {power}; 0, 1 and 2 are supported")
-    x = math_of(node, "ABS", x)
+    x = node.eltwise("ABS", x)
     if power == 0:
-        above = math_of(node, "GREATER", x, node.scalar(0, x))
-        x = node.make("Cast", [above], {"to": "FLOAT32"})
+        above = node.eltwise("GREATER", x, node.scalar(0, x))
+        x = node.cast(above, DataType.FLOAT32)
     node.emit("Reduce", [x], attrs)
 
 

@@ -12,7 +12,6 @@ from mace.python.rare_ops.kaldi.kaldi_onnx import (
     append,
     columns,
     features,
-    math_of,
 )
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.node import HANDLERS, Node
@@ -29,7 +28,7 @@ def _extraction(node: Node) -> None:
     counts = _counts(node, ranges)
     parts = [_as_frames(node, counts[:, None], x), _sums(node, x, ranges)]
     if node.flag("include_variance", True):
-        parts.append(_sums(node, math_of(node, "SQUARE", x), ranges))
+        parts.append(_sums(node, node.eltwise("SQUARE", x), ranges))
     node.set_output(0, append(node, parts))
 
 
@@ -39,8 +38,8 @@ def _pooling(node: Node) -> None:
     total = _sums(node, node.input(0), _ranges(node))
     size = features(node, total)
     count, rest = columns(node, total, 0, 1), columns(node, total, 1, size)
-    means = math_of(node, "DIV", rest, count)
-    log = math_of(node, "LOG", count)
+    means = node.eltwise("DIV", rest, count)
+    log = node.eltwise("LOG", count)
     logs = [log] * _log_features(node, "num_log_count_features")
     if node.flag("output_stddevs", True):
         if size % 2 == 0:
@@ -70,7 +69,7 @@ def _extract_pooling(node: Node) -> None:
         parts.append(_as_frames(node, table, x))
     parts.append(mean)
     if node.flag("include_variance", False):
-        square = _sums(node, math_of(node, "SQUARE", x), ranges, 1 / counts)
+        square = _sums(node, node.eltwise("SQUARE", x), ranges, 1 / counts)
         if node.flag("output_stddevs", True):
             square = _deviation(node, mean, square)
         parts.append(square)
@@ -81,9 +80,9 @@ def _deviation(node: Node, mean: Value, square: Value) -> Value:
     floor = node.real("variance_floor", 1e-10)
     if not floor >= 0:
         raise UnsupportedNodeError(f"variance_floor is {floor}")
-    variance = math_of(node, "SUB", square, math_of(node, "SQUARE", mean))
-    variance = math_of(node, "MAX", variance, node.scalar(floor, mean))
-    return math_of(node, "SQRT", variance)
+    variance = node.eltwise("SUB", square, node.eltwise("SQUARE", mean))
+    variance = node.eltwise("MAX", variance, node.scalar(floor, mean))
+    return node.eltwise("SQRT", variance)
 
 
 def _log_features(node: Node, name: str) -> int:

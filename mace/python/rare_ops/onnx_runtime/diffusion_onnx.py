@@ -28,12 +28,12 @@ def _skip_group_norm(node: Node) -> None:
     rank = len(node.shape(x))
     if len(node.shape(skip)) == 2:
         inner = range(1, rank - 1) if _channels_last(node) else range(2, rank)
-        skip = node.make("ExpandDims", [skip], {"axes": [*inner]})
+        skip = node.expand_dims(skip, [*inner])
     total = node.eltwise("ADD", x, skip)
     if node.has_input(4):
         bias = node.input(4)
         if not _channels_last(node):
-            bias = node.make("Reshape", [bias], {"shape": [-1, *(1,) * (rank - 2)]})
+            bias = node.reshape(bias, [-1, *(1,) * (rank - 2)])
         total = node.eltwise("ADD", total, bias)
     node.set_output(0, _normalised(node, total))
     node.set_output(1, total)
@@ -49,7 +49,7 @@ def _normalised(node: Node, x: Value) -> Value:
     if rank < 3:
         raise UnsupportedNodeError(f"{x.name} has {rank} dimensions")
     if _channels_last(node):
-        x = node.make("Transpose", [x], {"perm": [0, rank - 1, *range(1, rank - 1)]})
+        x = node.transpose(x, [0, rank - 1, *range(1, rank - 1)])
     result = in_groups(node, x, node.integer("groups", 1), node.real("epsilon", 1e-5))
     shape = [-1, *(1,) * (rank - 2)]
     result = scaled(node, result, node.input(1), node.input(2), shape)
@@ -59,7 +59,7 @@ def _normalised(node: Node, x: Value) -> Value:
     elif activation:
         raise UnsupportedNodeError(f"activation is {activation}; 0 and 1 work")
     if _channels_last(node):
-        result = node.make("Transpose", [result], {"perm": [0, *range(2, rank), 1]})
+        result = node.transpose(result, [0, *range(2, rank), 1])
     return result
 
 

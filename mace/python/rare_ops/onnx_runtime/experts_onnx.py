@@ -40,7 +40,7 @@ class _Layer:
         result = node.make("MatMul", [x, self.weights], {"transpose_b": True})
         if self.bias is None:
             return result
-        bias = node.make("ExpandDims", [self.bias], {"axes": [1]})
+        bias = node.expand_dims(self.bias, [1])
         return node.eltwise("ADD", result, bias)
 
 
@@ -49,7 +49,7 @@ def _experts(node: Node) -> None:
     def layer(index: int) -> _Layer | None:
         if not node.has_input(index):
             return None
-        bias = node.input(index + 1) if node.has_input(index + 1) else None
+        bias = node.optional(index + 1)
         return _Layer(node.input(index), bias)
 
     _mix(node, [layer(index) for index in (2, 4, 6)])
@@ -91,7 +91,7 @@ def _of_few_bits(node: Node, place: int) -> _Layer | None:
         return np.take(array, np.arange(length) // block, 2) if array.ndim else array
 
     weights = (numbers - spread(zeros)) * spread(scales)
-    bias = node.input(index + 2) if node.has_input(index + 2) else None
+    bias = node.optional(index + 2)
     return _Layer(node.literal(weights), bias)
 
 
@@ -103,15 +103,13 @@ def _mix(node: Node, layers: list[_Layer | None]) -> None:
     width = node.shape(x)[-1]
     if not isinstance(width, int):
         raise UnsupportedNodeError(f"the width of {x.name} is not known")
-    rows = node.make("Reshape", [x], {"shape": [1, -1, width]})
+    rows = node.reshape(x, [1, -1, width])
     inner = _activated(node, first.of(node, rows), rows, third)
     results = second.of(node, inner)
-    shares = node.make("Transpose", [_shares(node)], {"perm": [1, 0]})
-    shares = node.make("ExpandDims", [shares], {"axes": [2]})
+    shares = node.transpose(_shares(node), [1, 0])
+    shares = node.expand_dims(shares, [2])
     parts = node.eltwise("MUL", results, shares)
-    total = node.make(
-        "Reduce", [parts], {"mode": "SUM", "axes": [0], "keep_dims": False}
-    )
+    total = node.reduce("SUM", parts, [0], keep_dims=False)
     node.set_output(0, node.make("Reshape", [total, node.make("Shape", [x])]))
 
 
@@ -127,16 +125,15 @@ def _shares(node: Node) -> Value:
     shares = node.make("Softmax", [scores], {"axis": 1})
     chosen = node.make_all("TopK", [shares], {"axis": 1, "k": count}, 2)
     numbers = node.literal(np.arange(experts), DataType.INT32)
-    places = node.make("ExpandDims", [chosen[1]], {"axes": [2]})
+    places = node.expand_dims(chosen[1], [2])
     is_chosen = node.eltwise("EQUAL", places, numbers)
-    kept = node.make("ExpandDims", [chosen[0]], {"axes": [2]})
+    kept = node.expand_dims(chosen[0], [2])
     kept = node.make("Where", [is_chosen, kept, node.literal(0.0)])
-    kept = node.make("Reduce", [kept], {"mode": "SUM", "axes": [1], "keep_dims": False})
+    kept = node.reduce("SUM", kept, [1], keep_dims=False)
     # ONNX Runtime's QMoE takes the softmax of the chosen scores alone.
     if node.type == "MoE" and not node.flag("normalize_routing_weights", False):
         return kept
-    whole = {"mode": "SUM", "axes": [1], "keep_dims": True}
-    return node.eltwise("DIV", kept, node.make("Reduce", [kept], whole))
+    return node.eltwise("DIV", kept, node.reduce("SUM", kept, [1]))
 
 
 def _activated(node: Node, inner: Value, rows: Value, third: _Layer | None) -> Value:

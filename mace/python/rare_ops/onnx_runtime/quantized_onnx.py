@@ -39,7 +39,7 @@ def _images(node: Node, x: Value) -> Value:
     if not node.flag("channels_last", False):
         return x
     last = len(node.shape(x)) - 1
-    return node.make("Transpose", [x], {"perm": [0, last, *range(1, last)]})
+    return node.transpose(x, [0, last, *range(1, last)])
 
 
 def _as_given(node: Node, result: Value) -> Value:
@@ -47,7 +47,7 @@ def _as_given(node: Node, result: Value) -> Value:
     if not node.flag("channels_last", False):
         return result
     perm = [0, *range(2, len(node.shape(result))), 1]
-    return node.make("Transpose", [result], {"perm": perm})
+    return node.transpose(result, perm)
 
 
 @HANDLERS.register("com.microsoft.QGemm")
@@ -60,17 +60,13 @@ def _gemm(node: Node) -> None:
         alpha = node.real("alpha", 1.0)
         if alpha != 1.0:
             number = node.scalar(alpha, scale)
-            scale = node.make("Eltwise", [scale, number], {"mode": "MUL"})
+            scale = node.eltwise("MUL", scale, number)
         operands.append(bias_in_floats(node, node.input(6), scale, node.input(4)))
     product = node.apply("Gemm", operands)
     if node.has_input(7):
         quantize_result(node, product, 7)
     else:
         node.set_output(0, product)
-
-
-def _optional(node: Node, index: int) -> Value | None:
-    return node.input(index) if node.has_input(index) else None
 
 
 def _operator(node: Node) -> str:
@@ -101,7 +97,7 @@ def _pool(node: Node) -> None:
 def _max_pool(node: Node) -> None:
     x = node.input(0)
     last = len(node.shape(x)) - 1
-    x = node.make("Transpose", [x], {"perm": [0, last, *range(1, last)]})
+    x = node.transpose(x, [0, last, *range(1, last)])
     pooled = node.apply("MaxPool", [x])
     node.emit("Transpose", [pooled], {"perm": [0, *range(2, last + 1), 1]})
 
@@ -137,8 +133,8 @@ def _where(node: Node) -> None:
 
 @HANDLERS.register("com.microsoft.MatMulIntegerToFloat")
 def _matmul_integer_to_float(node: Node) -> None:
-    a = dequantized(node, node.input(0), node.input(2), _optional(node, 4), -2)
-    b = dequantized(node, node.input(1), node.input(3), _optional(node, 5), -1)
+    a = dequantized(node, node.input(0), node.input(2), node.optional(4), -2)
+    b = dequantized(node, node.input(1), node.input(3), node.optional(5), -1)
     _add_bias(node, node.apply("MatMul", [a, b]), 6)
 
 
@@ -146,15 +142,15 @@ def _matmul_integer_to_float(node: Node) -> None:
 def _dynamic_quantize_matmul(node: Node) -> None:
     x, scale, zero = node.apply_all("DynamicQuantizeLinear", [node.input(0)], 3)
     a = dequantized(node, x, scale, zero, -2)
-    b = dequantized(node, node.input(1), node.input(2), _optional(node, 3), -1)
+    b = dequantized(node, node.input(1), node.input(2), node.optional(3), -1)
     _add_bias(node, node.apply("MatMul", [a, b]), 4)
 
 
 @HANDLERS.register("com.microsoft.QAttention")
 def _attention(node: Node) -> None:
     """Attention whose product for queries, keys and values is quantized."""
-    x = dequantized(node, node.input(0), node.input(3), _optional(node, 6), 0)
-    weights = dequantized(node, node.input(1), node.input(4), _optional(node, 7), -1)
+    x = dequantized(node, node.input(0), node.input(3), node.optional(6), 0)
+    weights = dequantized(node, node.input(1), node.input(4), node.optional(7), -1)
     attend(node, node.make("MatMul", [x, weights]), Attended(2, 5, 8))
 
 
@@ -163,7 +159,7 @@ def _embed(node: Node) -> None:
     tables = {}
     for place in range(2, 7):
         if node.has_input(place):
-            scale, zero = node.input(place + 6), _optional(node, place + 11)
+            scale, zero = node.input(place + 6), node.optional(place + 11)
             tables[place] = dequantized(node, node.input(place), scale, zero, 0)
     embed(node, tables)
 
@@ -171,9 +167,9 @@ def _embed(node: Node) -> None:
 @HANDLERS.register("com.microsoft.DynamicQuantizeLSTM")
 def _lstm(node: Node) -> None:
     """The weights are transposed. Inputs and states are not rounded here."""
-    operands = [_optional(node, index) for index in range(8)]
+    operands = [node.optional(index) for index in range(8)]
     for index, scale in ((1, 8), (2, 10)):
-        x, zero = node.input(index), _optional(node, scale + 1)
+        x, zero = node.input(index), node.optional(scale + 1)
         factor = node.constant(scale, "the scale")
         numbers = np.asarray(node.constant(index, "the weights"), np.float32)
         if zero is not None:
@@ -194,7 +190,7 @@ def _of_columns(numbers: Array) -> Array:
 
 
 def _add_bias(node: Node, product: Value, index: int) -> None:
-    bias = _optional(node, index)
+    bias = node.optional(index)
     if bias is None:
         node.set_output(0, product)
     else:

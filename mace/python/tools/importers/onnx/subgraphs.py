@@ -249,7 +249,7 @@ def run_if(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known
             for graph, prefix in zip(graphs, prefixes)
         ]
     if node.shape(condition):
-        condition = node.make("Reshape", [condition], {"shape": []})
+        condition = node.reshape(condition, [])
     return [
         _choice(node, condition, *pair) if node.is_used(index) else pair[0]
         for index, pair in enumerate(zip(*branches))

@@ -75,7 +75,7 @@ def _attention(node: Node) -> None:
     if len(node.shape(node.input(0))) == _RANK - 1:
         if not operands.tokens_first:
             result = node.make("Transpose", [result], _SWAPPED)
-        result = node.make("Reshape", [result], {"shape": [0, 0, -1]})
+        result = node.reshape(result, [0, 0, -1])
     node.set_output(0, result)
 
 
@@ -109,7 +109,7 @@ def _operands(node: Node) -> _Operands:
         if count < 1 or not isinstance(width, int) or width % count:
             raise UnsupportedNodeError(f"{value.name} cannot be {count} heads")
         shape = [0, 0, count, width // count]
-        made.append(node.make("Reshape", [value], {"shape": shape}))
+        made.append(node.reshape(value, shape))
     return _Operands(made[0], made[1], made[2], tokens_first=True)
 
 
@@ -151,7 +151,7 @@ def _mask(node: Node, keys: Dim, operands: _Operands) -> Value:
         mask = node.make("Where", [mask, zero, out])
     if len(shape) < _RANK:
         axes = [*range(_RANK - len(shape))]
-        mask = node.make("ExpandDims", [mask], {"axes": axes})
+        mask = node.expand_dims(mask, axes)
     return mask
 
 
@@ -192,7 +192,7 @@ class _Attention:
         weights = node.make("Softmax", [scores], {"axis": _RANK - 1})
         result = node.make("MatMul", [weights, self.value])
         result = node.make("Transpose", [result], _SWAPPED)
-        return node.make("Reshape", [result], {"shape": [0, 0, -1]})
+        return node.reshape(result, [0, 0, -1])
 
 
 @HANDLERS.register("com.microsoft.MultiHeadAttention")
@@ -266,7 +266,7 @@ def attend(node: Node, whole: Value, places: Attended) -> None:
     query, *present = (_split_heads(node, part, heads) for part in parts)
     if node.has_input(places.past):
         past = node.make_all("Split", [node.input(places.past)], {"axis": 0}, 2)
-        old = [node.make("Squeeze", [part], {"axes": [0]}) for part in past]
+        old = [node.squeeze(part, [0]) for part in past]
         present = _joined(node, old, present)
     added = []
     if node.has_input(places.mask):
@@ -379,7 +379,7 @@ def _causal(node: Node, query: Value, key: Value, window: int) -> Value:
     rows, columns = (lengths.of_axis(value, 2) for value in (query, key))
     before = lengths.value(lengths.compute("SUB", columns, rows))
     places = node.eltwise("ADD", lengths.positions(rows), before)
-    places = node.make("Reshape", [places], {"shape": [-1, 1]})
+    places = node.reshape(places, [-1, 1])
     counted = lengths.positions(columns)
     zero, out = node.literal(0.0), node.literal(-np.inf)
     later = node.eltwise("GREATER", counted, places)
@@ -402,7 +402,7 @@ def _padding(node: Node, mask: Value, key: Value) -> Value:
             )
         lengths = NodeLengths(node)
         counted = lengths.positions(lengths.of_axis(key, 2))
-        ends = node.make("Reshape", [mask], {"shape": [-1, 1]})
+        ends = node.reshape(mask, [-1, 1])
         kept = node.eltwise("LESS", counted, ends)
     elif len(shape) in (2, 3):
         kept = node.eltwise("GREATER", mask, node.scalar(0, mask))
@@ -411,7 +411,7 @@ def _padding(node: Node, mask: Value, key: Value) -> Value:
     zero, out = node.literal(0.0), node.literal(node.real("mask_filter_value", _MASKED))
     added = node.make("Where", [kept, zero, out])
     axes = [1] if len(shape) == 3 else [1, 2]
-    return node.make("ExpandDims", [added], {"axes": axes})
+    return node.expand_dims(added, axes)
 
 
 def _joined(node: Node, past: Sequence[Value], new: Sequence[Value]) -> list[Value]:
@@ -428,7 +428,7 @@ def _split_heads(node: Node, value: Value, heads: int) -> Value:
         raise UnsupportedNodeError(f"{value.name} is not [batch, tokens, heads]")
     if heads < 1 or width % heads:
         raise UnsupportedNodeError(f"{value.name} cannot be {heads} heads")
-    parts = node.make("Reshape", [value], {"shape": [0, 0, heads, width // heads]})
+    parts = node.reshape(value, [0, 0, heads, width // heads])
     return node.make("Transpose", [parts], _SWAPPED)
 
 
@@ -469,11 +469,11 @@ def _rotary_embedding(node: Node) -> None:
         places = node.eltwise("ADD", counted, places)
     table = [node.make("Gather", [node.input(i), places]) for i in (2, 3)]
     if len(node.shape(table[0])) == 3:
-        table = [node.make("ExpandDims", [part], {"axes": [1]}) for part in table]
+        table = [node.expand_dims(part, [1]) for part in table]
     result = rotated(node, turned, table, node.flag("interleaved", False))
     if rank != _RANK:
         result = node.make("Transpose", [result], _SWAPPED)
-        result = node.make("Reshape", [result], {"shape": [0, 0, -1]})
+        result = node.reshape(result, [0, 0, -1])
     node.set_output(0, result)
 
 
@@ -493,8 +493,7 @@ def rotated(node: Node, x: Value, table: Sequence[Value], interleaved: bool) -> 
         raise UnsupportedNodeError(f"angles for {half} pairs of {depth} elements")
 
     def part(begin: int, end: int, stride: int = 1) -> Value:
-        cut = {"axes": [3], "begins": [begin], "ends": [end], "strides": [stride]}
-        return node.make("StridedSlice", [x], cut)
+        return node.slice(x, 3, begin, end, stride)
 
     if interleaved:
         first, second = part(0, 2 * half, 2), part(1, 2 * half, 2)
@@ -513,7 +512,7 @@ def rotated(node: Node, x: Value, table: Sequence[Value], interleaved: bool) -> 
     )
     if interleaved:
         pairs = node.make("Stack", [one, other], {"axis": 4})
-        whole = node.make("Reshape", [pairs], {"shape": [0, 0, 0, 2 * half]})
+        whole = node.reshape(pairs, [0, 0, 0, 2 * half])
         parts = [whole]
     else:
         parts = [one, other]

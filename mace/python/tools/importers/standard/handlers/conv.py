@@ -61,11 +61,11 @@ def by_matrices(
     """
     x = node.input(0)
     if window.is_line:
-        x = node.make("ExpandDims", [x], {"axes": [2]})
+        x = node.expand_dims(x, [2])
     attrs = {**NCHW, **window.attrs, "kernels": list(window.kernel)}
     inputs = [x] if outside is None else [x, outside]
     rows = node.make("Im2Col", inputs, attrs)
-    rows = node.make("Transpose", [rows], {"perm": [0, 2, 3, 1]})
+    rows = node.transpose(rows, [0, 2, 3, 1])
     if groups == 1:
         result = product(rows)
     else:
@@ -74,14 +74,14 @@ def by_matrices(
         if not isinstance(depth, int):
             raise UnsupportedNodeError(f"the channels of {x.name} are not known")
         parts = [0, 0, 0, taps, groups, depth // taps // groups]
-        rows = node.make("Reshape", [rows], {"shape": parts})
-        rows = node.make("Transpose", [rows], {"perm": [0, 4, 1, 2, 3, 5]})
+        rows = node.reshape(rows, parts)
+        rows = node.transpose(rows, [0, 4, 1, 2, 3, 5])
         shape = [0, 0, 0, 0, depth // groups]
-        result = product(node.make("Reshape", [rows], {"shape": shape}))
-        result = node.make("Transpose", [result], {"perm": [0, 2, 3, 1, 4]})
-        result = node.make("Reshape", [result], {"shape": [0, 0, 0, -1]})
-    result = node.make("Transpose", [result], {"perm": [0, 3, 1, 2]})
-    return node.make("Squeeze", [result], {"axes": [2]}) if window.is_line else result
+        result = product(node.reshape(rows, shape))
+        result = node.transpose(result, [0, 2, 3, 1, 4])
+        result = node.reshape(result, [0, 0, 0, -1])
+    result = node.transpose(result, [0, 3, 1, 2])
+    return node.squeeze(result, [2]) if window.is_line else result
 
 
 @HANDLERS.register("Conv")
@@ -96,7 +96,7 @@ def _conv(node: Node) -> None:
     window = read_window(node, len(constant.shape), constant.shape[2:])
     filters = node.transposed(_image_filter(constant), NCHW_TO_NHWC, "filter")
     attrs = {"groups": node.integer("group", 1)}
-    bias = node.input(2) if node.has_input(2) else None
+    bias = node.optional(2)
     if bias is None or bias.is_constant:
         more = [filters] if bias is None else [filters, bias]
         emit_image_op(node, "Conv2D", x, window, attrs, *more)
@@ -107,7 +107,7 @@ def _conv(node: Node) -> None:
             f"the bias ({bias.name}) is computed at run time", STATIC_HINT
         )
     result = node.make("Conv2D", [x, filters], {**NCHW, **window.attrs, **attrs})
-    lined_up = node.make("Reshape", [bias], {"shape": [-1, 1, 1]})
+    lined_up = node.reshape(bias, [-1, 1, 1])
     node.emit("Eltwise", [result, lined_up], {"mode": "ADD"})
 
 
@@ -126,11 +126,11 @@ def _by_computed_filter(node: Node) -> None:
     taps = window.kernel[0] * window.kernel[1]
     # Taps before channels, as the elements under a window are.
     perm = [0, *range(2, len(kernel) + 2), 1]
-    parts = node.make("Transpose", [filters], {"perm": perm})
+    parts = node.transpose(filters, perm)
     shape = [out, taps * depth]
     if groups > 1:
         shape = [groups, 1, out // groups, taps * depth]
-    matrix = node.make("Reshape", [parts], {"shape": shape})
+    matrix = node.reshape(parts, shape)
     result = by_matrices(
         node,
         window,
@@ -141,9 +141,7 @@ def _by_computed_filter(node: Node) -> None:
     if not node.has_input(2):
         node.set_output(0, result)
         return
-    lined_up = node.make(
-        "Reshape", [node.input(2)], {"shape": [-1, *[1] * len(kernel)]}
-    )
+    lined_up = node.reshape(node.input(2), [-1, *[1] * len(kernel)])
     node.emit("Eltwise", [result, lined_up], {"mode": "ADD"})
 
 

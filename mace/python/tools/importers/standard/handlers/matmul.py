@@ -15,10 +15,9 @@ from mace.python.tools.importers.standard.attributes import (
     ELEMENT_TYPES,
     element_type_name,
 )
-from mace.python.tools.importers.standard.elimination import inverse
 from mace.python.tools.importers.standard.lengths import NodeLengths
 from mace.python.tools.importers.standard.node import HANDLERS, Node
-from mace.python.tools.importers.standard.operators import Operators
+from mace.python.tools.importers.standard.operators import Operators, inverse
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -37,10 +36,10 @@ def as_matrices(node: Node) -> tuple[Value, Value, list[int]]:
         raise UnsupportedNodeError("a scalar operand")
     gone = []
     if ranks[0] == 1:
-        a = node.make("ExpandDims", [a], {"axes": [0]})
+        a = node.expand_dims(a, [0])
         gone.append(-2)
     if ranks[1] == 1:
-        b = node.make("ExpandDims", [b], {"axes": [1]})
+        b = node.expand_dims(b, [1])
         gone.append(-1)
     return a, b, gone
 
@@ -80,7 +79,7 @@ def _times(node: Node, value: Value, factor: float) -> Value:
     constant = value.constant
     if constant is None:
         number = node.scalar(factor, value)
-        return node.make("Eltwise", [value, number], {"mode": "MUL"})
+        return node.eltwise("MUL", value, number)
     return node.lazy(_scaled(constant, factor), "scaled")
 
 
@@ -170,7 +169,7 @@ def _hardmax(node: Node) -> None:
     shape = node.static_shape(x)
     axis = node.axis(node.integer("axis", 1), rank)
     rest = math.prod(shape[axis:])
-    flat = node.make("Reshape", [x], {"shape": [math.prod(shape[:axis]), rest]})
+    flat = node.reshape(x, [math.prod(shape[:axis]), rest])
     result = node.make("OneHot", *_largest(node, flat, 1, rest))
     node.emit("Reshape", [result], {"shape": list(shape)})
 
@@ -180,5 +179,5 @@ def _largest(
 ) -> tuple[list[Value], dict[str, int]]:
     """Inputs and attributes of OneHot."""
     index = node.make("ArgMax", [x], {"axis": axis})
-    index = node.make("Squeeze", [index], {"axes": [axis]})
+    index = node.squeeze(index, [axis])
     return [index, node.literal([0.0, 1.0])], {"depth": length, "axis": axis}

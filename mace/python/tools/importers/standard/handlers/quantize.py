@@ -175,7 +175,7 @@ def state_dequantized(x: Value, scale: Value, zero: Value | None, axis: int) -> 
 def _quantization(node: Node, x: Value) -> tuple[Value, Value | None, int]:
     """Scale, zero point and the axis of the scales."""
     scale = node.input(1)
-    zero = node.input(2) if node.has_input(2) else None
+    zero = node.optional(2)
     if scale.dtype is not DataType.FLOAT32:
         raise UnsupportedNodeError(f"a scale of {scale.dtype.value}")
     dims = node.shape(scale)
@@ -195,13 +195,11 @@ def _dynamic_quantize(node: Node) -> None:
     nothing = node.literal(0.0)
 
     def extreme(mode: str) -> Value:
-        folded = node.make(
-            "Reduce", [x], {"mode": mode, "axes": [], "keep_dims": False}
-        )
-        return node.make("Eltwise", [folded, nothing], {"mode": mode})
+        folded = node.reduce(mode, x, [], keep_dims=False)
+        return node.eltwise(mode, folded, nothing)
 
     def of(mode: str, *operands: Value) -> Value:
-        return node.make("Eltwise", list(operands), {"mode": mode})
+        return node.eltwise(mode, *operands)
 
     low = extreme("MIN")
     span = of("SUB", extreme("MAX"), low)
@@ -209,7 +207,7 @@ def _dynamic_quantize(node: Node) -> None:
     # If all values are zero, any scale except 0 is right.
     scale = node.make("Where", [of("EQUAL", span, nothing), node.literal(1.0), step])
     steps = of("ROUND", of("DIV", of("SUB", nothing, low), scale))
-    zero = node.make("Cast", [steps], {"to": "UINT8"})
+    zero = node.cast(steps, DataType.UINT8)
     node.set_output(
         0, node.make("Quantize", [x, scale, zero], {"to": "UINT8", "axis": 0})
     )
@@ -220,7 +218,7 @@ def _dynamic_quantize(node: Node) -> None:
 @HANDLERS.register("MatMulInteger")
 def _matmul_integer(node: Node) -> None:
     a, b, gone = as_matrices(node)
-    zeros = [node.input(i) if node.has_input(i) else None for i in (2, 3)]
+    zeros = [node.optional(i) for i in (2, 3)]
     for name, zero in zip(("a", "b"), zeros):
         if zero is not None and len(node.shape(zero)) > 1:
             raise UnsupportedNodeError(
@@ -244,7 +242,7 @@ def in_floats(node: Node, index: int, axis: int = 0) -> Value:
     Args:
         axis: of the scales, if there are several.
     """
-    zero = node.input(index + 2) if node.has_input(index + 2) else None
+    zero = node.optional(index + 2)
     return dequantized(node, node.input(index), node.input(index + 1), zero, axis)
 
 
@@ -261,7 +259,7 @@ def dequantized(
 def quantize_result(node: Node, x: Value, index: int) -> None:
     """Makes `x` the result, quantized by inputs `index` and `index` + 1."""
     scale = node.input(index)
-    zero = node.input(index + 1) if node.has_input(index + 1) else None
+    zero = node.optional(index + 1)
     if node.shape(scale) not in ((), (1,)):
         raise UnsupportedNodeError("a scale of the result for each channel")
     to = DataType.UINT8 if zero is None else zero.dtype
@@ -270,9 +268,9 @@ def quantize_result(node: Node, x: Value, index: int) -> None:
 
 def bias_in_floats(node: Node, bias: Value, a_scale: Value, b_scale: Value) -> Value:
     """A bias of int32, whose scale is the product of those of both operands."""
-    scale = node.make("Eltwise", [a_scale, b_scale], {"mode": "MUL"})
+    scale = node.eltwise("MUL", a_scale, b_scale)
     if len(node.shape(scale)) == 0:
-        scale = node.make("Reshape", [scale], {"shape": [1]})
+        scale = node.reshape(scale, [1])
     return dequantized(node, bias, scale, None, 0)
 
 
@@ -318,7 +316,7 @@ def _conv_integer(node: Node) -> None:
         ),
         shape,
     )
-    x_zero = node.input(2) if node.has_input(2) else None
+    x_zero = node.optional(2)
     w_zero = _filter_zero(node, groups)
     weights = node.lazy(matrix, "matrices")
     result = by_matrices(

@@ -177,7 +177,7 @@ def _by_computed_sizes(
         size = lengths.listed([_length(lengths, wanted, x, a) for a in (1, 2)])
         node.emit("Resize", [x, size], attrs)
     elif len(shape) == 3 and wanted.keys() <= {2}:
-        image = node.make("ExpandDims", [x], {"axes": [2]})
+        image = node.expand_dims(x, [2])
         size = lengths.listed([1, _length(lengths, wanted, x, 2)])
         image = node.make("Resize", [image, size], {**NCHW, **attrs})
         node.emit("Squeeze", [image], {"axes": [2]})
@@ -257,7 +257,7 @@ def _emit(
             "and width of an image are supported"
         )
     if line:  # an image of height 1
-        x = node.make("ExpandDims", [x], {"axes": [2]})
+        x = node.expand_dims(x, [2])
         shape = (*shape[:2], 1, shape[2])
         sizes = {3 if a == 2 else a: v for a, v in sizes.items()}
         scales = {3 if a == 2 else a: v for a, v in scales.items()}

@@ -89,8 +89,7 @@ def _normalised(node: Node, x: Value, epsilon: float) -> Value:
 
 def _by_squares(node: Node, x: Value, scale: Value, epsilon: float) -> Value:
     """Divided by the root of the mean square."""
-    keep = {"mode": "MEAN", "axes": [len(node.shape(x)) - 1], "keep_dims": True}
-    square = node.make("Reduce", [node.eltwise("SQUARE", x)], keep)
+    square = node.reduce("MEAN", node.eltwise("SQUARE", x), [len(node.shape(x)) - 1])
     least = node.scalar(node.real("epsilon", epsilon), x)
     below = node.eltwise("RSQRT", node.eltwise("ADD", square, least))
     return node.eltwise("MUL", node.eltwise("MUL", x, below), scale)
@@ -130,9 +129,9 @@ def _words_under_mask(node: Node, words: Value) -> Value:
         lengths = NodeLengths(node)
         zero = node.literal([0], DataType.INT32)
         return lengths.filled(zero, lengths.listed([lengths.of_axis(words, 0)]))
-    numbers = node.make("Cast", [node.input(7)], {"to": "FLOAT32"})
-    attrs = {"mode": "SUM", "axes": [1], "keep_dims": False}
-    return node.make("Cast", [node.make("Reduce", [numbers], attrs)], {"to": "INT32"})
+    numbers = node.cast(node.input(7), DataType.FLOAT32)
+    total = node.reduce("SUM", numbers, [1], keep_dims=False)
+    return node.cast(total, DataType.INT32)
 
 
 @HANDLERS.register("com.microsoft.FusedMatMul", "com.microsoft.TransposeMatMul")
@@ -148,7 +147,7 @@ def _fused_matmul(node: Node) -> None:
         if node.flag(f"trans{name}", False) and rank > 1:
             order[-2:] = order[:-3:-1]
         if order != sorted(order):
-            x = node.make("Transpose", [x], {"perm": order})
+            x = node.transpose(x, order)
         inputs.append(x)
     result = node.apply("MatMul", inputs)
     alpha = node.real("alpha", 1.0)
@@ -173,11 +172,11 @@ def _conv_of_channels_last(node: Node) -> None:
     first = [0, rank - 1, *range(1, rank - 1)]
     last = [0, *range(2, rank), 1]
     if node.type.endswith("NhwcConv"):
-        filters = node.make("Transpose", [filters], {"perm": first})
-    x = node.make("Transpose", [x], {"perm": first})
-    bias = node.input(2) if node.has_input(2) else None
+        filters = node.transpose(filters, first)
+    x = node.transpose(x, first)
+    bias = node.optional(2)
     result = node.apply("Conv", [x, filters, bias])
-    result = node.make("Transpose", [result], {"perm": last})
+    result = node.transpose(result, last)
     if node.has_input(3):
         result = node.eltwise("ADD", result, node.input(3))
     if node.has("activation"):
@@ -191,8 +190,8 @@ def _distances(node: Node) -> None:
     metric = node.text("metric", "sqeuclidean")
     if metric not in ("euclidean", "sqeuclidean"):
         raise UnsupportedNodeError(f"metric is {metric!r}")
-    rows = node.make("ExpandDims", [node.input(0)], {"axes": [1]})
-    columns = node.make("ExpandDims", [node.input(1)], {"axes": [0]})
+    rows = node.expand_dims(node.input(0), [1])
+    columns = node.expand_dims(node.input(1), [0])
     gaps = node.eltwise("SUB", rows, columns)
     attrs = {
         "mode": "SUM_SQUARE" if metric == "sqeuclidean" else "L2",

@@ -37,10 +37,10 @@ def _top_k(node: Node) -> None:
     most = lengths.most(k)
     given = [] if isinstance(most, int) else [lengths.value(most)]
     attrs = {"k": 0 if given else most, "axis": axis, "largest": largest}
-    wide = node.make("Cast", [x], {"to": "INT32"}) if x.dtype in _BYTES else x
+    wide = node.cast(x, DataType.INT32) if x.dtype in _BYTES else x
     values, indices = node.make_all("TopK", [wide, *given], attrs, 2)
     if wide is not x:
-        values = node.make("Cast", [values], {"to": x.dtype.value.upper()})
+        values = node.cast(values, x.dtype)
     for index, value in enumerate((values, indices)):
         node.set_output(index, lengths.limited(value, k, axis))
 
@@ -82,12 +82,12 @@ def _reverse_sequence(node: Node) -> None:
         )
     # Element i < n of a sequence comes from n - 1 - i, the others stay.
     place = node.literal(np.arange(steps)[None, :], DataType.INT32)
-    count = node.make("ExpandDims", [lengths], {"axes": [1]})
-    last = node.make("Eltwise", [count, node.scalar(1, count)], {"mode": "SUB"})
-    mirrored = node.make("Eltwise", [last, place], {"mode": "SUB"})
-    inside = node.make("Eltwise", [place, count], {"mode": "LESS"})
+    count = node.expand_dims(lengths, [1])
+    last = node.eltwise("SUB", count, node.scalar(1, count))
+    mirrored = node.eltwise("SUB", last, place)
+    inside = node.eltwise("LESS", place, count)
     source = node.make("Where", [inside, mirrored, place])
-    source = node.make("ExpandDims", [source], {"axes": [2]})
+    source = node.expand_dims(source, [2])
     attrs = {"batch_dims": 1}
     if batch == 0:
         node.emit("GatherNd", [x, source], attrs)
@@ -116,7 +116,7 @@ def _compress(node: Node) -> None:
     if node.has("axis"):
         axis = node.axis(node.integer("axis", 0), len(node.shape(x)))
     else:
-        x = node.make("Reshape", [x], {"shape": [-1]})
+        x = node.reshape(x, [-1])
     if condition.is_constant:
         kept = np.flatnonzero(condition.numpy().reshape(-1))
         chosen = node.literal(kept, DataType.INT32)
@@ -124,7 +124,7 @@ def _compress(node: Node) -> None:
         if len(node.shape(condition)) != 1:
             raise UnsupportedNodeError(f"{condition.name} needs to be a vector")
         places, _ = Counts(node).found(condition)
-        chosen = node.make("Squeeze", [places], {"axes": [0]})
+        chosen = node.squeeze(places, [0])
     node.emit("Gather", [x, chosen], {"axis": axis})
 
 
@@ -139,19 +139,19 @@ def _unique(node: Node) -> None:
         # The others stay in their order, by which slices are sorted.
         perm = [axis, *(other for other in range(rank) if other != axis)]
         back = [perm.index(other) for other in range(rank)]
-        rows = node.make("Transpose", [x], {"perm": perm})
+        rows = node.transpose(x, perm)
     else:
-        rows = node.make("Reshape", [x], {"shape": [-1]})
+        rows = node.reshape(x, [-1])
     if x.dtype not in _COMPARED:
-        rows = node.make("Cast", [rows], {"to": "INT32"})
+        rows = node.cast(rows, DataType.INT32)
     attrs = {"sorted": node.flag("sorted", True)}
     values, indices, inverse, counts, count = node.make_all("Unique", [rows], attrs, 5)
     for value in (values, indices, counts):
         node.builder.counted.add(value, Counted(count, 0))
     if x.dtype not in _COMPARED:
-        values = node.make("Cast", [values], {"to": x.dtype.value.upper()})
+        values = node.cast(values, x.dtype)
     if back:
-        values = node.make("Transpose", [values], {"perm": back})
+        values = node.transpose(values, back)
     for index, value in enumerate((values, indices, inverse, counts)):
         node.set_output(index, value)
 
@@ -175,7 +175,7 @@ def _one_hot(node: Node) -> None:
     if depth.size != 1:
         raise UnsupportedNodeError(f"the depth has {depth.size} elements, not 1")
     if indices.dtype.is_float:
-        indices = node.make("Cast", [indices], {"to": "INT32"})
+        indices = node.cast(indices, DataType.INT32)
     attrs = {"depth": int(depth[0]), "axis": node.integer("axis", -1), "wrap": True}
     node.emit("OneHot", [indices, node.input(2)], attrs)
 

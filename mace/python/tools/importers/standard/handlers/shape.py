@@ -214,12 +214,12 @@ def _expanded(lengths: Counts, x: Value, shape: Value) -> Value:
         return lengths.expanded(x, shape)
     kept = x.dtype
     if kept not in (DataType.FLOAT32, DataType.INT32):
-        x = node.make("Cast", [x], {"to": "INT32"})
+        x = node.cast(x, DataType.INT32)
     filled = node.literal(np.broadcast_to(1, ones), x.dtype)
     whole = node.eltwise("MUL", x, filled)
     if x.dtype is kept:
         return whole
-    return node.make("Cast", [whole], {"to": kept.value.upper()})
+    return node.cast(whole, kept)
 
 
 @HANDLERS.register("ConstantOfShape")
