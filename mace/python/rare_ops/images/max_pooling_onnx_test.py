@@ -13,6 +13,7 @@ import pytest
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     check_operator,
+    compare,
     make_model,
     normal,
     run_mace,
@@ -53,7 +54,7 @@ def test_unpooling(shape: list[int] | None, tmp_path: Path) -> None:
     )
     model = make_model([node], inputs, ["y"])
     if shape is None:
-        assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
+        compare(model, inputs, tmp_path)
         return
     (wanted,) = run_onnxruntime(model, inputs)
     node.input.append("s")

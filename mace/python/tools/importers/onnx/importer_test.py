@@ -28,6 +28,7 @@ from mace.python.tools.importers.frame.request import (
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
+    compare,
     import_proto,
     make_model,
     normal,
@@ -392,8 +393,7 @@ def test_functions_of_the_model(tmp_path: Path) -> None:
     model = make_model([node], {"x": _X}, ["y"])
     model.functions.append(function)
     model.opset_import.add(domain="local", version=1)
-    found = run_mace(model, {"x": _X}, tmp_path)
-    assert_same(found, run_onnxruntime(model, {"x": _X}))
+    compare(model, {"x": _X}, tmp_path)
 
 
 def test_shape_arithmetic_is_folded(tmp_path: Path) -> None:
@@ -419,8 +419,7 @@ def test_shape_arithmetic_is_folded(tmp_path: Path) -> None:
     model = make_model(nodes, inputs, ["y"], constants)
     graph = import_proto(model, inputs, ["y"], tmp_path)
     assert [op.type for op in graph.ops] == ["Reshape", "Eltwise"]
-    found = run_mace(model, inputs, tmp_path)
-    assert_same(found, run_onnxruntime(model, inputs))
+    compare(model, inputs, tmp_path)
 
 
 def test_random_numbers_are_not_frozen(tmp_path: Path) -> None:
@@ -443,7 +442,7 @@ def test_helper_values_give_way_to_the_models_names(tmp_path: Path) -> None:
     inputs = {"x": normal(2, 3)}
     constants = {"w": normal(3, 4), "c": normal(4)}
     model = make_model(nodes, inputs, ["y"], constants)
-    assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
+    compare(model, inputs, tmp_path)
 
 
 def test_unsorted_nodes_and_cycles(tmp_path: Path) -> None:

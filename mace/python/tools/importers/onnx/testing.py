@@ -173,6 +173,16 @@ def assert_same(
         np.testing.assert_allclose(ours, expected, rtol=rtol, atol=1e-5)
 
 
+def compare(
+    model: onnx.ModelProto,
+    inputs: Mapping[str, Array],
+    folder: Path,
+    rtol: float = 1e-5,
+) -> None:
+    """The imported model beside onnxruntime."""
+    assert_same(run_mace(model, inputs, folder), run_onnxruntime(model, inputs), rtol)
+
+
 def check_operator(
     folder: Path,
     kind: str,
@@ -193,8 +203,7 @@ def check_operator(
     node = onnx.helper.make_node(op_type, names, outputs, domain=domain, **attributes)
     wanted = [name for name in outputs if name]
     model = make_model([node], inputs, wanted, constants, opset=17)
-    found = run_mace(model, inputs, folder)
-    assert_same(found, run_onnxruntime(model, inputs), 1e-4)
+    compare(model, inputs, folder, 1e-4)
 
 
 def random_bytes(dtype: Any, *shape: int) -> Array:

@@ -16,6 +16,7 @@ from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
+    compare,
     import_proto,
     make_model,
     normal,
@@ -38,7 +39,7 @@ def _compare(
     names = [*inputs, *constants]
     node = onnx.helper.make_node(op, names, list(outputs), **attributes)
     model = make_model([node], inputs, outputs, constants)
-    assert_same(run_mace(model, inputs, folder), run_onnxruntime(model, inputs))
+    compare(model, inputs, folder)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8])
@@ -63,7 +64,7 @@ def test_one_result_of_top_k(output: str, tmp_path: Path) -> None:
     node = onnx.helper.make_node("TopK", ["x", "k"], ["v", "i"])
     inputs = {"x": normal(9)}
     model = make_model([node], inputs, [output], {"k": np.array([2])})
-    assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
+    compare(model, inputs, tmp_path)
 
 
 def test_top_k_of_more_than_there_are(tmp_path: Path) -> None:
@@ -221,7 +222,7 @@ def test_matches_onnxruntime(axis: int, tmp_path: Path) -> None:
     for x in (floats, (floats * 9).astype(np.int64), (floats * 9).astype(np.int8)):
         model = _model(x, indices, axis)
         feeds = {"x": x, "i": indices}
-        assert_same(run_mace(model, feeds, tmp_path), run_onnxruntime(model, feeds))
+        compare(model, feeds, tmp_path)
 
 
 def test_indices_that_do_not_fit(tmp_path: Path) -> None:
