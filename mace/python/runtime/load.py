@@ -113,7 +113,7 @@ def _is_onnx(path: Path) -> bool:
     """Whether a file that begins like a converted model is one of ONNX."""
     # Late: most programs have no such file.
     from mace.python.tools.config.vocabulary import Platform
-    from mace.python.tools.importers.frame.recognise import recognise
+    from mace.python.tools.importers.frame.opened import recognise
 
     found = recognise(path)
     return found is not None and found.platform is Platform.ONNX

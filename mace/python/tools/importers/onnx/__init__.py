@@ -10,9 +10,9 @@ with signals_held():
     import onnx  # noqa: F401
 
 from mace.python.tools.importers.frame.opened import Framework, of_one_file
-from mace.python.tools.importers.onnx.description import describe
 from mace.python.tools.importers.onnx.importer import STRUCTURES, build
 from mace.python.tools.importers.onnx.mapped_file import read_model
+from mace.python.tools.importers.onnx.scope import describe
 from mace.python.tools.importers.standard.node import HANDLERS
 
 FRAMEWORK = Framework(of_one_file(read_model), describe, build)

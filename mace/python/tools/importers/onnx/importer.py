@@ -24,11 +24,9 @@ from mace.python.tools.importers.frame.request import (
     border_type,
     framework_format,
 )
-from mace.python.tools.importers.onnx.element_types import ElementTypes
-from mace.python.tools.importers.onnx.inferred import inferred_outputs
-from mace.python.tools.importers.onnx.inner_graphs import reads
-from mace.python.tools.importers.onnx.least_nodes import least_nodes, numbers_of
-from mace.python.tools.importers.onnx.mapped_file import MappedModel
+from mace.python.tools.importers.onnx.inferred import ElementTypes, inferred_outputs
+from mace.python.tools.importers.onnx.inner_graphs import least_nodes, numbers_of, reads
+from mace.python.tools.importers.onnx.mapped_file import MappedModel, TensorReader
 from mace.python.tools.importers.onnx.node import node_of
 from mace.python.tools.importers.onnx.scope import Scope, open_scope
 from mace.python.tools.importers.onnx.sequences import (
@@ -38,9 +36,7 @@ from mace.python.tools.importers.onnx.sequences import (
     sequence_types,
 )
 from mace.python.tools.importers.onnx.subgraphs import RUN
-from mace.python.tools.importers.onnx.tensors import TensorReader
-from mace.python.tools.importers.standard.bodies import Body
-from mace.python.tools.importers.standard.convert import convert
+from mace.python.tools.importers.standard.convert import Body, convert
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.evaluate import ShapeError

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from mace.python.tools.importers.frame.request import (
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
+    compare,
     import_proto,
     make_model,
     normal,
@@ -390,8 +393,7 @@ def test_functions_of_the_model(tmp_path: Path) -> None:
     model = make_model([node], {"x": _X}, ["y"])
     model.functions.append(function)
     model.opset_import.add(domain="local", version=1)
-    found = run_mace(model, {"x": _X}, tmp_path)
-    assert_same(found, run_onnxruntime(model, {"x": _X}))
+    compare(model, {"x": _X}, tmp_path)
 
 
 def test_shape_arithmetic_is_folded(tmp_path: Path) -> None:
@@ -417,8 +419,7 @@ def test_shape_arithmetic_is_folded(tmp_path: Path) -> None:
     model = make_model(nodes, inputs, ["y"], constants)
     graph = import_proto(model, inputs, ["y"], tmp_path)
     assert [op.type for op in graph.ops] == ["Reshape", "Eltwise"]
-    found = run_mace(model, inputs, tmp_path)
-    assert_same(found, run_onnxruntime(model, inputs))
+    compare(model, inputs, tmp_path)
 
 
 def test_random_numbers_are_not_frozen(tmp_path: Path) -> None:
@@ -441,7 +442,7 @@ def test_helper_values_give_way_to_the_models_names(tmp_path: Path) -> None:
     inputs = {"x": normal(2, 3)}
     constants = {"w": normal(3, 4), "c": normal(4)}
     model = make_model(nodes, inputs, ["y"], constants)
-    assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
+    compare(model, inputs, tmp_path)
 
 
 def test_unsorted_nodes_and_cycles(tmp_path: Path) -> None:
@@ -499,3 +500,33 @@ def _in_domain(domain: str) -> onnx.ModelProto:
 def test_the_long_name_of_the_domain(tmp_path: Path) -> None:
     found = run_mace(_in_domain("ai.onnx"), {"image": _X}, tmp_path)
     assert_same(found, run_onnxruntime(_in_domain(""), {"image": _X}))
+
+
+_ROOT = Path(__file__).resolve().parents[5]
+
+_CODE = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == "onnx.onnx_cpp2py_export":
+            print("interrupted")
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+try:
+    import mace.python.tools.importers.onnx
+except KeyboardInterrupt:
+    print("whole" if hasattr(sys.modules.get("onnx"), "load") else "cut")
+"""
+
+
+def test_ctrl_c_waits_while_the_onnx_package_is_loaded() -> None:
+    """Within its C++ part it would end in std::terminate."""
+    result = subprocess.run(
+        [sys.executable, "-c", _CODE],
+        cwd=_ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.stdout == "interrupted\nwhole\n", result.stderr

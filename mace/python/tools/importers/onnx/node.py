@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 import onnx
-from mace.python.tools.importers.onnx.element_types import ElementTypes
-from mace.python.tools.importers.onnx.tensors import TensorReader
+
+from mace.python.tools.importers.onnx.inferred import ElementTypes
+from mace.python.tools.importers.onnx.mapped_file import TensorReader
 from mace.python.tools.importers.standard.attributes import Attributes
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.builder import GraphBuilder

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Simplifies an ONNX file before it is converted.
+"""Simplifies an ONNX file before it is converted: `tools/onnx_optimizer.py`.
 
 The rewrites are those of the package `onnxoptimizer`. The converter has its own
 rewrites, so a model can be converted without this module. It helps with models that
@@ -9,6 +9,7 @@ other tools read too, and shows which operators an exporter wrote unnecessarily.
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import logging
 import subprocess
@@ -20,10 +21,12 @@ from pathlib import Path
 
 import onnx
 from mace.python.tools.atomic import atomic_write
+from mace.python.tools.command_line import flags
+from mace.python.tools.command_line.guard import guarded
 from mace.python.tools.errors import MaceError, MissingToolError, UsageError
 from mace.python.tools.importers.onnx.inner_graphs import reads
 from mace.python.tools.importers.onnx.mapped_file import read_model
-from mace.python.tools.importers.standard.folding import evaluate_node
+from mace.python.tools.importers.standard.convert import evaluate_node
 from mace.python.tools.wording import on_one_line
 
 _LOG = logging.getLogger(__name__)
@@ -208,3 +211,62 @@ def _border(model: onnx.ModelProto) -> tuple[list[str], list[str]]:
     weights = {tensor.name for tensor in model.graph.initializer}
     inputs = [v.name for v in model.graph.input if v.name not in weights]
     return inputs, [value.name for value in model.graph.output]
+
+
+_EXAMPLES = """\
+examples:
+  python tools/onnx_optimizer.py model.onnx model_opt.onnx
+  python tools/onnx_optimizer.py --list
+
+exit status: 0 done; 1 a defect of MACE; 2 something to mend, and nothing was
+written.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command line and returns its exit status."""
+    return guarded(sys.argv[1:] if argv is None else list(argv), _command)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """All flags; docs/user/onnx.md explains them."""
+    parser = flags.FlagParser(
+        prog="onnx_optimizer.py",
+        description="Simplifies an ONNX file before it is converted.",
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument(
+        "source", nargs="?", type=Path, metavar="MODEL", help="the model"
+    )
+    parser.add_argument(
+        "target", nargs="?", type=Path, metavar="COPY", help="the simplified copy"
+    )
+    parser.add_argument(
+        "--passes",
+        metavar="NAME[,NAME]",
+        type=flags.words,
+        default=DEFAULT_PASSES,
+        help="rewrites to make instead of the usual ones",
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="print the rewrites there are, and end"
+    )
+    return parser
+
+
+def _command(arguments: list[str]) -> int:
+    parser = make_parser()
+    args = parser.parse_args(arguments)
+    if args.list:
+        for name in available_passes():
+            usual = " (usual)" if name in DEFAULT_PASSES else ""
+            sys.stdout.write(f"{name}{usual}\n")
+        return 0
+    if args.target is None:
+        parser.error("two files are needed: the model and where its copy goes")
+    report = optimize_file(args.source, args.target, args.passes)
+    sys.stdout.write(
+        f"{args.target}: {report.nodes[1]} nodes (were {report.nodes[0]}), "
+        f"{report.size[1]} bytes (were {report.size[0]})\n"
+    )
+    return 0

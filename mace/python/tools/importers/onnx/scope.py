@@ -1,13 +1,19 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the wanted part of an ONNX graph and its input and output types."""
+"""Finds the wanted part of an ONNX graph, and its inputs and outputs."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import onnx
+
+from mace.python.tools.importers.frame.description import (
+    ModelDescription,
+    TensorDescription,
+)
 from mace.python.tools.importers.frame.errors import ImportModelError, unknown_tensor
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
@@ -17,10 +23,9 @@ from mace.python.tools.importers.frame.request import (
     user_to_framework,
 )
 from mace.python.tools.importers.frame.shapes import shape_conflict
-from mace.python.tools.importers.onnx.functions import inline_functions
-from mace.python.tools.importers.onnx.inner_graphs import reads
+from mace.python.tools.importers.onnx.inner_graphs import inline_functions, reads
 from mace.python.tools.importers.onnx.mapped_file import MappedModel
-from mace.python.tools.importers.standard.element_types import (
+from mace.python.tools.importers.standard.attributes import (
     ELEMENT_TYPES,
     element_type_name,
 )
@@ -67,7 +72,7 @@ def open_scope(model: MappedModel, request: ImportRequest) -> Scope:
             a shape contradicts the model; tells all of them at once.
     """
     versions = opsets(model)
-    proto = inline_functions(model)
+    proto = inline_functions(model.proto, model.path)
     graph = proto.graph
     if graph.sparse_initializer:
         raise ImportModelError(
@@ -337,3 +342,34 @@ def _wanted_shape(model: MappedModel, spec: InputSpec, own: Shape | None) -> Sha
     if own is None:
         return shape
     return tuple(theirs if dim is None else dim for dim, theirs in zip(shape, own))
+
+
+def describe(file: MappedModel) -> ModelDescription:
+    """See `importers.frame.opened.Framework`."""
+    graph = file.proto.graph
+    constants = {tensor.name for tensor in graph.initializer}
+    inputs = set(free_inputs(graph, constants))
+    return ModelDescription(
+        framework=f"ONNX, operator set {opsets(file)['']}",
+        image_order=DataFormat.NCHW,
+        inputs=tuple(_describe(v) for v in graph.input if v.name in inputs),
+        outputs=tuple(_describe(value) for value in graph.output),
+        operators=Counter(_type(node) for node in graph.node),
+    )
+
+
+def _describe(value: onnx.ValueInfoProto) -> TensorDescription:
+    kind = value.type
+    if kind.WhichOneof("value") == "optional_type":
+        kind = kind.optional_type.elem_type
+    if kind.WhichOneof("value") != "tensor_type":
+        return TensorDescription(value.name)
+    tensor = kind.tensor_type
+    return TensorDescription(
+        value.name, declared_shape(tensor), ELEMENT_TYPES.get(tensor.elem_type)
+    )
+
+
+def _type(node: onnx.NodeProto) -> str:
+    own = node.domain in ("", "ai.onnx")
+    return node.op_type if own else f"{node.domain}.{node.op_type}"

@@ -183,7 +183,7 @@ def slices(
         raise UnsupportedNodeError(f"split is {list(sizes)}")
     if keep:
         return parts
-    return [node.make("Squeeze", [part], {"axes": [axis]}) for part in parts]
+    return [node.squeeze(part, [axis]) for part in parts]
 
 
 def _require_few(count: int) -> None:

@@ -22,8 +22,7 @@ from mace.python.tools.importers.emit.rounds import (
 )
 from mace.python.tools.importers.frame.budget import budget
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.onnx.inner_graphs import reads
-from mace.python.tools.importers.onnx.least_nodes import least_nodes, stays_true
+from mace.python.tools.importers.onnx.inner_graphs import least_nodes, reads, stays_true
 from mace.python.tools.importers.onnx.sequences import (
     Known,
     Tensors,
@@ -32,9 +31,9 @@ from mace.python.tools.importers.onnx.sequences import (
     stacked,
     tensor,
 )
-from mace.python.tools.importers.standard.bodies import renamed
+from mace.python.tools.importers.standard.attributes import ELEMENT_TYPES
+from mace.python.tools.importers.standard.convert import renamed
 from mace.python.tools.importers.standard.counts import Counts
-from mace.python.tools.importers.standard.element_types import ELEMENT_TYPES
 from mace.python.tools.importers.standard.node import STATIC_HINT, Node
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import format_shape, static
@@ -250,7 +249,7 @@ def run_if(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known
             for graph, prefix in zip(graphs, prefixes)
         ]
     if node.shape(condition):
-        condition = node.make("Reshape", [condition], {"shape": []})
+        condition = node.reshape(condition, [])
     return [
         _choice(node, condition, *pair) if node.is_used(index) else pair[0]
         for index, pair in enumerate(zip(*branches))

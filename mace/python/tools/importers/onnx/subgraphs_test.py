@@ -25,14 +25,12 @@ from mace.python.tools.importers.frame.request import (
 )
 from mace.python.tools.importers.onnx import import_model, subgraphs
 from mace.python.tools.importers.onnx.testing import (
-    assert_same,
+    compare,
     import_proto,
     make_model,
     normal,
-    run_mace,
-    run_onnxruntime,
 )
-from mace.python.tools.importers.standard.bodies import renamed
+from mace.python.tools.importers.standard.convert import renamed
 from mace.python.tools.ir.dtypes import Array
 from onnx import TensorProto, helper, numpy_helper
 
@@ -54,10 +52,6 @@ def _graph(
         for values in (inputs, outputs)
     ]
     return helper.make_graph(list(nodes), "body", *infos, tensors)
-
-
-def _compare(model: onnx.ModelProto, feeds: Mapping[str, Array], folder: Path) -> None:
-    assert_same(run_mace(model, feeds, folder), run_onnxruntime(model, feeds))
 
 
 def _refusal(model: onnx.ModelProto, feeds: Mapping[str, Array], folder: Path) -> str:
@@ -95,7 +89,7 @@ def test_the_branch_that_is_always_taken(taken: bool, tmp_path: Path) -> None:
     constants = {"c": np.array(taken), "three": np.array(3, np.float32)}
     nodes = [_branches("c"), helper.make_node("Neg", ["y"], ["z"])]
     model = make_model(nodes, {"x": x}, ["z"], constants)
-    assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))
+    compare(model, {"x": x}, tmp_path)
 
 
 def test_a_branch_that_depends_on_a_shape(tmp_path: Path) -> None:
@@ -113,7 +107,7 @@ def test_a_branch_that_depends_on_a_shape(tmp_path: Path) -> None:
         _branches("c"),
     ]
     model = make_model(nodes, {"x": x}, ["y"], constants)
-    assert_same(run_mace(model, {"x": x}, tmp_path), run_onnxruntime(model, {"x": x}))
+    compare(model, {"x": x}, tmp_path)
 
 
 @pytest.mark.parametrize("taken", [True, False])
@@ -124,7 +118,7 @@ def test_a_condition_of_each_run_chooses(
     feeds = {"x": normal(2, 3), "c": np.full(shape, taken)}
     constants = {"three": np.array(3, np.float32)}
     nodes = [_branches("c"), helper.make_node("Relu", ["y"], ["z"])]
-    _compare(make_model(nodes, feeds, ["z"], constants), feeds, tmp_path)
+    compare(make_model(nodes, feeds, ["z"], constants), feeds, tmp_path)
 
 
 def test_branches_of_other_shapes_are_refused(tmp_path: Path) -> None:
@@ -178,7 +172,7 @@ def test_a_loop_of_known_steps(steps: int, tmp_path: Path) -> None:
     constants = {"m": np.array(steps), "c": np.array(True)}
     for inputs in (["m", "c", "s0"], ["m", "", "s0"]):
         nodes = [_loop(inputs, ["last", "all"], _always())]
-        _compare(make_model(nodes, feeds, ["last", "all"], constants), feeds, tmp_path)
+        compare(make_model(nodes, feeds, ["last", "all"], constants), feeds, tmp_path)
 
 
 def test_a_loop_that_ends_itself(tmp_path: Path) -> None:
@@ -186,7 +180,7 @@ def test_a_loop_that_ends_itself(tmp_path: Path) -> None:
     constants = {"c": np.array(True), "three": np.array(3)}
     until = helper.make_node("Less", ["i", "three"], ["goes_on"])
     nodes = [_loop(["", "c", "s0"], ["last", "all"], until)]
-    _compare(make_model(nodes, feeds, ["last", "all"], constants), feeds, tmp_path)
+    compare(make_model(nodes, feeds, ["last", "all"], constants), feeds, tmp_path)
 
 
 def test_steps_become_nodes_once_each(tmp_path: Path) -> None:
@@ -293,7 +287,7 @@ def _counting(
 def test_a_condition_that_counts(tmp_path: Path) -> None:
     feeds = {"x": normal(2, 3), "s0": normal(2, 3, seed=2)}
     node, constants = _counting(7, 2)
-    _compare(make_model([node], feeds, ["y"], constants), feeds, tmp_path)
+    compare(make_model([node], feeds, ["y"], constants), feeds, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -383,12 +377,12 @@ def _choice(depth: int) -> onnx.NodeProto:
 
 def test_choices_in_choices(tmp_path: Path) -> None:
     feeds = {"x": normal(2, 3), "c": np.array(True)}
-    _compare(make_model([_choice(5)], feeds, ["y5"]), feeds, tmp_path)
+    compare(make_model([_choice(5)], feeds, ["y5"]), feeds, tmp_path)
     reason = "(c) is computed at run time, as those of 64 others in branches"
     assert reason in _refusal(make_model([_choice(7)], feeds, ["y7"]), feeds, tmp_path)
     # If only one branch is taken, the depth alone is no harm.
     known = make_model([_choice(7)], feeds, ["y7"], {"c": feeds.pop("c")})
-    _compare(known, feeds, tmp_path)
+    compare(known, feeds, tmp_path)
 
 
 def test_a_file_of_nested_graphs_is_refused_when_it_is_read(tmp_path: Path) -> None:
@@ -441,7 +435,7 @@ def test_a_loop_in_a_loop_reads_tensors_outside(tmp_path: Path) -> None:
     body.node.append(helper.make_node("Identity", ["x"], ["copy"]))
     constants = {"two": np.array(2), "three": np.array(3)}
     node = helper.make_node("Loop", ["three", "", "s0"], ["y", "same"], body=body)
-    _compare(make_model([node], feeds, ["y", "same"], constants), feeds, tmp_path)
+    compare(make_model([node], feeds, ["y", "same"], constants), feeds, tmp_path)
 
 
 def _scan_body(rows: int) -> onnx.GraphProto:
@@ -483,7 +477,7 @@ def test_scan_along_axes_in_directions(opset: int, tmp_path: Path) -> None:
             **own,
         )
         outputs = ["last", "seen_all", "negatives"]
-        _compare(make_model([node], feeds, outputs, opset=opset), feeds, tmp_path)
+        compare(make_model([node], feeds, outputs, opset=opset), feeds, tmp_path)
 
 
 def test_scan_of_a_batch(tmp_path: Path) -> None:
@@ -498,7 +492,7 @@ def test_scan_of_a_batch(tmp_path: Path) -> None:
             **own,
         )
         outputs = ["last", "seen_all", "negatives"]
-        _compare(make_model([node], feeds, outputs, opset=8), feeds, tmp_path)
+        compare(make_model([node], feeds, outputs, opset=8), feeds, tmp_path)
 
 
 def test_scan_of_unknown_steps_is_refused(tmp_path: Path) -> None:
@@ -533,4 +527,4 @@ def test_a_graph_for_each_tensor_of_a_sequence(tmp_path: Path) -> None:
         helper.make_node("SequenceMap", ["all", "y"], ["mapped"], body=body),
         helper.make_node("ConcatFromSequence", ["mapped"], ["z"], axis=0, new_axis=1),
     ]
-    _compare(make_model(nodes, feeds, ["z"]), feeds, tmp_path)
+    compare(make_model(nodes, feeds, ["z"]), feeds, tmp_path)

@@ -173,6 +173,16 @@ def assert_same(
         np.testing.assert_allclose(ours, expected, rtol=rtol, atol=1e-5)
 
 
+def compare(
+    model: onnx.ModelProto,
+    inputs: Mapping[str, Array],
+    folder: Path,
+    rtol: float = 1e-5,
+) -> None:
+    """The imported model beside onnxruntime."""
+    assert_same(run_mace(model, inputs, folder), run_onnxruntime(model, inputs), rtol)
+
+
 def check_operator(
     folder: Path,
     kind: str,
@@ -193,5 +203,67 @@ def check_operator(
     node = onnx.helper.make_node(op_type, names, outputs, domain=domain, **attributes)
     wanted = [name for name in outputs if name]
     model = make_model([node], inputs, wanted, constants, opset=17)
-    found = run_mace(model, inputs, folder)
-    assert_same(found, run_onnxruntime(model, inputs), 1e-4)
+    compare(model, inputs, folder, 1e-4)
+
+
+def random_bytes(dtype: Any, *shape: int) -> Array:
+    bounds = np.iinfo(dtype)
+    rng = np.random.default_rng([5, *shape])
+    return np.asarray(rng.integers(bounds.min, bounds.max + 1, shape, dtype))
+
+
+def filled(number: float, *shape: int) -> Array:
+    return np.asarray(np.full(shape, number), np.float32)
+
+
+def random_scales(count: int) -> Array:
+    return np.asarray(np.abs(normal(count)) * 0.02 + 0.003, np.float32)
+
+
+class QuantizedNode:
+    """A model of one node on quantized tensors, whose inputs are added in order."""
+
+    def __init__(self, op: str) -> None:
+        self._op = op
+        self._names: list[str] = []
+        self.inputs: dict[str, Array] = {}
+        self.constants: dict[str, Array] = {}
+
+    def input(self, array: Array) -> QuantizedNode:
+        name = f"x{len(self._names)}"
+        self.inputs[name] = array
+        self._names.append(name)
+        return self
+
+    def constant(self, *arrays: Array | None) -> QuantizedNode:
+        for array in arrays:
+            name = "" if array is None else f"c{len(self._names)}"
+            if array is not None:
+                self.constants[name] = array
+            self._names.append(name)
+        return self
+
+    def proto(self, **attributes: Any) -> onnx.ModelProto:
+        domain, _, op_type = self._op.rpartition(".")
+        node = onnx.helper.make_node(
+            op_type, self._names, ["y"], domain=domain, **attributes
+        )
+        model = make_model([node], self.inputs, ["y"], self.constants)
+        if domain:
+            model.opset_import.add(domain=domain, version=1)
+        return model
+
+    def check(self, folder: Path, steps: float = 1.0, **attributes: Any) -> None:
+        """Beside onnxruntime: at most `steps` apart; floats are to be the same."""
+        model = self.proto(**attributes)
+        (found,) = run_mace(model, self.inputs, folder)
+        (wanted,) = run_onnxruntime(model, self.inputs)
+        assert found.dtype == wanted.dtype
+        assert found.shape == wanted.shape
+        assert np.unique(wanted).size > min(8, wanted.size // 2)
+        difference = np.abs(found.astype(np.float64) - wanted.astype(np.float64))
+        if found.dtype == np.float32:
+            assert difference.max() <= 1e-4 * np.abs(wanted).max()
+        else:
+            assert difference.max() <= steps
+            assert np.mean(difference > 0) < 0.02

@@ -13,8 +13,7 @@ import onnx
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.attributes import Attributes
-from mace.python.tools.importers.standard.bodies import Body
-from mace.python.tools.importers.standard.convert import convert
+from mace.python.tools.importers.standard.convert import Body, convert
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.builder import GraphBuilder, narrow_constant
 from mace.python.tools.ir.constant import Constant

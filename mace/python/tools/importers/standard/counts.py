@@ -279,7 +279,7 @@ class Counts(NodeLengths):
         with self._counted.suspended():
             inside = self.inside(x, counted.axis)
             lined = [-1, *[1] * (len(node.shape(x)) - 1 - counted.axis)]
-            inside = node.make("Reshape", [inside], {"shape": lined})
+            inside = node.reshape(inside, lined)
             if x.dtype is DataType.BOOL:
                 number = number > 0
             elif not x.dtype.is_float and np.isinf(number):

@@ -62,7 +62,7 @@ class NodeLengths(Lengths):
         own = node.shape(x)
         added = len(wanted) - len(own)
         if added > 0:
-            x = node.make("ExpandDims", [x], {"axes": list(range(added))})
+            x = node.expand_dims(x, list(range(added)))
             own = node.shape(x)
         offset = len(own) - len(wanted)
         for index, new in enumerate(wanted):
@@ -103,8 +103,8 @@ class NodeLengths(Lengths):
         places = make("SUB", self.positions(total), self.value(pads[0]))
         last = self.value(self.compute("SUB", own, 1))
         if mode == "reflect":
-            places = node.make("Eltwise", [places], {"mode": "ABS"})
-            behind = node.make("Eltwise", [make("SUB", last, places)], {"mode": "ABS"})
+            places = node.eltwise("ABS", places)
+            behind = node.eltwise("ABS", make("SUB", last, places))
             taken = make("SUB", last, behind)
         elif mode == "wrap":
             taken = make("FLOOR_MOD", places, self.value(own))
@@ -113,9 +113,9 @@ class NodeLengths(Lengths):
         result = node.make("Gather", [x, taken], {"axis": axis})
         if mode != "constant":
             return result
-        kept = node.make("Eltwise", [places, taken], {"mode": "EQUAL"})
+        kept = node.eltwise("EQUAL", places, taken)
         lined = [-1, *[1] * (len(node.shape(x)) - 1 - axis)]
-        kept = node.make("Reshape", [kept], {"shape": lined})
+        kept = node.reshape(kept, lined)
         return node.make("Where", [kept, result, node.scalar(value, x)])
 
     def filled(self, number: Value, shape: Value) -> Value:
@@ -126,7 +126,7 @@ class NodeLengths(Lengths):
             shape: a list of lengths.
         """
         rank = len(self.known(shape))
-        one = self.node.make("Reshape", [number], {"shape": [1] * rank})
+        one = self.node.reshape(number, [1] * rank)
         return self.expanded(one, shape)
 
     def repeated(self, x: Value, axis: int, times: Length) -> Value:
@@ -145,8 +145,7 @@ class NodeLengths(Lengths):
         if dim is not None and dims.at_least(self.dim(end), dim):
             end = END
         if isinstance(begin, int) and isinstance(end, int):
-            cut = {"axes": [axis], "begins": [begin], "ends": [end], "strides": [step]}
-            return node.make("StridedSlice", [x], cut)
+            return node.slice(x, axis, begin, end, step)
         if step < 0:
             raise UnsupportedNodeError(
                 f"a step of {step} between positions computed at run time", STATIC_HINT
@@ -189,7 +188,7 @@ class NodeLengths(Lengths):
         rows, columns = (
             self.positions(self.of_axis(x, axis)) for axis in (rank - 2, rank - 1)
         )
-        rows = node.make("Reshape", [rows], {"shape": [-1, 1]})
+        rows = node.reshape(rows, [-1, 1])
         diagonal = node.eltwise("ADD", rows, self.value(k))
         return node.eltwise(mode, columns, diagonal)
 

@@ -218,11 +218,15 @@ class Node:
 
     def has_input(self, index: int) -> bool:
         """Whether an optional input is given."""
-        return index < len(self.inputs) and self.inputs[index] is not None
+        return self.optional(index) is not None
+
+    def optional(self, index: int) -> Value | None:
+        """An input that may be left out; None if it is."""
+        return self.inputs[index] if index < len(self.inputs) else None
 
     def input(self, index: int) -> Value:
         """An input that must be given."""
-        value = self.inputs[index] if index < len(self.inputs) else None
+        value = self.optional(index)
         if value is None:
             raise UnsupportedNodeError(f"input {index} is missing")
         return value
@@ -362,6 +366,40 @@ class Node:
     def eltwise(self, mode: str, *operands: Value) -> Value:
         """`make` for an Eltwise."""
         return self.make("Eltwise", operands, {"mode": mode})
+
+    def reshape(self, value: Value, shape: Sequence[int]) -> Value:
+        """`make` for a Reshape: 0 is the dimension of the value, -1 what is left."""
+        return self.make("Reshape", [value], {"shape": shape})
+
+    def transpose(self, value: Value, perm: Sequence[int]) -> Value:
+        """`make` for a Transpose: axis perm[i] becomes axis i."""
+        return self.make("Transpose", [value], {"perm": perm})
+
+    def expand_dims(self, value: Value, axes: Sequence[int]) -> Value:
+        """`make` for an ExpandDims."""
+        return self.make("ExpandDims", [value], {"axes": axes})
+
+    def squeeze(self, value: Value, axes: Sequence[int]) -> Value:
+        """`make` for a Squeeze."""
+        return self.make("Squeeze", [value], {"axes": axes})
+
+    def slice(
+        self, value: Value, axis: int, begin: int, end: int, step: int = 1
+    ) -> Value:
+        """`make` for a StridedSlice along one axis."""
+        attrs = {"axes": [axis], "begins": [begin], "ends": [end], "strides": [step]}
+        return self.make("StridedSlice", [value], attrs)
+
+    def reduce(
+        self, mode: str, value: Value, axes: Sequence[int], keep_dims: bool = True
+    ) -> Value:
+        """`make` for a Reduce."""
+        attrs = {"mode": mode, "axes": axes, "keep_dims": keep_dims}
+        return self.make("Reduce", [value], attrs)
+
+    def cast(self, value: Value, to: DataType) -> Value:
+        """`make` for a Cast."""
+        return self.make("Cast", [value], {"to": to.value.upper()})
 
     def make_all(
         self,

@@ -127,6 +127,6 @@ def emit_image_op(
     if not window.is_line:
         node.emit(op_type, [x, *more], all_attrs)
         return
-    image = node.make("ExpandDims", [x], {"axes": [2]})
+    image = node.expand_dims(x, [2])
     result = node.make(op_type, [image, *more], all_attrs)
     node.emit("Squeeze", [result], {"axes": [2]})

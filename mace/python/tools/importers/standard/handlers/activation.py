@@ -116,7 +116,7 @@ def _thresholded_relu(node: Node) -> None:
     alpha = node.scalar(node.real("alpha", 1.0), x)
     # max(x, alpha) equals x if the mask is 1, and is finite if it is 0.
     mask = node.eltwise("GREATER", x, alpha)
-    mask = node.make("Cast", [mask], {"to": "FLOAT32"})
+    mask = node.cast(mask, DataType.FLOAT32)
     node.emit("Eltwise", [node.eltwise("MAX", x, alpha), mask], {"mode": "MUL"})
 
 
@@ -132,7 +132,7 @@ def _shrink(node: Node) -> None:
     for sign, compare, limit in ((1.0, "GREATER", "MAX"), (-1.0, "LESS", "MIN")):
         edge = node.scalar(sign * lambd, x)
         mask = node.eltwise(compare, x, edge)
-        mask = node.make("Cast", [mask], {"to": "FLOAT32"})
+        mask = node.cast(mask, DataType.FLOAT32)
         part = node.eltwise(limit, x, edge)
         part = node.eltwise("SUB", part, node.scalar(sign * bias, x))
         sides.append(node.eltwise("MUL", part, mask))
@@ -187,7 +187,7 @@ def _prelu_by_channel(node: Node, x: Value, values: Any, axis: int, rank: int) -
     # last cancels these transposes.
     there = [a for a in range(rank) if a != axis] + [axis]
     back = [there.index(a) for a in range(rank)]
-    turned = node.make("Transpose", [x], {"perm": there})
+    turned = node.transpose(x, there)
     result = node.make("Activation", [turned, slope], attrs)
     node.emit("Transpose", [result], {"perm": back})
 

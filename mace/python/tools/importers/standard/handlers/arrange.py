@@ -58,7 +58,7 @@ def _front(lengths: Counts, parts: Sequence[Value], axis: int) -> Value:
     def positions() -> Value:
         joined = node.make("Concat", masks, {"axis": 0})
         places, _ = node.make_all("NonZero", [joined], {}, 2)
-        return node.make("Squeeze", [places], {"axes": [0]})
+        return node.squeeze(places, [0])
 
     return node.builder.counted.remember(("joined", *masks), positions)
 
@@ -287,10 +287,10 @@ def _gather(node: Node) -> None:
 @HANDLERS.register("ai.onnx.ml.ArrayFeatureExtractor")
 def _array_features(node: Node) -> None:
     x, places = node.input(0), node.input(1)
-    places = node.make("Reshape", [places], {"shape": [-1]})
+    places = node.reshape(places, [-1])
     rank = len(node.shape(x))
     if rank == 1:
-        x = node.make("ExpandDims", [x], {"axes": [0]})
+        x = node.expand_dims(x, [0])
     node.emit("Gather", [x, places], {"axis": max(rank, 2) - 1})
 
 
@@ -464,8 +464,7 @@ def _wrapped(node: Node, x: Value, grow: list[int]) -> Value:
         for size, begin, end in ((before, -before, END), (after, 0, after)):
             if size == 0:
                 continue
-            cut = {"axes": [axis], "begins": [begin], "ends": [end], "strides": [1]}
-            part = node.make("StridedSlice", [x], cut)
+            part = node.slice(x, axis, begin, end)
             parts = [part, *parts] if begin < 0 else [*parts, part]
         if len(parts) > 1:
             x = node.make("Concat", parts, {"axis": axis})

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of object detectors: NonMaxSuppression, RoiAlign and MaxRoiPool."""
+"""Operators of object detectors: NonMaxSuppression and RoiAlign."""
 
 from __future__ import annotations
 
@@ -73,26 +73,6 @@ def _roi_align(node: Node) -> None:
         "half_pixel": coordinates == "half_pixel",
     }
     node.emit("RoiAlign", [node.input(0), node.input(1), node.input(2)], attrs)
-
-
-@HANDLERS.register("MaxRoiPool")
-def _max_roi_pool(node: Node) -> None:
-    size = node.integers("pooled_shape", [])
-    if len(size) != 2:
-        raise UnsupportedNodeError(f"pooled_shape is {list(size)}; two are needed")
-    regions = node.input(1)
-    rank = {"axes": [1], "strides": [1]}
-    image = {**rank, "begins": [0], "ends": [1], "shrink_axes": [1]}
-    images = node.make("StridedSlice", [regions], image)
-    corners = node.make("StridedSlice", [regions], {**rank, "begins": [1], "ends": [5]})
-    attrs = {
-        **NCHW,
-        "height": size[0],
-        "width": size[1],
-        "scale": node.real("spatial_scale", 1.0),
-    }
-    images = node.make("Cast", [images], {"to": "INT32"})
-    node.emit("RoiPool", [node.input(0), corners, images], attrs)
 
 
 def _number(node: Node, index: int, what: str) -> float:

@@ -141,19 +141,3 @@ def test_roi_align(samples: int, mode: str, coordinates: str, tmp_path: Path) ->
         spatial_scale=0.25,
     )  # fmt: skip
     _check(tmp_path, [node], inputs, {}, ["y"])
-
-
-@pytest.mark.parametrize("size", [[7, 7], [3, 2]])
-def test_max_roi_pool(size: list[int], tmp_path: Path) -> None:
-    rng = np.random.default_rng(6)
-    corners = rng.random((9, 4)).astype(np.float32) * 40
-    corners[:, 2:] += corners[:, :2] - 3  # some are turned around, some end outside
-    image = np.arange(9)[:, None] % 2
-    inputs = {
-        "x": rng.standard_normal((2, 3, 10, 12)).astype(np.float32),
-        "regions": np.concatenate([image, corners], 1).astype(np.float32),
-    }
-    node = _make(
-        "MaxRoiPool", list(inputs), ["y"], pooled_shape=size, spatial_scale=0.25
-    )
-    _check(tmp_path, [node], inputs, {}, ["y"])

@@ -1,58 +1,50 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arithmetic and comparisons on one, two or many tensors."""
+"""Operators that work on each element, and on its bits."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.standard.attributes import (
+    ELEMENT_TYPES,
+    element_type_name,
+)
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
-_UNARY = {
-    "Abs": "ABS",
-    "Ceil": "CEIL",
-    "Cos": "COS",
-    "Erf": "ERF",
-    "Exp": "EXP",
-    "Floor": "FLOOR",
-    "Log": "LOG",
-    "Neg": "NEG",
-    "Reciprocal": "RECIPROCAL",
-    "Round": "ROUND",
-    "Sign": "SIGN",
-    "Sin": "SIN",
-    "Sqrt": "SQRT",
-}
-_BINARY = {
-    "Add": "ADD",
-    "Div": "DIV",
+# The modes of Eltwise have the names of the operators in capitals.
+_UNARY = (
+    *("Abs", "Ceil", "Cos", "Erf", "Exp", "Floor", "Log", "Neg", "Reciprocal", "Round"),
+    *("Sign", "Sin", "Sqrt"),
+)
+_COMPARISONS = {
     "Equal": "EQUAL",
     "Greater": "GREATER",
     "GreaterOrEqual": "GREATER_EQUAL",
     "Less": "LESS",
     "LessOrEqual": "LESS_EQUAL",
-    "Mul": "MUL",
-    "Pow": "POW",
-    "Sub": "SUB",
+}
+_BINARY = {
+    **{name: name.upper() for name in ("Add", "Div", "Mul", "Pow", "Sub")},
+    **_COMPARISONS,
 }
 _MANY = {"Max": "MAX", "Mean": "ADD", "Min": "MIN", "Sum": "ADD"}
 _TRIGONOMETRIC = ("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cosh", "Sinh")
-_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 _BYTES = (DataType.BOOL, DataType.INT8, DataType.UINT8)
 
 
 @HANDLERS.register(*_UNARY)
 def _unary(node: Node) -> None:
-    node.emit("Eltwise", [node.input(0)], {"mode": _UNARY[node.type]})
+    node.emit("Eltwise", [node.input(0)], {"mode": node.type.upper()})
 
 
 @HANDLERS.register("Tan")
 def _tan(node: Node) -> None:
     x = node.input(0)
-    sine, cosine = (node.make("Eltwise", [x], {"mode": m}) for m in ("SIN", "COS"))
+    sine, cosine = (node.eltwise(m, x) for m in ("SIN", "COS"))
     node.emit("Eltwise", [sine, cosine], {"mode": "DIV"})
 
 
@@ -75,7 +67,7 @@ def _binary(node: Node) -> None:
 
 def _exponent_like(node: Node, a: Value, b: Value) -> Value:
     if a.dtype is DataType.FLOAT32:
-        return node.make("Cast", [b], {"to": "FLOAT32"})
+        return node.cast(b, DataType.FLOAT32)
     # A float that is nearly an integer would be truncated to the one below.
     if a.dtype is DataType.INT32 and b.is_constant:
         exponents = b.numpy()
@@ -89,7 +81,7 @@ def _exponent_like(node: Node, a: Value, b: Value) -> Value:
 
 def _of_bytes(node: Node, a: Value, b: Value) -> None:
     """Computes in int32. Results beyond the type wrap around, as they do in ONNX."""
-    wide = [node.make("Cast", [value], {"to": "INT32"}) for value in (a, b)]
+    wide = [node.cast(value, DataType.INT32) for value in (a, b)]
     attrs = {"mode": _BINARY[node.type]}
     if node.type in _COMPARISONS:
         node.emit("Eltwise", wide, attrs)
@@ -114,7 +106,7 @@ def lined_up(node: Node) -> Value:
     if after == 0:
         return b
     axes = range(own, own + after)
-    return node.make("ExpandDims", [b], {"axes": axes})
+    return node.expand_dims(b, axes)
 
 
 @HANDLERS.register(*_MANY)
@@ -127,7 +119,7 @@ def _many(node: Node) -> None:
     total = values[0]
     mean = node.type == "Mean"
     for value in values[1 : None if mean else -1]:
-        total = node.make("Eltwise", [total, value], {"mode": mode})
+        total = node.eltwise(mode, total, value)
     if mean:
         count = node.scalar(len(values), total)
         node.emit("Eltwise", [total, count], {"mode": "DIV"})
@@ -140,17 +132,17 @@ def _mod(node: Node) -> None:
     a, b = node.input(0), node.input(1)
     dtype = a.dtype
     if dtype in _BYTES:
-        a, b = (node.make("Cast", [value], {"to": "INT32"}) for value in (a, b))
+        a, b = (node.cast(value, DataType.INT32) for value in (a, b))
     if node.flag("fmod", False):
         # The result has the sign of the dividend, that of FLOOR_MOD the divisor's.
-        sign = node.make("Eltwise", [a], {"mode": "SIGN"})
-        a, b = (node.make("Eltwise", [value], {"mode": "ABS"}) for value in (a, b))
-        rest = node.make("Eltwise", [a, b], {"mode": "FLOOR_MOD"})
-        result = node.make("Eltwise", [rest, sign], {"mode": "MUL"})
+        sign = node.eltwise("SIGN", a)
+        a, b = (node.eltwise("ABS", value) for value in (a, b))
+        rest = node.eltwise("FLOOR_MOD", a, b)
+        result = node.eltwise("MUL", rest, sign)
     else:
-        result = node.make("Eltwise", [a, b], {"mode": "FLOOR_MOD"})
+        result = node.eltwise("FLOOR_MOD", a, b)
     if dtype in _BYTES:
-        result = node.make("Cast", [result], {"to": dtype.value.upper()})
+        result = node.cast(result, dtype)
     node.set_output(0, result)
 
 
@@ -170,7 +162,7 @@ def _is_inf(node: Node) -> None:
         node.emit("Eltwise", [x, x], {"mode": "LESS"})  # nowhere true
         return
     if positive and negative:
-        x = node.make("Eltwise", [x], {"mode": "ABS"})
+        x = node.eltwise("ABS", x)
     infinity = node.literal(np.inf if positive else -np.inf)
     node.emit("Eltwise", [x, infinity], {"mode": "EQUAL"})
 
@@ -178,20 +170,19 @@ def _is_inf(node: Node) -> None:
 @HANDLERS.register("And", "Or", "Xor")
 def _logic(node: Node) -> None:
     a, b = (
-        node.make("Cast", [value], {"to": "INT32"})
-        for value in (node.input(0), lined_up(node))
+        node.cast(value, DataType.INT32) for value in (node.input(0), lined_up(node))
     )
     if node.type == "Xor":
         node.emit("Eltwise", [a, b], {"mode": "NOT_EQUAL"})
         return
     mode = "MIN" if node.type == "And" else "MAX"
-    result = node.make("Eltwise", [a, b], {"mode": mode})
+    result = node.eltwise(mode, a, b)
     node.emit("Cast", [result], {"to": "BOOL"})
 
 
 @HANDLERS.register("Not")
 def _not(node: Node) -> None:
-    number = node.make("Cast", [node.input(0)], {"to": "INT32"})
+    number = node.cast(node.input(0), DataType.INT32)
     node.emit("Eltwise", [number, node.scalar(0, number)], {"mode": "EQUAL"})
 
 
@@ -242,7 +233,7 @@ def _clip_quantized(
     numbers, limit = quantize.input(0), known.scales[0] * (high - least)
     if numbers.producer is not None and numbers.producer.type == "Activation":
         bound = node.scalar(limit, numbers)
-        limited = node.make("Eltwise", [numbers, bound], {"mode": "MIN"})
+        limited = node.eltwise("MIN", numbers, bound)
     else:
         attrs = {"activation": "RELUX", "activation_limit": limit}
         limited = node.make("Activation", [numbers], attrs)
@@ -258,7 +249,7 @@ def _bounds(node: Node) -> tuple[Value | float | None, Value | float | None]:
         )
     bounds: list[Value | float | None] = []
     for index in (1, 2):
-        value = node.input(index) if node.has_input(index) else None
+        value = node.optional(index)
         if value is not None and value.is_constant:
             number = value.numpy().reshape(-1)
             bounds.append(number[0].item() if number.size == 1 else value)
@@ -280,6 +271,87 @@ def _clip_computed(
         node.set_output(0, x)
         return
     for bound, mode in steps[:-1]:
-        x = node.make("Eltwise", [x, bound], {"mode": mode})
+        x = node.eltwise(mode, x, bound)
     bound, mode = steps[-1]
     node.emit("Eltwise", [x, bound], {"mode": mode})
+
+
+_MODES = {"BitwiseAnd": "AND", "BitwiseOr": "OR", "BitwiseXor": "XOR"}
+_BITWISE_BYTES = (DataType.INT8, DataType.UINT8)
+
+
+@HANDLERS.register(*_MODES)
+def _two_operands(node: Node) -> None:
+    # The results have the range of the operands.
+    _emit(node, _MODES[node.type], node.input(0).dtype)
+
+
+@HANDLERS.register("BitwiseNot")
+def _bitwise_not(node: Node) -> None:
+    dtype = node.integer_type(0)
+    if dtype in (DataType.UINT32, DataType.UINT64):
+        raise UnsupportedNodeError(
+            f"the results are {dtype.value} above those of int32, in which MACE "
+            "computes"
+        )
+    _emit(node, "NOT", dtype)
+
+
+@HANDLERS.register("BitShift")
+def _shift(node: Node) -> None:
+    direction = node.text("direction", "")
+    if direction not in ("LEFT", "RIGHT"):
+        raise UnsupportedNodeError(f"direction is {direction!r}; LEFT and RIGHT work")
+    dtype = node.input(0).dtype if direction == "RIGHT" else node.integer_type(0)
+    _emit(node, f"SHIFT_{direction}", dtype)
+
+
+@HANDLERS.register("BitCast")
+def _bit_cast(node: Node) -> None:
+    x, kind = node.input(0), node.integer("to", 0)
+    to, dtype = ELEMENT_TYPES.get(kind), node.integer_type(0)
+    if to is None or to.is_float or dtype.is_float:
+        raise UnsupportedNodeError(
+            f"from {dtype.value} to {element_type_name(kind)}; integers of the same "
+            "size work"
+        )
+    sizes = [np.dtype(kind.numpy).itemsize for kind in (dtype, to)]
+    if sizes[0] != sizes[1] or (sizes[0] > 2 and dtype is not to):
+        raise UnsupportedNodeError(f"from {dtype.value} to {to.value}")
+    if sizes[0] == 1:
+        node.emit("Cast", [x], {"to": to.value.upper()})
+    else:
+        node.set_output(0, x if dtype is to else wrap(node, x, to))
+
+
+def _emit(node: Node, mode: str, dtype: DataType) -> None:
+    """Computes in int32 and returns to the range of the type.
+
+    Args:
+        node: whose inputs are the operands.
+        mode: of Bitwise.
+        dtype: of the results in ONNX, if they can leave its range.
+    """
+    values = [node.input(index) for index in range(len(node.inputs))]
+    narrow = values[0].dtype in _BITWISE_BYTES
+    if narrow:
+        values = [node.cast(value, DataType.INT32) for value in values]
+    attrs = {"mode": mode}
+    if not narrow and dtype not in (DataType.INT16, DataType.UINT16):
+        node.emit("Bitwise", values, attrs)
+        return
+    result = node.make("Bitwise", values, attrs)
+    if narrow:
+        node.emit("Cast", [result], {"to": dtype.value.upper()})
+    else:
+        node.set_output(0, wrap(node, result, dtype))
+
+
+def wrap(node: Node, value: Value, dtype: DataType) -> Value:
+    """The lowest 16 bits of int32 as a number of int16 or uint16."""
+    if dtype is DataType.UINT16:
+        mask = node.scalar(0xFFFF, value)
+        return node.make("Bitwise", [value, mask], {"mode": "AND"})
+    bits = node.scalar(16, value)
+    high = node.make("Bitwise", [value, bits], {"mode": "SHIFT_LEFT"})
+    return node.make("Bitwise", [high, bits], {"mode": "SHIFT_RIGHT"})

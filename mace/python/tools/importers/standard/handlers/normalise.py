@@ -86,7 +86,7 @@ class Moments:
 
 def moments(node: Node, x: Value, axes: Sequence[int], epsilon: float) -> Moments:
     """The moments of x over some axes."""
-    mean = node.make("Reduce", [x], {"mode": "MEAN", "axes": axes, "keep_dims": True})
+    mean = node.reduce("MEAN", x, axes)
     centred = node.eltwise("SUB", x, mean)
     below = node.eltwise(
         "ADD", _mean_square(node, centred, axes), node.scalar(epsilon, x)
@@ -96,14 +96,12 @@ def moments(node: Node, x: Value, axes: Sequence[int], epsilon: float) -> Moment
 
 def _mean_square(node: Node, x: Value, axes: Sequence[int]) -> Value:
     """The mean of x * x over some axes, which are kept with length 1."""
-    keep = {"axes": axes, "keep_dims": True}
     dims = [node.shape(x)[axis] for axis in axes]
     known = [dim for dim in dims if isinstance(dim, int)]
     if len(known) < len(dims):
-        square = node.eltwise("SQUARE", x)
-        return node.make("Reduce", [square], {"mode": "MEAN", **keep})
+        return node.reduce("MEAN", node.eltwise("SQUARE", x), axes)
     # This saves one pass over x.
-    total = node.make("Reduce", [x], {"mode": "SUM_SQUARE", **keep})
+    total = node.reduce("SUM_SQUARE", x, axes)
     return node.eltwise("DIV", total, node.scalar(math.prod(known), x))
 
 
@@ -123,9 +121,7 @@ def scaled(
     node: Node, x: Value, scale: Value, bias: Value, shape: Sequence[int]
 ) -> Value:
     """x * scale + bias, both in this shape."""
-    scale, bias = (
-        node.make("Reshape", [value], {"shape": shape}) for value in (scale, bias)
-    )
+    scale, bias = (node.reshape(value, shape) for value in (scale, bias))
     return node.eltwise("ADD", node.eltwise("MUL", x, scale), bias)
 
 
@@ -146,11 +142,11 @@ def in_groups(
     if not isinstance(channels, int) or groups < 1 or channels % groups:
         raise UnsupportedNodeError(f"{channels} channels in {groups} groups")
     rest = node.static_shape(x)[2:]
-    grouped = node.make("Reshape", [x], {"shape": [0, groups, -1]})
+    grouped = node.reshape(x, [0, groups, -1])
     result = moments(node, grouped, [2], epsilon).result(node)
     if affine:
         result = scaled(node, result, affine[0], affine[1], [-1, 1])
-    return node.make("Reshape", [result], {"shape": [0, channels, *rest]})
+    return node.reshape(result, [0, channels, *rest])
 
 
 @HANDLERS.register("GroupNormalization")
@@ -199,8 +195,7 @@ def _mean_variance_normalization(node: Node) -> None:
     rank = len(node.shape(x))
     axes = [node.axis(axis, rank) for axis in node.integers("axes", [0, 2, 3])]
     # The specification adds 1e-9 to the deviation, not to the variance.
-    keep = {"mode": "MEAN", "axes": axes, "keep_dims": True}
-    centred = node.eltwise("SUB", x, node.make("Reduce", [x], keep))
+    centred = node.eltwise("SUB", x, node.reduce("MEAN", x, axes))
     variance = _mean_square(node, centred, axes)
     below = node.eltwise("ADD", node.eltwise("SQRT", variance), node.scalar(1e-9, x))
     node.emit("Eltwise", [centred, below], {"mode": "DIV"})
@@ -213,11 +208,10 @@ def _lp_normalization(node: Node) -> None:
     power = node.integer("p", 2)
     if power not in (1, 2):
         raise UnsupportedNodeError(f"p is {power}; 1 and 2 are supported")
-    keep = {"axes": [axis], "keep_dims": True}
     if power == 2:
-        norm = node.make("Reduce", [x], {"mode": "L2", **keep})
+        norm = node.reduce("L2", x, [axis])
     else:
-        norm = node.make("Reduce", [node.eltwise("ABS", x)], {"mode": "SUM", **keep})
+        norm = node.reduce("SUM", node.eltwise("ABS", x), [axis])
     # If the norm is 0, the result is 0, as in onnxruntime.
     smallest = node.scalar(float(np.finfo(np.float32).tiny), x)
     node.emit("Eltwise", [x, node.eltwise("MAX", norm, smallest)], {"mode": "DIV"})
@@ -268,7 +262,7 @@ def softmax_from(node: Node, x: Value, axis: int, log: bool = False) -> Value:
     if len(long) <= 1:
         only = long[0] if long else axis
         return node.make("Softmax", [x], {"axis": only, "log": log})
-    flat = node.make("Reshape", [x], {"shape": _matrix(node, x, axis)})
+    flat = node.reshape(x, _matrix(node, x, axis))
     result = node.make("Softmax", [flat], {"axis": 1, "log": log})
     return node.make("Reshape", [result, node.make("Shape", [x])])
 

@@ -9,11 +9,11 @@ import onnx
 
 from mace.python.tools.importers.emit.casts import CAST_TARGETS
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.element_types import (
+from mace.python.tools.importers.standard.attributes import (
     ELEMENT_TYPES,
     element_type_name,
 )
-from mace.python.tools.importers.standard.handlers.bitwise import wrap
+from mace.python.tools.importers.standard.handlers.elementwise import wrap
 from mace.python.tools.importers.standard.handlers.random_numbers import drop
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType
@@ -81,12 +81,12 @@ def _cast(node: Node) -> None:
     if to in _HALVES:
         # The values are rounded, and computed with in float32.
         if x.dtype is not DataType.FLOAT32:
-            x = node.make("Cast", [x], {"to": "FLOAT32"})
-        rounded = node.make("Cast", [x], {"to": to.value.upper()})
+            x = node.cast(x, DataType.FLOAT32)
+        rounded = node.cast(x, to)
         node.emit("Cast", [rounded], {"to": "FLOAT32"})
         return
     if to in (DataType.INT16, DataType.UINT16):
-        whole = node.make("Cast", [x], {"to": "INT32"})
+        whole = node.cast(x, DataType.INT32)
         node.set_output(0, wrap(node, whole, to))
         return
     if to.narrowed is x.dtype and (to in CAST_TARGETS or x.is_constant):

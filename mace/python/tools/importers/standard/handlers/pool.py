@@ -53,7 +53,7 @@ def _pool(node: Node) -> None:
 def _places_in_image(node: Node, window: Window) -> Value:
     x = node.input(0)
     node.static_shape(x)
-    image = node.make("ExpandDims", [x], {"axes": [2]}) if window.is_line else x
+    image = node.expand_dims(x, [2]) if window.is_line else x
     sides = node.static_shape(image)[2:]
     pads = _zeros_around(node, image, window, node.flag("ceil_mode", False))
     lines = []
@@ -117,18 +117,18 @@ def _places_of_maxima(
         flat = table.reshape(count, size)
         tables[index] = np.where(within, flat, np.take_along_axis(flat, start, 1))
     planes, area = shape[0] * shape[1], math.prod(shape[2:])
-    rows = node.make("Reshape", [x], {"shape": [planes, area]})
+    rows = node.reshape(x, [planes, area])
     places, names = (node.literal(t.reshape(-1), DataType.INT32) for t in tables)
     found = node.make("Gather", [rows, places], {"axis": 1})
-    found = node.make("Reshape", [found], {"shape": [planes, count, size]})
+    found = node.reshape(found, [planes, count, size])
     found = node.make("ArgMax", [found], {"axis": 2})
-    found = node.make("Squeeze", [found], {"axes": [2]})
+    found = node.squeeze(found, [2])
     offsets = node.literal(np.arange(count) * size, DataType.INT32)
-    found = node.make("Eltwise", [found, offsets], {"mode": "ADD"})
+    found = node.eltwise("ADD", found, offsets)
     found = node.make("Gather", [names, found], {"axis": 0})
     offsets = node.literal(np.arange(planes)[:, None] * area, DataType.INT32)
-    found = node.make("Eltwise", [found, offsets], {"mode": "ADD"})
-    return node.make("Reshape", [found], {"shape": [*shape[:2], *lengths]})
+    found = node.eltwise("ADD", found, offsets)
+    return node.reshape(found, [*shape[:2], *lengths])
 
 
 def _positions(axis: Axis, length: int) -> Array:
@@ -166,10 +166,10 @@ def _lp_pool(node: Node) -> None:
     if power <= 0:
         raise UnsupportedNodeError(f"p is {power}, needs to be above 0")
     rank = len(node.shape(x))
-    powers = node.make("Eltwise", [x], {"mode": "ABS"})
+    powers = node.eltwise("ABS", x)
     if power != 1:
         exponent = node.scalar(power, x)
-        powers = node.make("Eltwise", [powers, exponent], {"mode": "POW"})
+        powers = node.eltwise("POW", powers, exponent)
     if rank == VOLUME_RANK:
         if node.flag("ceil_mode", False):
             raise UnsupportedNodeError("ceil_mode of volumes")
@@ -178,7 +178,7 @@ def _lp_pool(node: Node) -> None:
         return
     window = read_window(node, rank, kernel)
     if window.is_line:
-        powers = node.make("ExpandDims", [powers], {"axes": [2]})
+        powers = node.expand_dims(powers, [2])
     ceil_mode = node.flag("ceil_mode", False)
     pads = _zeros_around(node, powers, window, ceil_mode)
     if any(pads):
@@ -187,16 +187,16 @@ def _lp_pool(node: Node) -> None:
     attrs.update(NCHW, mode="AVG", kernels=window.kernel, padding="VALID")
     result = node.make("Pooling", [powers], attrs)
     if window.is_line:
-        result = node.make("Squeeze", [result], {"axes": [2]})
+        result = node.squeeze(result, [2])
     size = window.kernel[0] * window.kernel[1]
     node.set_output(0, _root(node, result, size, power))
 
 
 def _root(node: Node, mean: Value, size: int, power: float) -> Value:
-    result = node.make("Eltwise", [mean, node.scalar(size, mean)], {"mode": "MUL"})
+    result = node.eltwise("MUL", mean, node.scalar(size, mean))
     if power != 1:
         exponent = node.scalar(1 / power, mean)
-        result = node.make("Eltwise", [result, exponent], {"mode": "POW"})
+        result = node.eltwise("POW", result, exponent)
     return result
 
 

@@ -1,10 +1,15 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Quantized integers of 8 and 16 bits, and products of them.
+"""Quantized integers of 8 and 16 bits, and products and convolutions of them.
 
 Integers of 16 bits are int16 where MACE computes: uint16 stands for the same numbers
 with a zero point that differs by 32768. Whatever else reads them, or the application,
 gets int32, as of all integers of the framework that MACE does not store.
+
+ConvInteger is a product of matrices, of the elements under each window [N, Y, X,
+taps * C] and the filter [taps * C, O], exact like the operator. Padding adds the zero
+point of the input, which stands for 0. ONNX Runtime's dynamic quantization writes it,
+with a zero point that each run computes.
 """
 
 from __future__ import annotations
@@ -13,12 +18,17 @@ import numpy as np
 import onnx
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.element_types import (
+from mace.python.tools.importers.standard.attributes import (
     ELEMENT_TYPES,
     element_type_name,
 )
+from mace.python.tools.importers.standard.handlers.conv import (
+    by_matrices,
+    check_channels,
+)
 from mace.python.tools.importers.standard.handlers.matmul import as_matrices
 from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.importers.standard.window import read_filter, read_window
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import state_quantization
@@ -165,7 +175,7 @@ def state_dequantized(x: Value, scale: Value, zero: Value | None, axis: int) -> 
 def _quantization(node: Node, x: Value) -> tuple[Value, Value | None, int]:
     """Scale, zero point and the axis of the scales."""
     scale = node.input(1)
-    zero = node.input(2) if node.has_input(2) else None
+    zero = node.optional(2)
     if scale.dtype is not DataType.FLOAT32:
         raise UnsupportedNodeError(f"a scale of {scale.dtype.value}")
     dims = node.shape(scale)
@@ -185,13 +195,11 @@ def _dynamic_quantize(node: Node) -> None:
     nothing = node.literal(0.0)
 
     def extreme(mode: str) -> Value:
-        folded = node.make(
-            "Reduce", [x], {"mode": mode, "axes": [], "keep_dims": False}
-        )
-        return node.make("Eltwise", [folded, nothing], {"mode": mode})
+        folded = node.reduce(mode, x, [], keep_dims=False)
+        return node.eltwise(mode, folded, nothing)
 
     def of(mode: str, *operands: Value) -> Value:
-        return node.make("Eltwise", list(operands), {"mode": mode})
+        return node.eltwise(mode, *operands)
 
     low = extreme("MIN")
     span = of("SUB", extreme("MAX"), low)
@@ -199,7 +207,7 @@ def _dynamic_quantize(node: Node) -> None:
     # If all values are zero, any scale except 0 is right.
     scale = node.make("Where", [of("EQUAL", span, nothing), node.literal(1.0), step])
     steps = of("ROUND", of("DIV", of("SUB", nothing, low), scale))
-    zero = node.make("Cast", [steps], {"to": "UINT8"})
+    zero = node.cast(steps, DataType.UINT8)
     node.set_output(
         0, node.make("Quantize", [x, scale, zero], {"to": "UINT8", "axis": 0})
     )
@@ -210,7 +218,7 @@ def _dynamic_quantize(node: Node) -> None:
 @HANDLERS.register("MatMulInteger")
 def _matmul_integer(node: Node) -> None:
     a, b, gone = as_matrices(node)
-    zeros = [node.input(i) if node.has_input(i) else None for i in (2, 3)]
+    zeros = [node.optional(i) for i in (2, 3)]
     for name, zero in zip(("a", "b"), zeros):
         if zero is not None and len(node.shape(zero)) > 1:
             raise UnsupportedNodeError(
@@ -222,3 +230,120 @@ def _matmul_integer(node: Node) -> None:
         return
     product = node.make("MatMulInteger", [a, b, *zeros])
     node.emit("Squeeze", [product], {"axes": gone})
+
+
+# Operators on quantized tensors are their operator in floats between Dequantize and
+# Quantize, which is also what the other format of quantized models (QDQ) says.
+
+
+def in_floats(node: Node, index: int, axis: int = 0) -> Value:
+    """The numbers of inputs `index` to `index` + 2: tensor, scale, zero point.
+
+    Args:
+        axis: of the scales, if there are several.
+    """
+    zero = node.optional(index + 2)
+    return dequantized(node, node.input(index), node.input(index + 1), zero, axis)
+
+
+def dequantized(
+    node: Node, x: Value, scale: Value, zero: Value | None, axis: int
+) -> Value:
+    """The numbers of a tensor with one scale, or one for each place along an axis."""
+    one = node.shape(scale) in ((), (1,))
+    axis = 0 if one else node.axis(axis, len(node.shape(x)))
+    state_dequantized(x, scale, zero, axis)
+    return node.make("Dequantize", [x, scale, zero], {"axis": axis})
+
+
+def quantize_result(node: Node, x: Value, index: int) -> None:
+    """Makes `x` the result, quantized by inputs `index` and `index` + 1."""
+    scale = node.input(index)
+    zero = node.optional(index + 1)
+    if node.shape(scale) not in ((), (1,)):
+        raise UnsupportedNodeError("a scale of the result for each channel")
+    to = DataType.UINT8 if zero is None else zero.dtype
+    emit_quantize(node, x, scale, zero, to, 0)
+
+
+def bias_in_floats(node: Node, bias: Value, a_scale: Value, b_scale: Value) -> Value:
+    """A bias of int32, whose scale is the product of those of both operands."""
+    scale = node.eltwise("MUL", a_scale, b_scale)
+    if len(node.shape(scale)) == 0:
+        scale = node.reshape(scale, [1])
+    return dequantized(node, bias, scale, None, 0)
+
+
+@HANDLERS.register("QLinearConv")
+def _qlinear_conv(node: Node) -> None:
+    quantize_result(node, conv_in_floats(node, in_floats(node, 0)), 6)
+
+
+def conv_in_floats(node: Node, x: Value) -> Value:
+    """The convolution of a QLinearConv whose input is `x`."""
+    operands: list[Value | None] = [x, in_floats(node, 3)]
+    if node.has_input(8):
+        scales = node.input(1), node.input(4)
+        operands.append(bias_in_floats(node, node.input(8), *scales))
+    return node.apply("Conv", operands)
+
+
+@HANDLERS.register("QLinearMatMul")
+def _qlinear_matmul(node: Node) -> None:
+    # One scale for each row of a, and for each column of b.
+    operands = [in_floats(node, 0, -2), in_floats(node, 3, -1)]
+    quantize_result(node, node.apply("MatMul", operands), 6)
+
+
+@HANDLERS.register("ConvInteger")
+def _conv_integer(node: Node) -> None:
+    x, filters = node.input(0), read_filter(node)
+    if x.dtype not in EIGHT_BITS or filters.dtype not in EIGHT_BITS:
+        raise UnsupportedNodeError(
+            f"multiplies {x.dtype.value} and {filters.dtype.value}"
+        )
+    window = read_window(node, len(filters.shape), filters.shape[2:])
+    groups = node.integer("group", 1)
+    out, depth = filters.shape[:2]
+    check_channels(node, filters.shape, groups)
+    taps = window.kernel[0] * window.kernel[1]
+    part = out // groups
+    shape = (depth * taps, out) if groups == 1 else (groups, 1, depth * taps, part)
+    # Taps before channels, as the elements under a window are.
+    matrix = filters.moved(
+        lambda a: (
+            a.reshape(groups, part, depth, taps).transpose(0, 3, 2, 1).reshape(shape)
+        ),
+        shape,
+    )
+    x_zero = node.optional(2)
+    w_zero = _filter_zero(node, groups)
+    weights = node.lazy(matrix, "matrices")
+    result = by_matrices(
+        node,
+        window,
+        groups,
+        x_zero,
+        lambda rows: node.make("MatMulInteger", [rows, weights, x_zero, w_zero]),
+    )
+    node.set_output(0, result)
+
+
+def _filter_zero(node: Node, groups: int) -> Value | None:
+    """The zero point of the filter: one number, or one for each output."""
+    if not node.has_input(3):
+        return None
+    zero = node.input(3)
+    if not zero.is_constant:
+        raise UnsupportedNodeError(
+            f"the zero point of the filter ({zero.name}) is computed at run time",
+            STATIC_HINT,
+        )
+    numbers = zero.numpy().reshape(-1)
+    if len(set(numbers.tolist())) == 1:
+        return node.literal(numbers[0], zero.dtype)
+    if groups > 1:
+        raise UnsupportedNodeError(
+            "several zero points of the filter, and groups", "use one zero point"
+        )
+    return zero

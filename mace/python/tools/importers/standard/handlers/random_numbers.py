@@ -9,7 +9,7 @@ import onnx
 from mace.python.tools.importers.emit import random_numbers
 from mace.python.tools.importers.emit.casts import CAST_TARGETS
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.element_types import (
+from mace.python.tools.importers.standard.attributes import (
     ELEMENT_TYPES,
     element_type_name,
 )
@@ -54,7 +54,7 @@ def _random(node: Node) -> None:
     for mode, number, neutral in (("MUL", factor, 1), ("ADD", offset, 0)):
         if number != neutral:
             operand = node.scalar(number, numbers)
-            numbers = node.make("Eltwise", [numbers, operand], {"mode": mode})
+            numbers = node.eltwise(mode, numbers, operand)
     node.set_output(0, numbers)
 
 
@@ -65,12 +65,12 @@ def _bernoulli(node: Node) -> None:
         raise UnsupportedNodeError(f"{x.name} has elements of type {x.dtype.value}")
     shape = random_numbers.shape_of(node.builder, x, node.label)
     drawn = _draw(node, False, shape)
-    result = node.make("Eltwise", [drawn, x], {"mode": "LESS"})
+    result = node.eltwise("LESS", drawn, x)
     wanted = DataType.FLOAT32
     if node.has("dtype"):
         wanted = _target(node.integer("dtype", 0))
     if wanted is not DataType.BOOL:
-        result = node.make("Cast", [result], {"to": wanted.value.upper()})
+        result = node.cast(result, wanted)
     node.set_output(0, result)
 
 
@@ -89,14 +89,12 @@ def _multinomial(node: Node) -> None:
     chances = node.make("Softmax", [x], {"axis": 1})
     sums = node.make("CumSum", [chances], {"axis": 1})
     # Without the last sum, which no number reaches.
-    rest = {"axes": [1], "begins": [0], "ends": [classes - 1], "strides": [1]}
-    sums = node.make("StridedSlice", [sums], rest)
-    sums = node.make("ExpandDims", [sums], {"axes": [1]})
-    reached = node.make("Eltwise", [sums, drawn], {"mode": "LESS_EQUAL"})
-    reached = node.make("Cast", [reached], {"to": "FLOAT32"})
-    count = {"mode": "SUM", "axes": [2], "keep_dims": False}
-    found = node.make("Reduce", [reached], count)
-    node.set_output(0, node.make("Cast", [found], {"to": "INT32"}))
+    sums = node.slice(sums, 1, 0, classes - 1)
+    sums = node.expand_dims(sums, [1])
+    reached = node.eltwise("LESS_EQUAL", sums, drawn)
+    reached = node.cast(reached, DataType.FLOAT32)
+    found = node.reduce("SUM", reached, [2], keep_dims=False)
+    node.set_output(0, node.cast(found, DataType.INT32))
 
 
 def drop(node: Node, ratio: float) -> None:
@@ -107,9 +105,9 @@ def drop(node: Node, ratio: float) -> None:
     shape = random_numbers.shape_of(node.builder, x, node.label)
     drawn = _draw(node, False, shape)
     limit = node.scalar(ratio, drawn)
-    kept = node.make("Eltwise", [drawn, limit], {"mode": "GREATER_EQUAL"})
+    kept = node.eltwise("GREATER_EQUAL", drawn, limit)
     larger = node.scalar(1 / (1 - ratio), x)
-    scaled = node.make("Eltwise", [x, larger], {"mode": "MUL"})
+    scaled = node.eltwise("MUL", x, larger)
     node.set_output(0, node.make("Where", [kept, scaled, node.scalar(0, x)]))
     node.set_output(1, kept)
 

@@ -168,7 +168,7 @@ class _Layer:
             None if params is None else node.literal(params),
             self._state(_INITIAL_H, chosen),
             self._state(_INITIAL_C, chosen) if node.type == "LSTM" else None,
-            node.input(_LENGTHS) if node.has_input(_LENGTHS) else None,
+            node.optional(_LENGTHS),
         ]
 
     def _recurrence_of(self, direction: int) -> Constant:

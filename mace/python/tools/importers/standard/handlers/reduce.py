@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions."""
+"""Reductions, and sums and products of all elements before each."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _mean_of_counted(node: Node, masked: Value, axes: list[int]) -> Value:
     parts = [lengths.of_axis(node.input(0), axis) for axis in axes]
     count = lengths.product(parts)
     number = lengths.value(count) if total.shape else lengths.scalar(count)
-    return node.eltwise("DIV", total, node.make("Cast", [number], {"to": "FLOAT32"}))
+    return node.eltwise("DIV", total, node.cast(number, DataType.FLOAT32))
 
 
 @HANDLERS.register("ReduceL1")
@@ -142,7 +142,7 @@ def _l1(node: Node) -> None:
     if not axes:
         node.emit("Eltwise", [x], {"mode": "ABS"})
         return
-    inner = node.make("Eltwise", [x], {"mode": "ABS"})
+    inner = node.eltwise("ABS", x)
     node.emit("Reduce", [inner], _attrs(node, "SUM", axes))
 
 
@@ -150,12 +150,12 @@ def _of_narrow(node: Node, x: Value, mode: str, axes: list[int]) -> Value:
     """The greatest or the least of narrow integers, in floats: the infinities, of no
     elements, become the limits of the type.
     """
-    numbers = node.make("Cast", [x], {"to": "FLOAT32"})
+    numbers = node.cast(x, DataType.FLOAT32)
     found = node.make("Reduce", [numbers], _attrs(node, mode, axes))
     if x.dtype is DataType.BOOL and mode == "MAX":
         none = node.literal(0.0)  # -inf is not False
-        found = node.make("Eltwise", [found, none], {"mode": "MAX"})
-    return node.make("Cast", [found], {"to": x.dtype.value.upper()})
+        found = node.eltwise("MAX", found, none)
+    return node.cast(found, x.dtype)
 
 
 def _mask_of(x: Value) -> Value | None:
@@ -188,22 +188,21 @@ def _log_sum_exp(node: Node) -> None:
         node.set_output(0, x)
         return
     # Without subtracting the largest value, exp overflows at 88.
-    keep = {"axes": axes, "keep_dims": True}
-    top = _finite(node, node.make("Reduce", [x], {"mode": "MAX", **keep}))
-    shifted = node.make("Eltwise", [x, top], {"mode": "SUB"})
-    powers = node.make("Eltwise", [shifted], {"mode": "EXP"})
+    top = _finite(node, node.reduce("MAX", x, axes))
+    shifted = node.eltwise("SUB", x, top)
+    powers = node.eltwise("EXP", shifted)
     total = node.make("Reduce", [powers], _attrs(node, "SUM", axes))
-    logarithm = node.make("Eltwise", [total], {"mode": "LOG"})
+    logarithm = node.eltwise("LOG", total)
     if not node.flag("keepdims", True):
-        top = node.make("Squeeze", [top], {"axes": axes})
+        top = node.squeeze(top, axes)
     node.emit("Eltwise", [logarithm, top], {"mode": "ADD"})
 
 
 def _finite(node: Node, x: Value) -> Value:
     """Zeros in the place of infinities, from which nothing can be subtracted."""
-    zeros = node.make("Eltwise", [x, x], {"mode": "SUB"})  # or NaN
+    zeros = node.eltwise("SUB", x, x)  # or NaN
     zero = node.literal(0.0)
-    is_finite = node.make("Eltwise", [zeros, zero], {"mode": "EQUAL"})
+    is_finite = node.eltwise("EQUAL", zeros, zero)
     return node.make("Where", [is_finite, x, zero])
 
 
@@ -220,13 +219,13 @@ def _arg(node: Node) -> None:
         result = _arg_of_integers(node, x, axis)
     else:
         if x.dtype is not DataType.FLOAT32:
-            x = node.make("Cast", [x], {"to": "FLOAT32"})
+            x = node.cast(x, DataType.FLOAT32)
         if node.flag("keepdims", True):
             node.emit("ArgMax", [x], attrs)
             return
         result = node.make("ArgMax", [x], attrs)
     if not node.flag("keepdims", True):
-        result = node.make("Squeeze", [result], {"axes": [axis]})
+        result = node.squeeze(result, [axis])
     node.set_output(0, result)
 
 
@@ -236,11 +235,35 @@ def _arg_of_integers(node: Node, x: Value, axis: int) -> Value:
     """
     last = node.flag("select_last_index", False)
     if last:
-        backwards = {"axes": [axis], "begins": [-1], "ends": [-END], "strides": [-1]}
-        x = node.make("StridedSlice", [x], backwards)
+        x = node.slice(x, axis, -1, -END, -1)
     attrs = {"k": 1, "axis": axis, "largest": node.type == "ArgMax"}
     _, place = node.make_all("TopK", [x], attrs, 2)
     if not last:
         return place
     behind = node.literal(node.static_shape(x)[axis] - 1, DataType.INT32)
-    return node.make("Eltwise", [behind, place], {"mode": "SUB"})
+    return node.eltwise("SUB", behind, place)
+
+
+@HANDLERS.register("CumSum")
+def _cum_sum(node: Node) -> None:
+    node.emit("CumSum", [node.input(0)], _way(node))
+
+
+@HANDLERS.register("CumProd")
+def _cum_prod(node: Node) -> None:
+    node.emit("Cumulate", [node.input(0)], {"mode": "PROD", **_way(node)})
+
+
+def _way(node: Node) -> dict[str, Any]:
+    return {
+        "axis": _axis(node),
+        "exclusive": node.flag("exclusive", False),
+        "reverse": node.flag("reverse", False),
+    }
+
+
+def _axis(node: Node) -> int:
+    axis = node.constant_ints(1, "axis")
+    if len(axis) != 1:
+        raise UnsupportedNodeError(f"axis has {len(axis)} elements, not 1")
+    return axis[0]

@@ -1,7 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Resizing of images. MACE resizes height and width; the length of other dimensions
-must not change.
+"""Resizing and sampling of images.
+
+MACE resizes height and width; the length of other dimensions must not change.
+GridSample reads images at computed positions, also for the region of
+tf_crop_and_resize.
 """
 
 from __future__ import annotations
@@ -13,10 +16,10 @@ import numpy as np
 
 from mace.python.tools.importers.emit.lengths import Length
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.handlers.crop import crop_and_resize
 from mace.python.tools.importers.standard.lengths import NodeLengths
 from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.importers.standard.window import NCHW
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.op_rules.volumes import reshaped
 from mace.python.tools.ir.shapes import Shape, format_shape
@@ -174,7 +177,7 @@ def _by_computed_sizes(
         size = lengths.listed([_length(lengths, wanted, x, a) for a in (1, 2)])
         node.emit("Resize", [x, size], attrs)
     elif len(shape) == 3 and wanted.keys() <= {2}:
-        image = node.make("ExpandDims", [x], {"axes": [2]})
+        image = node.expand_dims(x, [2])
         size = lengths.listed([1, _length(lengths, wanted, x, 2)])
         image = node.make("Resize", [image, size], {**NCHW, **attrs})
         node.emit("Squeeze", [image], {"axes": [2]})
@@ -254,7 +257,7 @@ def _emit(
             "and width of an image are supported"
         )
     if line:  # an image of height 1
-        x = node.make("ExpandDims", [x], {"axes": [2]})
+        x = node.expand_dims(x, [2])
         shape = (*shape[:2], 1, shape[2])
         sizes = {3 if a == 2 else a: v for a, v in sizes.items()}
         scales = {3 if a == 2 else a: v for a, v in scales.items()}
@@ -339,3 +342,124 @@ def _size(node: Node, sizes: Mapping[int, int], shape: Shape, axis: int) -> int:
             STATIC_HINT,
         )
     return size
+
+
+_SPATIAL = (2, 3)
+
+
+def crop_and_resize(node: Node, axes: Sequence[int]) -> None:
+    """Emits the node, whose `roi` is about `axes`."""
+    x = node.input(0)
+    shape = node.static_shape(x)
+    if len(shape) != 4:
+        raise UnsupportedNodeError(f"{x.name} has {len(shape)} dimensions, not 4")
+    mode = node.text("mode", "nearest")
+    if mode not in ("linear", "cubic") or node.real("cubic_coeff_a", -0.75) != -0.75:
+        raise UnsupportedNodeError(
+            "tf_crop_and_resize is supported with mode linear, and cubic with "
+            "cubic_coeff_a -0.75"
+        )
+    if node.flag("antialias", False) or node.flag("exclude_outside", False):
+        raise UnsupportedNodeError(
+            "tf_crop_and_resize with antialias or exclude_outside"
+        )
+    if node.text("keep_aspect_ratio_policy", "stretch") != "stretch":
+        raise UnsupportedNodeError("tf_crop_and_resize with an aspect ratio")
+    roi = [float(v) for v in node.constant(1, "roi").reshape(-1)]
+    sizes = _sizes(node, axes, shape)
+    if len(roi) != 2 * len(axes) or len(sizes) != len(axes):
+        raise UnsupportedNodeError(
+            f"{len(roi)} numbers in roi and {len(sizes)} sizes for {len(axes)} axes"
+        )
+    regions = dict(zip(axes, zip(sizes, roi, roi[len(axes) :])))
+    for axis, (size, low, high) in regions.items():
+        kept = size == shape[axis] and low == 0 and high == 1
+        if axis not in _SPATIAL and not kept:
+            raise UnsupportedNodeError(f"crops or resizes axis {axis}")
+    places = []
+    for axis in _SPATIAL:
+        size, low, high = regions.get(axis, (shape[axis], 0.0, 1.0))
+        places.append(_places(size, low, high, shape[axis]))
+    grid = np.stack(np.meshgrid(*places, indexing="ij")[::-1], -1)
+    outside = np.abs(grid).max(-1) > 1
+    grids = np.broadcast_to(grid, (shape[0], *grid.shape))
+    attrs = {
+        **NCHW,
+        "mode": mode.upper(),
+        "padding": "BORDER",
+        "align_corners": True,
+    }
+    if not outside.any():
+        node.emit("GridSample", [x, node.literal(grids)], attrs)
+        return
+    read = node.make("GridSample", [x, node.literal(grids)], attrs)
+    value = node.literal(node.real("extrapolation_value", 0.0))
+    node.emit("Where", [node.literal(outside, DataType.BOOL), value, read])
+
+
+def _sizes(node: Node, axes: Sequence[int], shape: Sequence[int]) -> list[int]:
+    if node.has_input(3):
+        return node.constant_ints(3, "sizes")
+    scales = np.asarray(node.constant(2, "scales"), np.float32).reshape(-1)
+    return [int(np.floor(np.float32(shape[a]) * s)) for a, s in zip(axes, scales)]
+
+
+def _places(size: int, low: float, high: float, length: int) -> Array:
+    """Positions along an axis, -1 and 1 being the centres of the first and the last
+    element.
+    """
+    if length == 1:
+        # The only element, or outside: positions are multiples of length - 1.
+        return np.zeros(size)
+    share = np.linspace(0, 1, size) if size > 1 else np.full(size, 0.5)
+    return np.asarray(2 * (low * (1 - share) + high * share) - 1)
+
+
+_SAMPLING_MODES = {
+    "bilinear": "LINEAR",
+    "linear": "LINEAR",
+    "nearest": "NEAREST",
+    "bicubic": "CUBIC",
+    "cubic": "CUBIC",
+}
+_PADDING = {"zeros": "ZEROS", "border": "BORDER", "reflection": "REFLECTION"}
+
+
+@HANDLERS.register("GridSample")
+def _grid_sample(node: Node) -> None:
+    mode, padding = node.text("mode", "linear"), node.text("padding_mode", "zeros")
+    if mode not in _SAMPLING_MODES:
+        raise UnsupportedNodeError(
+            f"mode is {mode!r}; {', '.join(_SAMPLING_MODES)} are known"
+        )
+    if padding not in _PADDING:
+        raise UnsupportedNodeError(
+            f"padding_mode is {padding!r}; {', '.join(_PADDING)} are known"
+        )
+    attrs = {
+        **NCHW,
+        "mode": _SAMPLING_MODES[mode],
+        "padding": _PADDING[padding],
+        "align_corners": node.flag("align_corners", False),
+    }
+    node.emit("GridSample", [node.input(0), node.input(1)], attrs)
+
+
+@HANDLERS.register("AffineGrid")
+def _affine_grid(node: Node) -> None:
+    theta, size = node.input(0), node.constant_ints(1, "size")
+    axes = len(size) - 2
+    if axes not in (2, 3):
+        raise UnsupportedNodeError(f"size has {len(size)} elements, not 4 or 5")
+    places = []
+    for length in size[2:]:
+        if node.flag("align_corners", False):
+            # A single element is at the lower border, as in ONNX.
+            places.append(np.linspace(-1, 1, length))
+        else:
+            places.append((2 * np.arange(length) + 1) / length - 1)
+    grid = np.meshgrid(*places, indexing="ij")
+    points = np.stack([*grid[::-1], np.ones_like(grid[0])], -1)
+    base = node.literal(points.reshape(1, -1, axes + 1))
+    moved = node.make("MatMul", [base, theta], {"transpose_b": True})
+    node.emit("Reshape", [moved], {"shape": [size[0], *size[2:], axes]})

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Images in another size against onnxruntime, in every operator set."""
+"""Resizing and sampling of images compared with onnxruntime."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from mace.python.tools.importers.frame.request import (
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
+    compare,
+    import_proto,
     make_model,
     normal,
     run_mace,
@@ -334,3 +336,100 @@ def test_integers_between_integers(mode: str, dtype: Any, tmp_path: Path) -> Non
         found[~near], np.clip(np.trunc(floats), bounds.min, bounds.max)[~near]
     )
     assert np.abs(found - np.clip(floats, bounds.min, bounds.max)).max() <= 1.001
+
+
+def _sample(opset: int, x: Array, grid: Array, **attributes: Any) -> onnx.ModelProto:
+    node = onnx.helper.make_node("GridSample", ["x", "grid"], ["y"], **attributes)
+    return make_model([node], {"x": x, "grid": grid}, ["y"], opset=opset)
+
+
+@pytest.mark.parametrize("align_corners", [0, 1])
+@pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_images(
+    mode: str, padding_mode: str, align_corners: int, tmp_path: Path
+) -> None:
+    inputs = {"x": normal(2, 3, 6, 7), "grid": normal(2, 5, 4, 2)}
+    model = _sample(
+        20,
+        *inputs.values(),
+        mode=mode,
+        padding_mode=padding_mode,
+        align_corners=align_corners,
+    )
+    compare(model, inputs, tmp_path)
+
+
+@pytest.mark.parametrize("align_corners", [0, 1])
+@pytest.mark.parametrize("padding_mode", ["zeros", "border"])
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+def test_sampling_volumes(
+    mode: str, padding_mode: str, align_corners: int, tmp_path: Path
+) -> None:
+    inputs = {"x": normal(2, 3, 4, 6, 5), "grid": normal(2, 2, 5, 4, 3)}
+    model = _sample(
+        20,
+        *inputs.values(),
+        mode=mode,
+        padding_mode=padding_mode,
+        align_corners=align_corners,
+    )
+    compare(model, inputs, tmp_path)
+
+
+def test_modes_of_operator_set_16(tmp_path: Path) -> None:
+    inputs = {"x": normal(1, 2, 6, 7), "grid": normal(1, 5, 4, 2)}
+    for mode in ("bilinear", "bicubic"):
+        model = _sample(16, *inputs.values(), mode=mode)
+        compare(model, inputs, tmp_path)
+
+
+def test_other_modes_are_refused(tmp_path: Path) -> None:
+    inputs = {"x": normal(1, 2, 6, 7), "grid": normal(1, 5, 4, 2)}
+    wrong: list[dict[str, Any]] = [{"mode": "lanczos"}, {"padding_mode": "wrap"}]
+    for attributes in wrong:
+        with pytest.raises(UnsupportedNodesError, match="are known"):
+            model = _sample(20, *inputs.values(), **attributes)
+            import_proto(model, inputs, ["y"], tmp_path)
+
+
+@pytest.mark.parametrize("align_corners", [0, 1])
+@pytest.mark.parametrize("size", [[2, 3, 5, 6], [2, 3, 4, 5, 6]])
+def test_affine_grid(size: list[int], align_corners: int, tmp_path: Path) -> None:
+    axes = len(size) - 2
+    theta = normal(2, axes, axes + 1)
+    node = onnx.helper.make_node(
+        "AffineGrid", ["theta", "size"], ["y"], align_corners=align_corners
+    )
+    model = make_model([node], {"theta": theta}, ["y"], {"size": np.array(size)}, 20)
+    assert_same(
+        run_mace(model, {"theta": theta}, tmp_path),
+        run_onnxruntime(model, {"theta": theta}),
+    )
+
+
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+@pytest.mark.parametrize(
+    ("axes", "roi", "sizes"),
+    [
+        ([2, 3], [0.1, 0.2, 0.9, 0.7], [4, 5]),
+        ([3, 2], [0.2, -0.3, 1.4, 0.7], [6, 3]),
+        ([0, 1, 2, 3], [0, 0, 0.8, 0.1, 1, 1, 0.2, 0.9], [2, 3, 1, 7]),
+    ],
+)
+def test_resize_of_a_region(
+    axes: list[int], roi: list[float], sizes: list[int], mode: str, tmp_path: Path
+) -> None:
+    x = normal(2, 3, 6, 8)
+    node = onnx.helper.make_node(
+        "Resize",
+        ["x", "roi", "", "sizes"],
+        ["y"],
+        axes=axes,
+        coordinate_transformation_mode="tf_crop_and_resize",
+        extrapolation_value=2.5,
+        mode=mode,
+    )
+    constants = {"roi": np.array(roi, np.float32), "sizes": np.array(sizes)}
+    model = make_model([node], {"x": x}, ["y"], constants)
+    compare(model, {"x": x}, tmp_path)

@@ -1,12 +1,12 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ONNX Runtime's optimizer makes of several nodes (domain com.microsoft), except
-for attention: the nodes again.
+"""What ONNX Runtime's optimizer makes of several nodes of transformers (domain
+com.microsoft), except for attention: the nodes again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers.activation import swish
@@ -89,8 +89,7 @@ def _normalised(node: Node, x: Value, epsilon: float) -> Value:
 
 def _by_squares(node: Node, x: Value, scale: Value, epsilon: float) -> Value:
     """Divided by the root of the mean square."""
-    keep = {"mode": "MEAN", "axes": [len(node.shape(x)) - 1], "keep_dims": True}
-    square = node.make("Reduce", [node.eltwise("SQUARE", x)], keep)
+    square = node.reduce("MEAN", node.eltwise("SQUARE", x), [len(node.shape(x)) - 1])
     least = node.scalar(node.real("epsilon", epsilon), x)
     below = node.eltwise("RSQRT", node.eltwise("ADD", square, least))
     return node.eltwise("MUL", node.eltwise("MUL", x, below), scale)
@@ -130,9 +129,9 @@ def _words_under_mask(node: Node, words: Value) -> Value:
         lengths = NodeLengths(node)
         zero = node.literal([0], DataType.INT32)
         return lengths.filled(zero, lengths.listed([lengths.of_axis(words, 0)]))
-    numbers = node.make("Cast", [node.input(7)], {"to": "FLOAT32"})
-    attrs = {"mode": "SUM", "axes": [1], "keep_dims": False}
-    return node.make("Cast", [node.make("Reduce", [numbers], attrs)], {"to": "INT32"})
+    numbers = node.cast(node.input(7), DataType.FLOAT32)
+    total = node.reduce("SUM", numbers, [1], keep_dims=False)
+    return node.cast(total, DataType.INT32)
 
 
 @HANDLERS.register("com.microsoft.FusedMatMul", "com.microsoft.TransposeMatMul")
@@ -148,120 +147,10 @@ def _fused_matmul(node: Node) -> None:
         if node.flag(f"trans{name}", False) and rank > 1:
             order[-2:] = order[:-3:-1]
         if order != sorted(order):
-            x = node.make("Transpose", [x], {"perm": order})
+            x = node.transpose(x, order)
         inputs.append(x)
     result = node.apply("MatMul", inputs)
     alpha = node.real("alpha", 1.0)
     if alpha != 1:
         result = node.eltwise("MUL", result, node.scalar(alpha, result))
     node.set_output(0, result)
-
-
-@HANDLERS.register("com.microsoft.FusedConv")
-def _fused_conv(node: Node) -> None:
-    result = node.apply("Conv", node.inputs[:3])
-    if node.has_input(3):
-        result = node.eltwise("ADD", result, node.input(3))
-    node.set_output(0, _activated(node, result))
-
-
-@HANDLERS.register("com.microsoft.NhwcConv", "com.microsoft.NhwcFusedConv")
-def _conv_of_channels_last(node: Node) -> None:
-    """A convolution of images with channels last; NhwcConv has filters so, too."""
-    x, filters = node.input(0), node.input(1)
-    rank = len(node.shape(x))
-    first = [0, rank - 1, *range(1, rank - 1)]
-    last = [0, *range(2, rank), 1]
-    if node.type.endswith("NhwcConv"):
-        filters = node.make("Transpose", [filters], {"perm": first})
-    x = node.make("Transpose", [x], {"perm": first})
-    bias = node.input(2) if node.has_input(2) else None
-    result = node.apply("Conv", [x, filters, bias])
-    result = node.make("Transpose", [result], {"perm": last})
-    if node.has_input(3):
-        result = node.eltwise("ADD", result, node.input(3))
-    if node.has("activation"):
-        result = _activated(node, result)
-    node.set_output(0, result)
-
-
-@HANDLERS.register("com.microsoft.CDist")
-def _distances(node: Node) -> None:
-    """Of each row of A from each row of B."""
-    metric = node.text("metric", "sqeuclidean")
-    if metric not in ("euclidean", "sqeuclidean"):
-        raise UnsupportedNodeError(f"metric is {metric!r}")
-    rows = node.make("ExpandDims", [node.input(0)], {"axes": [1]})
-    columns = node.make("ExpandDims", [node.input(1)], {"axes": [0]})
-    gaps = node.eltwise("SUB", rows, columns)
-    attrs = {
-        "mode": "SUM_SQUARE" if metric == "sqeuclidean" else "L2",
-        "axes": [2],
-        "keep_dims": False,
-    }
-    node.emit("Reduce", [gaps], attrs)
-
-
-@HANDLERS.register("com.microsoft.ExpandDims")
-def _expand_dims(node: Node) -> None:
-    (axis,) = node.constant_ints(1, "the axis")
-    rank = len(node.shape(node.input(0)))
-    node.emit("ExpandDims", [node.input(0)], {"axes": [node.axis(axis, rank + 1)]})
-
-
-@HANDLERS.register("com.microsoft.FusedGemm")
-def _fused_gemm(node: Node) -> None:
-    node.set_output(0, _activated(node, node.apply("Gemm", node.inputs)))
-
-
-def _leaky_relu(node: Node, x: Value, numbers: list[float]) -> Value:
-    alpha = numbers[0] if numbers else 0.01
-    attrs = {"activation": "LEAKY_RELU", "activation_alpha": alpha}
-    return node.make("Activation", [x], attrs)
-
-
-def _hard_sigmoid(node: Node, x: Value, numbers: list[float]) -> Value:
-    alpha, beta = numbers if len(numbers) == 2 else (0.2, 0.5)
-    attrs = {"activation": "HARD_SIGMOID", "activation_alpha": alpha}
-    return node.make("Activation", [x], {**attrs, "activation_beta": beta})
-
-
-def _clip(node: Node, x: Value, numbers: list[float]) -> Value:
-    if len(numbers) != 2:
-        raise UnsupportedNodeError(f"Clip has {len(numbers)} limits, not 2")
-    x = node.eltwise("MAX", x, node.scalar(numbers[0], x))
-    return node.eltwise("MIN", x, node.scalar(numbers[1], x))
-
-
-def _plain(name: str) -> Callable[[Node, Value, list[float]], Value]:
-    def made(node: Node, x: Value, numbers: list[float]) -> Value:
-        return node.make("Activation", [x], {"activation": name})
-
-    return made
-
-
-_ACTIVATIONS: dict[str, Callable[[Node, Value, list[float]], Value]] = {
-    "": lambda node, x, numbers: x,
-    "Clip": _clip,
-    "HardSigmoid": _hard_sigmoid,
-    "LeakyRelu": _leaky_relu,
-    "Relu": _plain("RELU"),
-    "Sigmoid": _plain("SIGMOID"),
-    "Tanh": _plain("TANH"),
-}
-
-
-def _activated(node: Node, x: Value) -> Value:
-    """The activation that is part of the node."""
-    name = node.text("activation", "")
-    if name not in _ACTIVATIONS:
-        raise UnsupportedNodeError(
-            f"activation is {name!r}; {', '.join(filter(None, _ACTIVATIONS))} work"
-        )
-    numbers: list[float] = []
-    if node.has("activation_params"):
-        numbers = node.reals("activation_params")
-    elif node.has("activation_alpha"):
-        names = ("activation_alpha", "activation_beta")
-        numbers = [node.real(key, 0.0) for key in names if node.has(key)]
-    return _ACTIVATIONS[name](node, x, numbers)

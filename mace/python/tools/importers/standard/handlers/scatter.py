@@ -53,8 +53,7 @@ def _scatter(node: Node, attrs: dict[str, str | int]) -> None:
     with node.builder.counted.suspended():
         inputs = _with_spare_place(lengths, inputs, axis, attrs["form"] == "SLICES")
         result = _scattered(node, inputs, attrs)
-        cut = {"axes": [axis], "begins": [0], "ends": [-1], "strides": [1]}
-        result = node.make("StridedSlice", [result], cut)
+        result = node.slice(result, axis, 0, -1)
     data = lengths.of(node.input(0))
     if data is not None:
         node.builder.counted.add(result, data)
@@ -67,10 +66,10 @@ def _scattered(
     data, indices, updates = inputs
     if data.dtype not in _BYTES or attrs["mode"] == "SET":
         return node.make("Scatter", inputs, attrs)
-    wide = [node.make("Cast", [x], {"to": "INT32"}) for x in (data, updates)]
+    wide = [node.cast(x, DataType.INT32) for x in (data, updates)]
     result = node.make("Scatter", [wide[0], indices, wide[1]], attrs)
     # Sums and products beyond the type wrap around.
-    return node.make("Cast", [result], {"to": data.dtype.value.upper()})
+    return node.cast(result, data.dtype)
 
 
 def _with_spare_place(
@@ -95,7 +94,7 @@ def _with_spare_place(
     if not never_negative(index):
         index = lengths.from_end(index, row(lengths.of_axis(x, axis)))
     lined = [-1, *[1] * (len(node.shape(index)) - 1 - places.axis)]
-    inside = node.make("Reshape", [inside], {"shape": lined})
+    inside = node.reshape(inside, lined)
     index = node.make("Where", [inside, index, row(lengths.in_memory(x, axis))])
     if updates is not None:
         # Fewer updates than places for them: where all of the places cannot count.
@@ -115,43 +114,6 @@ def _last_of(node: Node, index: Value) -> int:
             STATIC_HINT,
         )
     return last
-
-
-@HANDLERS.register("MaxUnpool")
-def _max_unpool(node: Node) -> None:
-    x, indices = node.input(0), node.input(1)
-    shape = list(node.static_shape(x))
-    kernel = node.integers("kernel_shape")
-    spatial = len(kernel)
-    strides = node.integers("strides", [1] * spatial)
-    pads = node.integers("pads", [0] * 2 * spatial)
-    if not len(shape) - 2 == spatial == len(strides) == len(pads) / 2:
-        raise UnsupportedNodeError(
-            f"kernel_shape, strides and pads do not all have {len(shape) - 2} "
-            "spatial dimensions"
-        )
-    inferred = shape[:2] + [
-        (shape[2 + i] - 1) * strides[i] + kernel[i] - pads[i] - pads[spatial + i]
-        for i in range(spatial)
-    ]
-    wanted = node.constant_ints(2, "output_shape") if node.has_input(2) else inferred
-    if len(wanted) != len(shape) or any(dim < 1 for dim in wanted):
-        raise UnsupportedNodeError(f"output_shape is {wanted}")
-    if node.static_shape(indices) != tuple(shape):
-        raise UnsupportedNodeError("the shapes of the input and the indices differ")
-    # The positions are those in the inferred shape, by ONNX's reference.
-    if any(new < old for new, old in zip(wanted, inferred)):
-        raise UnsupportedNodeError(f"output_shape {wanted} is smaller than {inferred}")
-    flat = node.make("Reshape", [x], {"shape": [-1]})
-    places = node.make("Reshape", [indices], {"shape": [-1, 1]})
-    zeros = node.literal(np.zeros(math.prod(inferred)), x.dtype)
-    filled = node.make("Scatter", [zeros, places, flat], {"form": "SLICES"})
-    if wanted == inferred:
-        node.emit("Reshape", [filled], {"shape": wanted})
-        return
-    image = node.make("Reshape", [filled], {"shape": inferred})
-    grow = [pad for new, old in zip(wanted, inferred) for pad in (0, new - old)]
-    node.emit("Pad", [image], {"pads": grow})
 
 
 @HANDLERS.register("Col2Im")
@@ -192,21 +154,19 @@ def _col2im(node: Node) -> None:
         place[i], place[spatial + i] = block[i], counts[i]
         pixels = pixels * padded[i] + along.reshape(place)
     batch, channels = shape[0], shape[1] // kernel
-    columns = node.make("Reshape", [x], {"shape": [batch, channels, kernel, windows]})
-    columns = node.make("Transpose", [columns], {"perm": [2, 3, 0, 1]})
-    columns = node.make(
-        "Reshape", [columns], {"shape": [kernel * windows, batch * channels]}
-    )
+    columns = node.reshape(x, [batch, channels, kernel, windows])
+    columns = node.transpose(columns, [2, 3, 0, 1])
+    columns = node.reshape(columns, [kernel * windows, batch * channels])
     zeros = node.literal(np.zeros([math.prod(padded), batch * channels]), x.dtype)
     places = node.literal(pixels.reshape(-1, 1), DataType.INT32)
     attrs = {"form": "SLICES", "mode": "ADD"}
     sums = node.make("Scatter", [zeros, places, columns], attrs)
-    sums = node.make("Transpose", [sums], {"perm": [1, 0]})
+    sums = node.transpose(sums, [1, 0])
     whole = [batch, channels, *padded]
     if not any(pads):
         node.emit("Reshape", [sums], {"shape": whole})
         return
-    sums = node.make("Reshape", [sums], {"shape": whole})
+    sums = node.reshape(sums, whole)
     cut = {
         "axes": list(range(2, 2 + spatial)),
         "begins": pads[:spatial],
@@ -234,12 +194,10 @@ def _tensor_scatter(node: Node) -> None:
     along = np.broadcast_to(np.arange(new[axis])[:, None], (*lead, 1))
     position = node.literal(along, DataType.INT32)
     if node.has_input(2):
-        start = node.make(
-            "Reshape", [node.input(2)], {"shape": [new[0]] + [1] * (axis + 1)}
-        )
-        position = node.make("Eltwise", [position, start], {"mode": "ADD"})
+        start = node.reshape(node.input(2), [new[0]] + [1] * (axis + 1))
+        position = node.eltwise("ADD", position, start)
     if mode == "circular":
         length = node.scalar(shape[axis], position)
-        position = node.make("Eltwise", [position, length], {"mode": "FLOOR_MOD"})
+        position = node.eltwise("FLOOR_MOD", position, length)
     indices = node.make("Concat", [*places, position], {"axis": axis + 1})
     node.emit("Scatter", [past, indices, update], {"form": "SLICES"})

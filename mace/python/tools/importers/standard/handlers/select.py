@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that select elements by positions or order."""
+"""Operators that choose elements: by positions, by conditions, by size."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from mace.python.tools.importers.emit.lengths import Count, Length
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.counts import Counts
 from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.dtypes import DataType
 
 _BYTES = (DataType.INT8, DataType.UINT8)
@@ -36,10 +37,10 @@ def _top_k(node: Node) -> None:
     most = lengths.most(k)
     given = [] if isinstance(most, int) else [lengths.value(most)]
     attrs = {"k": 0 if given else most, "axis": axis, "largest": largest}
-    wide = node.make("Cast", [x], {"to": "INT32"}) if x.dtype in _BYTES else x
+    wide = node.cast(x, DataType.INT32) if x.dtype in _BYTES else x
     values, indices = node.make_all("TopK", [wide, *given], attrs, 2)
     if wide is not x:
-        values = node.make("Cast", [values], {"to": x.dtype.value.upper()})
+        values = node.cast(values, x.dtype)
     for index, value in enumerate((values, indices)):
         node.set_output(index, lengths.limited(value, k, axis))
 
@@ -81,12 +82,12 @@ def _reverse_sequence(node: Node) -> None:
         )
     # Element i < n of a sequence comes from n - 1 - i, the others stay.
     place = node.literal(np.arange(steps)[None, :], DataType.INT32)
-    count = node.make("ExpandDims", [lengths], {"axes": [1]})
-    last = node.make("Eltwise", [count, node.scalar(1, count)], {"mode": "SUB"})
-    mirrored = node.make("Eltwise", [last, place], {"mode": "SUB"})
-    inside = node.make("Eltwise", [place, count], {"mode": "LESS"})
+    count = node.expand_dims(lengths, [1])
+    last = node.eltwise("SUB", count, node.scalar(1, count))
+    mirrored = node.eltwise("SUB", last, place)
+    inside = node.eltwise("LESS", place, count)
     source = node.make("Where", [inside, mirrored, place])
-    source = node.make("ExpandDims", [source], {"axes": [2]})
+    source = node.expand_dims(source, [2])
     attrs = {"batch_dims": 1}
     if batch == 0:
         node.emit("GatherNd", [x, source], attrs)
@@ -95,3 +96,91 @@ def _reverse_sequence(node: Node) -> None:
     turned = node.make("Transpose", [x], swapped)
     reversed_ = node.make("GatherNd", [turned, source], attrs)
     node.emit("Transpose", [reversed_], swapped)
+
+
+_COMPARED = (DataType.FLOAT32, DataType.INT32)
+
+
+@HANDLERS.register("NonZero")
+def _non_zero(node: Node) -> None:
+    _leave_to_folding(node)
+    if not node.shape(node.input(0)):
+        raise UnsupportedNodeError(f"{node.input(0).name} has no dimensions")
+    node.set_output(0, Counts(node).found(node.input(0))[0])
+
+
+@HANDLERS.register("Compress")
+def _compress(node: Node) -> None:
+    x, condition = node.input(0), node.input(1)
+    axis = 0
+    if node.has("axis"):
+        axis = node.axis(node.integer("axis", 0), len(node.shape(x)))
+    else:
+        x = node.reshape(x, [-1])
+    if condition.is_constant:
+        kept = np.flatnonzero(condition.numpy().reshape(-1))
+        chosen = node.literal(kept, DataType.INT32)
+    else:
+        if len(node.shape(condition)) != 1:
+            raise UnsupportedNodeError(f"{condition.name} needs to be a vector")
+        places, _ = Counts(node).found(condition)
+        chosen = node.squeeze(places, [0])
+    node.emit("Gather", [x, chosen], {"axis": axis})
+
+
+@HANDLERS.register("Unique")
+def _unique(node: Node) -> None:
+    _leave_to_folding(node)
+    x = node.input(0)
+    back: list[int] = []
+    if node.has("axis"):
+        rank = len(node.shape(x))
+        axis = node.axis(node.integer("axis", 0), rank)
+        # The others stay in their order, by which slices are sorted.
+        perm = [axis, *(other for other in range(rank) if other != axis)]
+        back = [perm.index(other) for other in range(rank)]
+        rows = node.transpose(x, perm)
+    else:
+        rows = node.reshape(x, [-1])
+    if x.dtype not in _COMPARED:
+        rows = node.cast(rows, DataType.INT32)
+    attrs = {"sorted": node.flag("sorted", True)}
+    values, indices, inverse, counts, count = node.make_all("Unique", [rows], attrs, 5)
+    for value in (values, indices, counts):
+        node.builder.counted.add(value, Counted(count, 0))
+    if x.dtype not in _COMPARED:
+        values = node.cast(values, x.dtype)
+    if back:
+        values = node.transpose(values, back)
+    for index, value in enumerate((values, indices, inverse, counts)):
+        node.set_output(index, value)
+
+
+def _leave_to_folding(node: Node) -> None:
+    """Of an input that is known now, the converter computes the result."""
+    value = node.input(0)
+    if value.is_constant:
+        raise UnsupportedNodeError(f"{value.name} is too large to search it now")
+
+
+@HANDLERS.register("Where")
+def _where(node: Node) -> None:
+    node.emit("Where", [node.input(i) for i in range(3)])
+
+
+@HANDLERS.register("OneHot")
+def _one_hot(node: Node) -> None:
+    indices = node.input(0)
+    depth = node.constant(1, "the depth").reshape(-1)
+    if depth.size != 1:
+        raise UnsupportedNodeError(f"the depth has {depth.size} elements, not 1")
+    if indices.dtype.is_float:
+        indices = node.cast(indices, DataType.INT32)
+    attrs = {"depth": int(depth[0]), "axis": node.integer("axis", -1), "wrap": True}
+    node.emit("OneHot", [indices, node.input(2)], attrs)
+
+
+@HANDLERS.register("GatherElements")
+def _gather_elements(node: Node) -> None:
+    attributes = {"axis": node.integer("axis", 0)}
+    node.emit("GatherElements", [node.input(0), node.input(1)], attributes)

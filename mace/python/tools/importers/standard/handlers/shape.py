@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that change a shape, and that return the shape as a tensor."""
+"""Operators that read, change or compute shapes."""
 
 from __future__ import annotations
 
@@ -214,12 +214,12 @@ def _expanded(lengths: Counts, x: Value, shape: Value) -> Value:
         return lengths.expanded(x, shape)
     kept = x.dtype
     if kept not in (DataType.FLOAT32, DataType.INT32):
-        x = node.make("Cast", [x], {"to": "INT32"})
+        x = node.cast(x, DataType.INT32)
     filled = node.literal(np.broadcast_to(1, ones), x.dtype)
     whole = node.eltwise("MUL", x, filled)
     if x.dtype is kept:
         return whole
-    return node.make("Cast", [whole], {"to": kept.value.upper()})
+    return node.cast(whole, kept)
 
 
 @HANDLERS.register("ConstantOfShape")
@@ -260,3 +260,18 @@ def _depth_space(node: Node) -> None:
         raise UnsupportedNodeError(f"blocksize is {block}")
     order = node.text("mode", "DCR")
     node.emit(node.type, [x], {**NCHW, "block": block, "order": order})
+
+
+@HANDLERS.register("Range")
+def _range(node: Node) -> None:
+    inputs, lengths = [node.input(i) for i in range(3)], Counts(node)
+    limit = lengths.one_count(inputs[1])
+    if limit is not None and [lengths.numbers(x) for x in inputs[::2]] == [[0], [1]]:
+        node.set_output(0, lengths.positions(limit[2]))
+        return
+    if all(value.is_constant for value in inputs):
+        # Folding computes the numbers.
+        raise UnsupportedNodeError("the numbers are too many to store them in a model")
+    for value, what in zip(inputs, ("start", "limit", "delta")):
+        node.require_shape_only(value, what)
+    node.emit("Range", inputs)

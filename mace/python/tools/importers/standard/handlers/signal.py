@@ -53,18 +53,18 @@ def _dft(node: Node) -> None:
     if outer[:-2].count(-1) > 1:
         _open_dft(node, axis, inverse, onesided)
         return
-    moved = node.make("Transpose", [x], {"perm": perm})
+    moved = node.transpose(x, perm)
     half = length // 2 + 1
     is_whole = count == (half if inverse and onesided else length)
     if 2 * count * parts * length > _LARGEST_MATRIX and is_whole and _factor(length):
         values = _in_two(node, moved, outer[:-2], length, inverse, onesided)
     else:
         matrix = _matrix(node, count, parts, length, inverse, onesided)
-        rows = node.make("Reshape", [moved], {"shape": [*outer[:-2], count * parts]})
+        rows = node.reshape(moved, [*outer[:-2], count * parts])
         product = node.make("MatMul", [rows, node.literal(matrix)])
         results = 1 if inverse and onesided else 2
         split = [*outer[:-2], matrix.shape[1] // results, results]
-        values = node.make("Reshape", [product], {"shape": split})
+        values = node.reshape(product, split)
     back = [perm.index(i) for i in range(len(perm))]
     node.emit("Transpose", [values], {"perm": back})
 
@@ -86,15 +86,15 @@ def _open_dft(node: Node, axis: int, inverse: bool, onesided: bool) -> None:
     results = half if onesided and not inverse else length
     perm = [*(i for i in range(rank - 1) if i != axis), axis, rank - 1]
     cosines, sines = _open_matrices(node, (used, results, length), inverse, onesided)
-    x = node.make("Transpose", [x], {"perm": perm})
+    x = node.transpose(x, perm)
     parts = [x]
     if node.shape(x)[-1] == 2:
         parts = node.make_all("Split", [x], {"axis": rank - 1}, 2)
     # A line of one signal is a matrix, too.
     lead = [0] if rank == 2 else []
     for index, part in enumerate(parts):
-        part = node.make("Squeeze", [part], {"axes": [rank - 1]})
-        parts[index] = node.make("ExpandDims", [part], {"axes": lead}) if lead else part
+        part = node.squeeze(part, [rank - 1])
+        parts[index] = node.expand_dims(part, lead) if lead else part
     real = node.make("MatMul", [parts[0], cosines])
     imag = node.make("MatMul", [parts[0], sines])
     imag = imag if inverse else node.eltwise("NEG", imag)
@@ -104,7 +104,7 @@ def _open_dft(node: Node, axis: int, inverse: bool, onesided: bool) -> None:
         imag = node.eltwise("ADD", imag, node.make("MatMul", [parts[1], cosines]))
     found = [real] if inverse and onesided else [real, imag]
     if lead:
-        found = [node.make("Squeeze", [part], {"axes": lead}) for part in found]
+        found = [node.squeeze(part, lead) for part in found]
     both = node.make("Stack", found, {"axis": rank - 1})
     node.emit("Transpose", [both], {"perm": [perm.index(i) for i in range(rank)]})
 
@@ -122,10 +122,10 @@ def _open_matrices(
     """
     made = NodeLengths(node)
     samples, results, length = *lengths[:2], made.value(lengths[2])
-    rows = node.make("Reshape", [made.positions(samples)], {"shape": [-1, 1]})
+    rows = node.reshape(made.positions(samples), [-1, 1])
     turns = node.eltwise("MUL", rows, made.positions(results))
     turns = node.eltwise("FLOOR_MOD", turns, length)
-    turns, of = (node.make("Cast", [v], {"to": "FLOAT32"}) for v in (turns, length))
+    turns, of = (node.cast(v, DataType.FLOAT32) for v in (turns, length))
     angles = node.eltwise("MUL", turns, node.literal(2 * math.pi))
     angles = node.eltwise("DIV", angles, of)
     pair = [node.eltwise(mode, angles) for mode in ("COS", "SIN")]
@@ -170,18 +170,18 @@ def _in_two(
 
     def transformed(value: Value, count: int, rows: int) -> Value:
         """[..., rows, count, 2] of [..., count, rows, parts]."""
-        value = node.make("Transpose", [value], {"perm": turned})
+        value = node.transpose(value, turned)
         parts = node.shape(value)[-1]
         assert isinstance(parts, int)
         matrix = _matrix(node, count, parts, count, inverse, False)
         shape = [*lead, rows, count * parts]
-        value = node.make("Reshape", [value], {"shape": shape})
+        value = node.reshape(value, shape)
         value = node.make("MatMul", [value, node.literal(matrix)])
-        return node.make("Reshape", [value], {"shape": [*lead, rows, count, 2]})
+        return node.reshape(value, [*lead, rows, count, 2])
 
     last = node.shape(x)[-1]
     assert isinstance(last, int)
-    grid = node.make("Reshape", [x], {"shape": [*lead, small, large, last]})
+    grid = node.reshape(x, [*lead, small, large, last])
     first = transformed(grid, small, large)
     angles = np.outer(np.arange(large), np.arange(small)) * (2 * np.pi / length)
     sines = np.sin(angles) if inverse else -np.sin(angles)
@@ -190,18 +190,14 @@ def _in_two(
     )
     along = node.literal(np.cos(angles)[:, :, None])
     across = node.literal(np.stack([-sines, sines], -1))
-    terms = [
-        node.make("Eltwise", pair, {"mode": "MUL"})
-        for pair in ([first, along], [swapped, across])
-    ]
-    second = transformed(node.make("Eltwise", terms, {"mode": "ADD"}), large, small)
-    order = node.make("Transpose", [second], {"perm": turned})
-    whole = node.make("Reshape", [order], {"shape": [*lead, length, 2]})
+    terms = [node.eltwise("MUL", *pair) for pair in ([first, along], [swapped, across])]
+    second = transformed(node.eltwise("ADD", *terms), large, small)
+    order = node.transpose(second, turned)
+    whole = node.reshape(order, [*lead, length, 2])
     if not onesided:
         return whole
     axis, end = (rank - 1, 1) if inverse else (rank - 2, length // 2 + 1)
-    cut = {"axes": [axis], "begins": [0], "ends": [end], "strides": [1]}
-    return node.make("StridedSlice", [whole], cut)
+    return node.slice(whole, axis, 0, end)
 
 
 def _other_half(node: Node, x: Value, length: int) -> Value:
@@ -212,7 +208,7 @@ def _other_half(node: Node, x: Value, length: int) -> Value:
         "Gather", [x, node.literal(places, DataType.INT32)], {"axis": axis}
     )
     signs = node.literal([1, -1] if node.shape(x)[-1] == 2 else [1])
-    mirrored = node.make("Eltwise", [mirrored, signs], {"mode": "MUL"})
+    mirrored = node.eltwise("MUL", mirrored, signs)
     return node.make("Concat", [x, mirrored], {"axis": axis})
 
 
@@ -252,7 +248,7 @@ def _stft(node: Node) -> None:
         matrix = matrix * np.repeat(window, parts)[:, None]
     # A frame is the window of a convolution, and each result one of its outputs.
     filters = matrix.transpose().reshape(-1, 1, length, parts)
-    line = node.make("Reshape", [x], {"shape": [signals, 1, count, parts]})
+    line = node.reshape(x, [signals, 1, count, parts])
     frames = node.make("Conv2D", [line, node.literal(filters)], {"strides": [1, step]})
     found = (count - length) // step + 1 if count >= 0 else -1
     split = [signals, found, matrix.shape[1] // 2, 2]

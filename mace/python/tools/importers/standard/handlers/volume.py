@@ -85,9 +85,9 @@ def pool(node: Node, x: Value, mode: str, attrs: dict[str, bool]) -> Value:
             "pads": [*(a.before for a in window), *(a.after for a in window)],
         }
         return node.make("VolumePooling", [x], {"mode": mode, **lists, **attrs})
-    turned = node.make("Transpose", [x], {"perm": to_channels_last(RANK)})
+    turned = node.transpose(x, to_channels_last(RANK))
     result = pooled(node.make, turned, mode, window, attrs)
-    return node.make("Transpose", [result], {"perm": to_channels_first(RANK)})
+    return node.transpose(result, to_channels_first(RANK))
 
 
 def windows(node: Node, x: Value) -> Sequence[Axis]:
@@ -116,7 +116,7 @@ def _comes_channels_last(x: Value) -> bool:
 
 
 def _channels_last(node: Node) -> Value:
-    return node.make("Transpose", [node.input(0)], {"perm": to_channels_last(RANK)})
+    return node.transpose(node.input(0), to_channels_last(RANK))
 
 
 def _emit(node: Node, result: Value) -> None:
@@ -124,7 +124,7 @@ def _emit(node: Node, result: Value) -> None:
 
 
 def _bias(node: Node) -> Value | None:
-    bias = node.input(2) if node.has_input(2) else None
+    bias = node.optional(2)
     if bias is not None and not bias.is_constant:
         raise UnsupportedNodeError(
             f"the bias ({bias.name}) is computed at run time", STATIC_HINT
@@ -196,7 +196,7 @@ def _dropped(axis: Axis, wanted: int | None, length: int, upper: bool) -> Axis:
         past = axis.stride * (length - 1) + axis.extent - wanted
         total = max(past + axis.added, 0)
         added = total - past
-    # As for images (conv_transpose.py).
+    # As for images (conv.py).
     before = total // 2 if upper else total - total // 2
     return replace(axis, before=before, after=total - before, added=added)
 
