@@ -12,55 +12,45 @@ import numpy as np
 
 from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.pytorch.context import HANDLERS, Context
-from mace.python.tools.importers.pytorch.promotion import common_type
+from mace.python.tools.importers.pytorch.context import (
+    HANDLERS,
+    Context,
+    common_type,
+)
 from mace.python.tools.importers.standard.operators import Size
+from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import END
 
 
-@HANDLERS.register(
-    "aten.alias",
-    "aten.clone",
-    "aten.contiguous",
-    "aten.detach",
-    "aten.lift_fresh_copy",
-)
+@HANDLERS.register("aten.alias", "aten.clone", "aten.contiguous", "aten.detach")
+@HANDLERS.register("aten.lift_fresh_copy")
 def _same(c: Context) -> None:
     c.give(c.value("self"))
 
 
-@HANDLERS.register(
-    "aten.dropout",
-    "aten.native_dropout",
-    "aten.alpha_dropout",
-    "aten.feature_dropout",
-)
+@HANDLERS.register("aten.dropout", "aten.native_dropout", "aten.alpha_dropout")
+@HANDLERS.register("aten.feature_dropout")
 def _dropout(c: Context) -> None:
-    if c.flag("train") and c.number("p", 0.5) != 0:
+    share = c.number("p", 0.5)
+    if c.flag("train") and share != 0:
         raise UnsupportedNodeError("train is True", "export after model.eval()")
-    c.raw("p")
     x = c.value("self" if c.has("self") else "input")  # dropout_ has another name
     c.give(x, *[None] * (c.outputs - 1))
 
 
-@HANDLERS.register(
-    "aten.to",
-    "aten._to_copy",
-    "aten.type_as",
-)
+@HANDLERS.register("aten.to", "aten._to_copy", "aten.type_as")
 def _to(c: Context) -> None:
-    x = c.value("self")
     c.raw("other")
-    c.raw("dtype")
-    c.give(c.cast(x, c.type_of_result()))
+    c.give(c.cast(c.value("self"), c.type_of_result()))
 
 
 @HANDLERS.register("aten.copy")
 def _copy(c: Context) -> None:
-    x, source = c.value("self"), c.cast(c.value("src"), c.value("self").dtype)
+    x = c.value("self")
+    source = c.cast(c.value("src"), x.dtype)
     if c.shape(x) != c.shape(source):
-        source = c.op("Expand", source, c.lengths.listed(c.sizes_of(x)))
+        source = c.expanded(source, c.sizes_of(x))
     c.give(source)
 
 
@@ -72,15 +62,13 @@ def _view(c: Context) -> None:
     if c.has("dtype"):
         raise UnsupportedNodeError("reads the bytes as another type")
     c.raw("stride")
-    x = c.value("self")
     sizes = c.sizes("shape" if c.has("shape") else "size")
-    c.give(c.reshape(x, sizes))
+    c.give(c.reshape(c.value("self"), sizes))
 
 
 @HANDLERS.register("aten.view_as", "aten.reshape_as")
 def _view_as(c: Context) -> None:
-    other = c.value("other")
-    c.give(c.op("Reshape", c.value("self"), c.op("Shape", other)))
+    c.give(c.op("Reshape", c.value("self"), c.op("Shape", c.value("other"))))
 
 
 def _joined(c: Context, x: Value, first: int, last: int) -> Value:
@@ -89,14 +77,13 @@ def _joined(c: Context, x: Value, first: int, last: int) -> Value:
     if not shape:
         return c.reshape(x, [1])
     dims = [c.dim(x, axis) for axis in range(first)]
-    before = [0 if not isinstance(dim, int) else dim for dim in dims]
+    before = [dim if isinstance(dim, int) else 0 for dim in dims]
     after = [c.size(x, axis) for axis in range(last + 1, len(shape))]
     if 0 in shape:
         size = math.prod(c.static_shape(x)[first : last + 1])
         return c.reshape(x, [*before, size, *after])
-    return c.op(
-        "Reshape", x, c.lengths.listed([*before, -1, *after])
-    )  # 0 keeps a dimension
+    # 0 keeps a dimension.
+    return c.op("Reshape", x, c.lengths.listed([*before, -1, *after]))
 
 
 @HANDLERS.register("aten.flatten", "aten.ravel")
@@ -110,17 +97,9 @@ def _flatten(c: Context) -> None:
 
 @HANDLERS.register("aten.unflatten")
 def _unflatten(c: Context) -> None:
-    x, sizes = c.value("self"), c.sizes("sizes")
-    rank = c.rank(x)
-    axis = c.axis(c.integer("dim"), rank)
-    c.give(c.reshape(x, [*_lengths(c, x, 0, axis), *sizes, *_lengths(c, x, axis + 1)]))
-
-
-def _lengths(
-    c: Context, x: Value, begin: int = 0, end: int | None = None
-) -> list[Size]:
-    """Some of the dimensions, computed at run time where they are open."""
-    return c.sizes_of(x)[begin:end]
+    x, axis = c.along()
+    own = c.sizes_of(x)
+    c.give(c.reshape(x, [*own[:axis], *c.sizes("sizes"), *own[axis + 1 :]]))
 
 
 @HANDLERS.register("aten.permute")
@@ -132,24 +111,26 @@ def _permute(c: Context) -> None:
 
 @HANDLERS.register("aten.transpose", "aten.swapaxes", "aten.swapdims")
 def _transpose(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x)
     names = ("axis0", "axis1") if c.has("axis0") else ("dim0", "dim1")
-    a, b = (c.axis(c.integer(name), rank) for name in names)
-    order = list(range(rank))
+    (x, a), (_, b) = (c.along(name) for name in names)
+    c.give(_swapped(c, x, a, b))
+
+
+def _swapped(c: Context, x: Value, a: int, b: int) -> Value:
+    order = list(range(c.rank(x)))
     if order:
         order[a], order[b] = order[b], order[a]
-    c.give(c.transpose(x, order))
+    return c.transpose(x, order)
 
 
 @HANDLERS.register("aten.t", "aten.mT", "aten.numpy_T")
 def _turn(c: Context) -> None:
     x = c.value("self")
     order = list(range(c.rank(x)))
-    if c.operator in ("t", "numpy_T"):
-        order.reverse()
-    else:
+    if c.operator == "mT":
         order[-2:] = order[:-3:-1]
+    else:
+        order.reverse()
     c.give(c.transpose(x, order))
 
 
@@ -177,8 +158,7 @@ def _unsqueeze(c: Context) -> None:
 def _squeeze(c: Context) -> None:
     x = c.value("self")
     shape = c.shape(x)
-    given = range(len(shape))
-    axes = c.axes("dim", len(shape)) if c.has("dim") else list(given)
+    axes = c.axes("dim", len(shape)) if c.has("dim") else list(range(len(shape)))
     ones = [axis for axis in axes if shape and shape[axis] == 1]
     # Of open lengths, the program may know that they are 1.
     unknown = [axis for axis in axes if shape and not isinstance(shape[axis], int)]
@@ -190,25 +170,13 @@ def _squeeze(c: Context) -> None:
 
 @HANDLERS.register("aten.expand", "aten.broadcast_to")
 def _expand(c: Context) -> None:
-    x = c.value("self")
     sizes = [1 if size == -1 else size for size in c.sizes("size")]
-    c.give(_expanded(c, x, sizes))
-
-
-def _expanded(c: Context, x: Value, sizes: Sequence[Size]) -> Value:
-    shape = c.shape(x)
-    own = [1] * (len(sizes) - len(shape)) + list(shape)
-    if len(sizes) == len(shape) and all(
-        isinstance(size, int) and size in (1, dim) for size, dim in zip(sizes, own)
-    ):
-        return x
-    return c.op("Expand", x, c.lengths.listed(sizes))
+    c.give(c.expanded(c.value("self"), sizes))
 
 
 @HANDLERS.register("aten.expand_as")
 def _expand_as(c: Context) -> None:
-    other = c.value("other")
-    c.give(_expanded(c, c.value("self"), _lengths(c, other)))
+    c.give(c.expanded(c.value("self"), c.sizes_of(c.value("other"))))
 
 
 @HANDLERS.register("aten.repeat", "aten.tile")
@@ -218,8 +186,7 @@ def _repeat(c: Context) -> None:
     more = len(given) - c.rank(x)
     if more > 0:
         x = c.unsqueeze(x, *range(more))
-    times: list[Size] = [*([1] * -more), *given]
-    c.give(c.op("Tile", x, c.lengths.listed(times)))
+    c.give(c.op("Tile", x, c.lengths.listed([*([1] * -more), *given])))
 
 
 @HANDLERS.register("aten.repeat_interleave")
@@ -266,8 +233,7 @@ def _cat(c: Context) -> None:
     values = values or c.values("tensors")
     dtype = common_type(c.values("tensors"))
     axis = c.axis(c.integer("dim", 0), c.rank(values[0]))
-    values = [c.cast(value, dtype) for value in values]
-    c.give(c.concat(values, axis))
+    c.give(c.concat([c.cast(value, dtype) for value in values], axis))
 
 
 @HANDLERS.register("aten.stack")
@@ -304,13 +270,9 @@ def _cut(length: int, size: int) -> list[int]:
     return [*sizes, length % size] if length % size else sizes or [0]
 
 
-@HANDLERS.register(
-    "aten.split",
-    "aten.split_with_sizes",
-)
+@HANDLERS.register("aten.split", "aten.split_with_sizes")
 def _split(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    x, axis = c.along("dim", 0)
     name = "split_sizes" if c.has("split_sizes") else "split_size"
     if isinstance(c.raw(name), list):
         given = c.sizes(name)
@@ -332,8 +294,7 @@ def _split(c: Context) -> None:
 
 @HANDLERS.register("aten.chunk")
 def _chunk(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    x, axis = c.along("dim", 0)
     length, count = c.size(x, axis), max(c.integer("chunks"), 1)
     if isinstance(length, int):
         _parts(c, x, axis, _cut(length, max(-(-length // count), 1)))
@@ -349,10 +310,10 @@ def _cut_at(c: Context, x: Value, axis: int, begins: Sequence[Size]) -> None:
     c.give(*(c.slice(x, axis, begin, end) for begin, end in pairs))
 
 
-@HANDLERS.register("aten.tensor_split")
+@HANDLERS.register("aten.tensor_split", "aten.hsplit", "aten.vsplit", "aten.dsplit")
 def _tensor_split(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    own = {"hsplit": 1, "dsplit": 2}.get(c.operator, 0)
+    x, axis = c.along("dim", own if c.rank(c.value("self")) > 1 else 0)
     if c.has("indices"):
         _split_before(c, x, axis, c.sizes("indices"))
     else:
@@ -376,10 +337,7 @@ def _split_evenly(c: Context, x: Value, axis: int, count: int) -> None:
     length = c.size(x, axis)
     if count < 1:
         raise UnsupportedNodeError(f"{count} sections")
-    each, rest = (
-        c.compute("FLOOR_DIV", length, count),
-        c.compute("FLOOR_MOD", length, count),
-    )
+    each, rest = (c.compute(mode, length, count) for mode in ("FLOOR_DIV", "FLOOR_MOD"))
     begins = [
         c.compute("ADD", c.compute("MUL", each, index), c.compute("MIN", rest, index))
         for index in range(count)
@@ -393,22 +351,19 @@ def _split_evenly(c: Context, x: Value, axis: int, count: int) -> None:
 
 @HANDLERS.register("aten.unbind")
 def _unbind(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    x, axis = c.along("dim", 0)
     length = c.dim(x, axis)
     if not isinstance(length, int):
         length = c.outputs  # so many the program has
-    if length == 1:
-        c.give(c.squeeze(x, axis))
-        return
-    parts = c.op_all("Split", [x, [1] * length], length, axis=axis)
+    parts = (
+        [x] if length == 1 else c.op_all("Split", [x, [1] * length], length, axis=axis)
+    )
     c.give(*(c.squeeze(part, axis) for part in parts))
 
 
 @HANDLERS.register("aten.slice")
 def _slice(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    x, axis = c.along("dim", 0)
     (step,) = c.integers("step", [1])
     begin = c.sizes("start", [0])
     end = c.sizes("end", [END])
@@ -424,8 +379,7 @@ def _slice(c: Context) -> None:
 
 @HANDLERS.register("aten.narrow")
 def _narrow(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim"), c.rank(x))
+    x, axis = c.along()
     ((begin,), (length,)) = c.sizes("start"), c.sizes("length")
     if isinstance(begin, int) and begin < 0:
         begin = c.compute("ADD", c.size(x, axis), begin)
@@ -434,8 +388,7 @@ def _narrow(c: Context) -> None:
 
 @HANDLERS.register("aten.select")
 def _select(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim"), c.rank(x))
+    x, axis = c.along()
     (index,) = c.sizes("index")
     if isinstance(index, Value):
         c.give(c.op("Gather", x, index, axis=axis))
@@ -446,27 +399,27 @@ def _select(c: Context) -> None:
 
 @HANDLERS.register("aten.flip", "aten.fliplr", "aten.flipud")
 def _flip(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x)
     axes = {"fliplr": [1], "flipud": [0]}.get(c.operator)
-    axes = c.axes("dims", rank) if axes is None else axes
+    axes = c.axes("dims", c.rank(c.value("self"))) if axes is None else axes
+    c.give(_flipped(c, c.value("self"), *axes))
+
+
+def _flipped(c: Context, x: Value, *axes: int) -> Value:
     count = len(axes)
-    inputs = [[-1] * count, [-END] * count, axes, [-1] * count]
-    c.give(c.op("Slice", x, *inputs))
+    return c.op("Slice", x, [-1] * count, [-END] * count, list(axes), [-1] * count)
 
 
 @HANDLERS.register("aten.roll")
 def _roll(c: Context) -> None:
     x = c.value("self")
     shifts = c.sizes("shifts")
-    shape = c.shape(x)
-    if not c.has("dims") or not c.integers("dims", []):
-        flat = c.reshape(x, [-1])
-        rolled = _rolled(c, flat, 0, shifts[0])
+    axes = c.integers("dims", [])
+    if not axes:
+        rolled = _rolled(c, c.reshape(x, [-1]), 0, shifts[0])
         c.give(c.reshape(rolled, c.sizes_of(x)))
         return
-    for axis, shift in zip(c.integers("dims"), shifts):
-        x = _rolled(c, x, c.axis(axis, len(shape)), shift)
+    for axis, shift in zip(axes, shifts):
+        x = _rolled(c, x, c.axis(axis, c.rank(x)), shift)
     c.give(x)
 
 
@@ -475,8 +428,7 @@ def _rolled(c: Context, x: Value, axis: int, shift: Size) -> Value:
     if shift == 0 or length in (0, 1):
         return x
     at = c.compute("FLOOR_MOD", c.compute("MUL", shift, -1), length)
-    parts = [c.slice(x, axis, at), c.slice(x, axis, 0, at)]
-    return c.op("Concat", *parts, axis=axis)
+    return c.concat([c.slice(x, axis, at), c.slice(x, axis, 0, at)], axis)
 
 
 # Images -----------------------------------------------------------------------
@@ -549,45 +501,30 @@ def _im2col(c: Context) -> None:
     kernel, dilation, padding, stride = (
         c.integers(name) for name in ("kernel_size", "dilation", "padding", "stride")
     )
-    height, width = (length for length in kernel)
+    height, width = kernel
     # A convolution that picks each element of the window.
     taps = height * width
     filters = np.zeros((channels * taps, 1, height, width), np.float32)
     for index in range(channels * taps):
         filters[index, 0, index % taps // width, index % width] = 1
-    columns = c.op(
-        "Conv",
-        x,
-        filters,
-        kernel_shape=kernel,
-        strides=stride,
-        dilations=dilation,
-        pads=[*padding, *padding],
-        group=channels,
-    )
+    pads = [*padding, *padding]
+    shared = {"kernel_shape": kernel, "strides": stride, "dilations": dilation}
+    columns = c.op("Conv", x, filters, pads=pads, group=channels, **shared)
     c.give(c.reshape(columns, [n, channels * taps, -1]))
 
 
 @HANDLERS.register("aten.col2im")
 def _col2im(c: Context) -> None:
-    padding = c.integers("padding")
-    c.give(
-        c.op(
-            "Col2Im",
-            c.value("self"),
-            c.integers("output_size"),
-            c.integers("kernel_size"),
-            dilations=c.integers("dilation"),
-            pads=[*padding, *padding],
-            strides=c.integers("stride"),
-        )
-    )
+    x, padding = c.value("self"), c.integers("padding")
+    sizes = [c.integers(name) for name in ("output_size", "kernel_size")]
+    dilations, strides = c.integers("dilation"), c.integers("stride")
+    pads = [*padding, *padding]
+    c.give(c.op("Col2Im", x, *sizes, dilations=dilations, pads=pads, strides=strides))
 
 
 @HANDLERS.register("aten.unfold")
 def _unfold(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dimension"), c.rank(x))
+    x, axis = c.along("dimension")
     size, step = c.integer("size"), c.integer("step")
     length = c.size(x, axis)
     if isinstance(length, int):
@@ -601,19 +538,13 @@ def _unfold(c: Context) -> None:
         begins = c.op("Range", c.constant(0), last, c.constant(step))
         indices = c.op("Add", c.unsqueeze(begins, 1), c.positions(size))
     windows = c.op("Gather", x, indices, axis=axis)
-    rank = c.rank(windows)
-    order = [a for a in range(rank) if a != axis + 1] + [axis + 1]
+    order = [a for a in range(c.rank(windows)) if a != axis + 1] + [axis + 1]
     c.give(c.transpose(windows, order))
 
 
 @HANDLERS.register("aten.diagonal")
 def _diagonal(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x)
-    first, second = (
-        c.axis(c.integer(name, default), rank)
-        for name, default in (("dim1", 0), ("dim2", 1))
-    )
+    (x, first), (_, second) = c.along("dim1", 0), c.along("dim2", 1)
     c.give(_on_diagonal(c, x, [first, second], c.integer("offset", 0)))
 
 
@@ -628,12 +559,11 @@ def _on_diagonal(c: Context, x: Value, axes: Sequence[int], offset: int) -> Valu
     steps = c.positions(c.compute("MAX", count, 0))
     ahead = c.compute("ADD", c.compute("MUL", columns, begin[0]), begin[1])
     apart = c.compute("ADD", columns, 1)
-    flat = c.op(
-        "Add", c.op("Mul", steps, c.lengths.scalar(apart)), c.lengths.scalar(ahead)
-    )
+    flat = c.op("Mul", steps, c.lengths.scalar(apart))
+    flat = c.op("Add", flat, c.lengths.scalar(ahead))
     order = [a for a in range(rank) if a not in (first, second)] + [first, second]
     moved = c.transpose(x, order)
-    lengths = _lengths(c, moved, 0, rank - 2)
+    lengths = c.sizes_of(moved)[:-2]
     joined = c.reshape(moved, [*lengths, c.compute("MUL", rows, columns)])
     return c.op("Gather", joined, flat, axis=rank - 2)
 
@@ -653,12 +583,9 @@ def _diag_embed(c: Context) -> None:
     check_made(size, size)
     # The elements lie along the last axis, and those of the matrices are the last two.
     wide = c.unsqueeze(x, rank - 1)
-    on = c.constant(np.eye(size, dtype=bool))
-    found = c.op("Where", on, wide, c.constant(0, x.dtype))
-    rest = iter(range(rank - 2))
-    places = {rows: rank - 2, columns: rank - 1}
-    order = [places[a] if a in places else next(rest) for a in range(rank)]
-    c.give(c.transpose(found, order))
+    found = c.op("Where", np.eye(size, dtype=bool), wide, c.constant(0, x.dtype))
+    rest = [axis for axis in range(rank) if axis not in (rows, columns)]
+    c.give(c.untransposed(found, [*rest, rows, columns]))
 
 
 @HANDLERS.register("aten.meshgrid")
@@ -674,7 +601,7 @@ def _meshgrid(c: Context) -> None:
     for index, value in enumerate(values):
         place = order.index(index)
         own = [-1 if axis == place else 1 for axis in range(count)]
-        results.append(_expanded(c, c.reshape(value, own), shape))
+        results.append(c.expanded(c.reshape(value, own), shape))
     c.give(*results)
 
 
@@ -699,7 +626,7 @@ def _atleast(c: Context) -> None:
 def _broadcast_tensors(c: Context) -> None:
     values = c.values("tensors")
     sizes = c.broadcast(values)
-    c.give(*(_expanded(c, value, sizes) for value in values))
+    c.give(*(c.expanded(value, sizes) for value in values))
 
 
 @HANDLERS.register("aten.column_stack")
@@ -710,34 +637,16 @@ def _column_stack(c: Context) -> None:
     c.give(c.concat(values, 1))
 
 
-@HANDLERS.register("aten.hsplit", "aten.vsplit", "aten.dsplit")
-def _split_along(c: Context) -> None:
-    x = c.value("self")
-    axis = {"hsplit": 1, "vsplit": 0, "dsplit": 2}[c.operator]
-    axis = 0 if c.rank(x) == 1 else axis
-    if c.has("indices"):
-        _split_before(c, x, axis, c.sizes("indices"))
-    else:
-        _split_evenly(c, x, axis, c.integer("sections"))
-
-
 @HANDLERS.register("aten.rot90")
 def _rot90(c: Context) -> None:
     x, times = c.value("self"), c.integer("k", 1) % 4
-    rank = c.rank(x)
-    a, b = (c.axis(axis, rank) for axis in c.integers("dims", [0, 1]))
-    order = list(range(rank))
-    order[a], order[b] = order[b], order[a]
-
-    def flipped(value: Value, axis: int) -> Value:
-        return c.op("Slice", value, [-1], [-END], [axis], [-1])
-
+    a, b = (c.axis(axis, c.rank(x)) for axis in c.integers("dims", [0, 1]))
     if times == 2:
-        x = flipped(flipped(x, a), b)
+        x = _flipped(c, _flipped(c, x, a), b)
     elif times == 1:
-        x = c.transpose(flipped(x, b), order)
+        x = _swapped(c, _flipped(c, x, b), a, b)
     elif times == 3:
-        x = flipped(c.transpose(x, order), b)
+        x = _flipped(c, _swapped(c, x, a, b), b)
     c.give(x)
 
 
@@ -751,28 +660,28 @@ def _diag(c: Context) -> None:
         count = c.length(x, 0)
         size = count + abs(offset)
         check_made(size, size)
-        grid = np.zeros((size, size), np.int64)
-        grid[np.arange(count) + max(-offset, 0), np.arange(count) + max(offset, 0)] = 1
-        places = np.cumsum(grid).reshape(size, size) - 1
-        taken = c.op("Gather", x, c.constant(np.maximum(places, 0)), axis=0)
-        c.give(c.op("Where", c.constant(grid > 0), taken, c.constant(0, x.dtype)))
+        grid, places = _numbered(size, size, offset)
+        taken = c.op("Gather", x, c.constant(places), axis=0)
+        c.give(c.op("Where", grid, taken, c.constant(0, x.dtype)))
         return
     axes = [0, 1] if lines else [c.integer("dim1", -2), c.integer("dim2", -1)]
     c.give(_on_diagonal(c, x, [c.axis(axis, rank) for axis in axes], offset))
 
 
+def _numbered(rows: int, columns: int, offset: int) -> tuple[Array, Array]:
+    """Which elements of a matrix are on a diagonal, and which number each has there."""
+    on = np.eye(rows, columns, offset, dtype=bool)
+    return on, np.maximum(np.cumsum(on).reshape(rows, columns) - 1, 0)
+
+
 @HANDLERS.register("aten.diagonal_scatter")
 def _diagonal_scatter(c: Context) -> None:
-    x, source = c.value("self"), c.value("src")
-    rank = c.rank(x)
-    a, b = c.axis(c.integer("dim1", 0), rank), c.axis(c.integer("dim2", 1), rank)
-    offset = c.integer("offset", 0)
+    (x, a), (_, b), source = c.along("dim1", 0), c.along("dim2", 1), c.value("src")
+    rank, offset = c.rank(x), c.integer("offset", 0)
     order = [axis for axis in range(rank) if axis not in (a, b)] + [a, b]
     rows, columns = c.length(x, a), c.length(x, b)
     check_made(rows, columns)
-    grid = np.eye(rows, columns, offset, dtype=np.int64)
-    places = np.maximum(np.cumsum(grid).reshape(rows, columns) - 1, 0)
+    on, places = _numbered(rows, columns, offset)
     spread = c.op("Gather", source, c.constant(places), axis=rank - 2)
-    moved = c.transpose(x, order)
-    found = c.op("Where", c.constant(grid > 0), c.cast(spread, x.dtype), moved)
-    c.give(c.transpose(found, [order.index(axis) for axis in range(rank)]))
+    found = c.op("Where", on, c.cast(spread, x.dtype), c.transpose(x, order))
+    c.give(c.untransposed(found, order))

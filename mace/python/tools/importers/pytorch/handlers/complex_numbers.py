@@ -22,10 +22,7 @@ from mace.python.tools.importers.pytorch.context import (
     Context,
     Handler,
 )
-from mace.python.tools.importers.pytorch.handlers.elementwise import (
-    angle,
-    as_float,
-)
+from mace.python.tools.importers.pytorch.handlers.elementwise import angle
 from mace.python.tools.importers.standard.operators import Operand
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -86,7 +83,7 @@ def as_complex(c: Context, item: Any) -> Complex:
         return Complex(c.constant(number.real, _FLOAT), c.constant(number.imag, _FLOAT))
     if not isinstance(item, Value):
         raise UnsupportedNodeError(f"an operand is {item!r:.40}")
-    real = as_float(c, item)
+    real = c.cast(item, _FLOAT)
     return Complex(real, _nothing(c, real))
 
 
@@ -166,7 +163,7 @@ def _quotient(c: Context) -> None:
         raise UnsupportedNodeError("rounding_mode with complex numbers")
     a, b = as_complex(c, c.raw("self")), c.raw("other")
     if not isinstance(b, (complex, Complex)):
-        divisor = as_float(c, c.value("other"))
+        divisor = c.floats("other")
         c.give(Complex(c.op("Div", a.real, divisor), c.op("Div", a.imag, divisor)))
         return
     b = as_complex(c, b)
@@ -360,7 +357,7 @@ def _angle(c: Context) -> None:
     if isinstance(x, Complex):
         c.give(angle(c, x.imag, x.real))
         return
-    x = as_float(c, c.value("self"))
+    x = c.floats()
     below = c.op("Less", x, c.constant(0.0))
     turned = c.op("Where", below, c.constant(np.float32(np.pi)), c.constant(0.0))
     c.give(c.op("Where", c.op("IsNaN", x), x, turned))

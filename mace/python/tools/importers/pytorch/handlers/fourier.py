@@ -19,7 +19,6 @@ from mace.python.tools.importers.pytorch.handlers.complex_numbers import (
     from_last,
     to_last,
 )
-from mace.python.tools.importers.pytorch.handlers.elementwise import as_float
 from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
@@ -44,7 +43,7 @@ def _transformed(
     if isinstance(x, Complex):
         both = to_last(c, x)
     else:
-        x = as_float(c, x)
+        x = c.cast(x, _FLOAT)
         both = c.unsqueeze(x, c.rank(x))
     numbers = c.lengths.scalar(length), c.constant(axis)
     found = c.op("DFT", both, *numbers, inverse=int(inverse), onesided=int(onesided))

@@ -10,7 +10,6 @@ import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
-from mace.python.tools.importers.pytorch.promotion import promoted
 from mace.python.tools.importers.standard.elimination import (
     eliminate,
     inverse,
@@ -231,7 +230,7 @@ def _pdist(c: Context) -> None:
 
 @HANDLERS.register("aten.linalg_cross", "aten.cross")
 def _cross(c: Context) -> None:
-    a, b = promoted(c, ("self", "other"))
+    a, b = c.promoted("self", "other")
     rank = c.rank(a)
     if c.has("dim"):
         axis = c.axis(c.integer("dim"), rank)
@@ -317,7 +316,7 @@ def _inner(c: Context) -> None:
 
 @HANDLERS.register("aten.kron")
 def _kron(c: Context) -> None:
-    a, b = promoted(c, ("self", "other"))
+    a, b = c.promoted("self", "other")
     rank = max(c.rank(a), c.rank(b))
     shapes = [[1] * (rank - c.rank(x)) + list(c.static_shape(x)) for x in (a, b)]
     wide_a = c.reshape(a, [n for size in shapes[0] for n in (size, 1)])

@@ -9,7 +9,6 @@ import numpy as np
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import extreme
-from mace.python.tools.importers.pytorch.promotion import promoted
 from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -117,7 +116,7 @@ def _all(c: Context) -> None:
 def _max(c: Context) -> None:
     large = c.operator == "max"
     if c.has("other"):
-        a, b = promoted(c, ("self", "other"))
+        a, b = c.promoted("self", "other")
         c.give(extreme(c, "Max" if large else "Min", a, b))
         return
     x = c.value("self")

@@ -13,8 +13,6 @@ import numpy as np
 from mace.python.tools.importers.emit.near_zero import log1p
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
-from mace.python.tools.importers.pytorch.handlers.elementwise import as_float
-from mace.python.tools.importers.pytorch.promotion import promoted
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
@@ -22,11 +20,7 @@ _FLOAT = DataType.FLOAT32
 
 
 def _floats(c: Context, *names: str) -> list[Value]:
-    return promoted(c, names, _FLOAT)
-
-
-def _number(c: Context, number: float) -> Value:
-    return c.constant(number, _FLOAT)
+    return c.promoted(*names, least=_FLOAT)
 
 
 @HANDLERS.register("aten.logaddexp", "aten.logaddexp2")
@@ -39,11 +33,11 @@ def _log_add_exp(c: Context) -> None:
 def log_add_exp(c: Context, a: Value, b: Value, base: float = 1.0) -> Value:
     """The logarithm of the sum of two powers; `base` is the logarithm of their base."""
     # The difference of equal infinities is no number.
-    gap = c.op("Where", c.op("Equal", a, b), _number(c, 0), c.op("Sub", a, b))
-    power = c.op("Exp", c.op("Mul", c.op("Abs", gap), _number(c, -base)))
+    gap = c.op("Where", c.op("Equal", a, b), 0.0, c.op("Sub", a, b))
+    power = c.op("Exp", c.op("Mul", c.op("Abs", gap), -base))
     more = log1p(c.builder, power, c.label)
     if base != 1:
-        more = c.op("Mul", more, _number(c, 1 / base))
+        more = c.op("Mul", more, 1 / base)
     return c.op("Add", c.op("Max", a, b), more)
 
 
@@ -53,17 +47,17 @@ def _x_log_y(c: Context) -> None:
     is_more = "log1p" in c.operator
     log = log1p(c.builder, y, c.label) if is_more else c.op("Log", y)
     product = c.op("Mul", x, log)
-    nothing = c.op("And", c.op("Equal", x, _number(c, 0)), c.op("Equal", y, y))
-    c.give(c.op("Where", nothing, _number(c, 0), product))
+    nothing = c.op("And", c.op("Equal", x, 0.0), c.op("Equal", y, y))
+    c.give(c.op("Where", nothing, 0.0, product))
 
 
 @HANDLERS.register("aten.logit", "aten.special_logit")
 def _logit(c: Context) -> None:
-    x = as_float(c, c.value("self"))
+    x = c.floats()
     if c.has("eps"):
         bound = c.number("eps")
-        x = c.op("Clip", x, _number(c, bound), _number(c, 1 - bound))
-    c.give(c.op("Log", c.op("Div", x, c.op("Sub", _number(c, 1), x))))
+        x = c.op("Clip", x, bound, 1 - bound)
+    c.give(c.op("Log", c.op("Div", x, c.op("Sub", 1.0, x))))
 
 
 @HANDLERS.register("aten.hypot")
@@ -77,7 +71,7 @@ def _is_negative(c: Context, x: Value) -> Value:
     below = c.op("Less", x, c.constant(0, x.dtype))
     if not x.dtype.is_float:
         return below
-    return c.op("Or", below, c.op("Less", c.op("Reciprocal", x), _number(c, 0)))
+    return c.op("Or", below, c.op("Less", c.op("Reciprocal", x), 0.0))
 
 
 @HANDLERS.register("aten.signbit")
@@ -94,9 +88,9 @@ def _copysign(c: Context) -> None:
 
 @HANDLERS.register("aten.sinc", "aten.special_sinc")
 def _sinc(c: Context) -> None:
-    x = c.op("Mul", as_float(c, c.value("self")), _number(c, math.pi))
+    x = c.op("Mul", c.floats(), math.pi)
     found = c.op("Div", c.op("Sin", x), x)
-    c.give(c.op("Where", c.op("Equal", x, _number(c, 0)), _number(c, 1), found))
+    c.give(c.op("Where", c.op("Equal", x, 0.0), 1.0, found))
 
 
 # By M. Giles, "Approximating the erfinv function" (2010), single precision: polynomials
@@ -112,38 +106,38 @@ _ERFINV_FAR = (
 
 
 def _polynomial(c: Context, x: Value, factors: Sequence[float]) -> Value:
-    result = _number(c, factors[0])
-    for factor in factors[1:]:
-        result = c.op("Add", c.op("Mul", result, x), _number(c, factor))
+    result = c.op("Add", c.op("Mul", factors[0], x), factors[1])
+    for factor in factors[2:]:
+        result = c.op("Add", c.op("Mul", result, x), factor)
     return result
 
 
 def _erfinv(c: Context, x: Value) -> Value:
-    one = _number(c, 1)
+    one = 1.0
     product = c.op("Mul", c.op("Sub", one, x), c.op("Add", one, x))
     power = c.op("Neg", c.op("Log", product))
-    near = _polynomial(c, c.op("Sub", power, _number(c, 2.5)), _ERFINV_NEAR)
-    root = c.op("Sqrt", c.op("Max", power, _number(c, 0)))
-    far = _polynomial(c, c.op("Sub", root, _number(c, 3)), _ERFINV_FAR)
-    factor = c.op("Where", c.op("Less", power, _number(c, 5)), near, far)
+    near = _polynomial(c, c.op("Sub", power, 2.5), _ERFINV_NEAR)
+    root = c.op("Sqrt", c.op("Max", power, 0.0))
+    far = _polynomial(c, c.op("Sub", root, 3.0), _ERFINV_FAR)
+    factor = c.op("Where", c.op("Less", power, 5.0), near, far)
     at_end = c.op("Equal", c.op("Abs", x), one)
-    return c.op("Mul", x, c.op("Where", at_end, _number(c, math.inf), factor))
+    return c.op("Mul", x, c.op("Where", at_end, math.inf, factor))
 
 
 @HANDLERS.register("aten.erfinv", "aten.special_erfinv")
 def _inverse_of_erf(c: Context) -> None:
-    c.give(_erfinv(c, as_float(c, c.value("self"))))
+    c.give(_erfinv(c, c.floats()))
 
 
 @HANDLERS.register("aten.special_ndtri")
 def _quantile_of_normal(c: Context) -> None:
-    x = c.op("Mul", as_float(c, c.value("self")), _number(c, 2))
-    found = _erfinv(c, c.op("Sub", x, _number(c, 1)))
-    c.give(c.op("Mul", found, _number(c, math.sqrt(2))))
+    x = c.op("Mul", c.floats(), 2.0)
+    found = _erfinv(c, c.op("Sub", x, 1.0))
+    c.give(c.op("Mul", found, math.sqrt(2)))
 
 
 # Up to here, the gamma function is that of a number larger by as much, and a product.
-_GAMMA_STEPS = 8
+_GAMMA_STEPS = 8.0
 
 
 @dataclass(frozen=True)
@@ -166,57 +160,57 @@ class _GammaArgument:
 
 
 def _gamma_argument(c: Context, x: Value) -> _GammaArgument:
-    steps = _number(c, _GAMMA_STEPS)
-    mirrored = c.op("Less", x, _number(c, 0.5))
-    y = c.op("Where", mirrored, c.op("Sub", _number(c, 1), x), x)
+    steps = _GAMMA_STEPS
+    mirrored = c.op("Less", x, 0.5)
+    y = c.op("Where", mirrored, c.op("Sub", 1.0, x), x)
     is_small = c.op("Less", y, steps)
     large = c.op("Where", is_small, c.op("Add", y, steps), y)
-    turn = c.op("Mul", c.op("Sub", x, c.op("Floor", x)), _number(c, math.pi))
+    turn = c.op("Mul", c.op("Sub", x, c.op("Floor", x)), math.pi)
     return _GammaArgument(mirrored, is_small, c.op("Min", y, steps), large, turn)
 
 
 @HANDLERS.register("aten.lgamma", "aten.special_gammaln")
 def _log_gamma(c: Context) -> None:
-    x = as_float(c, c.value("self"))
+    x = c.floats()
     known = _gamma_argument(c, x)
     inverse = c.op("Reciprocal", known.large)
     rest = _polynomial(c, c.op("Mul", inverse, inverse), (1 / 1260, -1 / 360, 1 / 12))
     logarithm = c.op("Log", known.large)
-    half = c.op("Sub", known.large, _number(c, 0.5))
+    half = c.op("Sub", known.large, 0.5)
     result = c.op("Sub", c.op("Mul", half, logarithm), known.large)
-    result = c.op("Add", result, _number(c, math.log(2 * math.pi) / 2))
+    result = c.op("Add", result, math.log(2 * math.pi) / 2)
     result = c.op("Add", result, c.op("Mul", rest, inverse))
     product = known.small
-    for step in range(1, _GAMMA_STEPS):
-        product = c.op("Mul", product, c.op("Add", known.small, _number(c, step)))
-    less = c.op("Where", known.is_small, c.op("Log", product), _number(c, 0))
+    for step in range(1, int(_GAMMA_STEPS)):
+        product = c.op("Mul", product, c.op("Add", known.small, float(step)))
+    less = c.op("Where", known.is_small, c.op("Log", product), 0.0)
     result = c.op("Sub", result, less)
     sine = c.op("Abs", c.op("Sin", known.turn))
-    other = c.op("Sub", c.op("Log", c.op("Div", _number(c, math.pi), sine)), result)
+    other = c.op("Sub", c.op("Log", c.op("Div", math.pi, sine)), result)
     c.give(c.op("Where", known.mirrored, other, result))
 
 
 @HANDLERS.register("aten.digamma", "aten.special_digamma", "aten.special_psi")
 def _digamma(c: Context) -> None:
-    x = as_float(c, c.value("self"))
+    x = c.floats()
     known = _gamma_argument(c, x)
     inverse = c.op("Reciprocal", known.large)
     square = c.op("Mul", inverse, inverse)
     rest = _polynomial(c, square, (1 / 252, -1 / 120, 1 / 12))
-    rest = c.op("Add", c.op("Mul", rest, square), c.op("Mul", inverse, _number(c, 0.5)))
+    rest = c.op("Add", c.op("Mul", rest, square), c.op("Mul", inverse, 0.5))
     result = c.op("Sub", c.op("Log", known.large), rest)
-    for step in range(_GAMMA_STEPS):
-        part = c.op("Reciprocal", c.op("Add", known.small, _number(c, step)))
-        part = c.op("Where", known.is_small, part, _number(c, 0))
+    for step in range(int(_GAMMA_STEPS)):
+        part = c.op("Reciprocal", c.op("Add", known.small, float(step)))
+        part = c.op("Where", known.is_small, part, 0.0)
         result = c.op("Sub", result, part)
     slope = c.op("Div", c.op("Cos", known.turn), c.op("Sin", known.turn))
-    other = c.op("Sub", result, c.op("Mul", slope, _number(c, math.pi)))
+    other = c.op("Sub", result, c.op("Mul", slope, math.pi))
     c.give(c.op("Where", known.mirrored, other, result))
 
 
 @HANDLERS.register("aten.heaviside")
 def _heaviside(c: Context) -> None:
-    x, at_zero = promoted(c, ("self", "values"))
+    x, at_zero = c.promoted("self", "values")
     zero, one = c.constant(0, x.dtype), c.constant(1, x.dtype)
     found = c.op("Where", c.op("Greater", x, zero), one, zero)
     c.give(c.op("Where", c.op("Equal", x, zero), at_zero, found))
@@ -224,28 +218,28 @@ def _heaviside(c: Context) -> None:
 
 @HANDLERS.register("aten.deg2rad", "aten.rad2deg")
 def _angle(c: Context) -> None:
-    x = as_float(c, c.value("self"))
+    x = c.floats()
     factor = math.pi / 180 if c.operator == "deg2rad" else 180 / math.pi
-    c.give(c.op("Mul", x, _number(c, factor)))
+    c.give(c.op("Mul", x, factor))
 
 
 @HANDLERS.register("aten.ldexp")
 def _ldexp(c: Context) -> None:
     x, exponent = _floats(c, "self", "other")
-    c.give(c.op("Mul", x, c.op("Pow", _number(c, 2), exponent)))
+    c.give(c.op("Mul", x, c.op("Pow", 2.0, exponent)))
 
 
 @HANDLERS.register("aten.isneginf", "aten.isposinf")
 def _is_infinite(c: Context) -> None:
-    x = as_float(c, c.value("self"))
+    x = c.floats()
     bound = -np.inf if c.operator == "isneginf" else np.inf
-    c.give(c.op("Equal", x, _number(c, bound)))
+    c.give(c.op("Equal", x, bound))
 
 
 @HANDLERS.register("aten.fmax", "aten.fmin")
 def _other_than_nan(c: Context) -> None:
     """The larger or smaller one, or the one that is a number."""
-    a, b = promoted(c, ("self", "other"))
+    a, b = c.promoted("self", "other")
     found = c.op("Max" if c.operator == "fmax" else "Min", a, b)
     if a.dtype.is_float:
         found = c.op("Where", c.op("IsNaN", b), a, found)
@@ -258,8 +252,8 @@ def _isclose(c: Context) -> None:
     a, b = _floats(c, "self", "other")
     bound = c.op(
         "Add",
-        _number(c, c.number("atol", 1e-8)),
-        c.op("Mul", c.op("Abs", b), _number(c, c.number("rtol", 1e-5))),
+        c.number("atol", 1e-8),
+        c.op("Mul", c.op("Abs", b), c.number("rtol", 1e-5)),
     )
     gap = c.op("Abs", c.op("Sub", a, b))
     near = c.op("And", c.op("LessOrEqual", gap, bound), c.op("Not", c.op("IsInf", gap)))
@@ -271,15 +265,15 @@ def _isclose(c: Context) -> None:
 
 @HANDLERS.register("aten.special_ndtr", "aten.special_entr")
 def _of_probability(c: Context) -> None:
-    x = as_float(c, c.value("self"))
+    x = c.floats()
     if c.operator == "special_ndtr":
-        share = c.op("Erf", c.op("Mul", x, _number(c, math.sqrt(0.5))))
-        c.give(c.op("Mul", c.op("Add", share, _number(c, 1)), _number(c, 0.5)))
+        share = c.op("Erf", c.op("Mul", x, math.sqrt(0.5)))
+        c.give(c.op("Mul", c.op("Add", share, 1.0), 0.5))
         return
-    zero = _number(c, 0)
+    zero = 0.0
     found = c.op("Neg", c.op("Mul", x, c.op("Log", x)))
     found = c.op("Where", c.op("Equal", x, zero), zero, found)
-    c.give(c.op("Where", c.op("Less", x, zero), _number(c, -np.inf), found))
+    c.give(c.op("Where", c.op("Less", x, zero), -np.inf, found))
 
 
 @HANDLERS.register("aten.bitwise_left_shift", "aten.bitwise_right_shift")
@@ -321,10 +315,10 @@ def _loss(c: Context) -> None:
         if c.operator != "l1_loss" and bound > 0:
             huber = c.operator == "huber_loss"
             half = 0.5 if huber else 0.5 / bound
-            near = c.op("Mul", c.op("Mul", size, size), _number(c, half))
-            far = c.op("Sub", size, _number(c, 0.5 * bound))
-            far = c.op("Mul", far, _number(c, bound)) if huber else far
-            found = c.op("Where", c.op("Less", size, _number(c, bound)), near, far)
+            near = c.op("Mul", c.op("Mul", size, size), half)
+            far = c.op("Sub", size, 0.5 * bound)
+            far = c.op("Mul", far, bound) if huber else far
+            found = c.op("Where", c.op("Less", size, bound), near, far)
     reduction = c.integer("reduction", 1)
     if reduction:
         kind = "ReduceMean" if reduction == 1 else "ReduceSum"

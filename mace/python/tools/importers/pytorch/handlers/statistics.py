@@ -11,7 +11,7 @@ import numpy as np
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import (
-    as_float,
+    places_by_axis,
     positions,
 )
 from mace.python.tools.importers.standard.operators import Size
@@ -166,7 +166,7 @@ def _cummax(c: Context) -> None:
 
 @HANDLERS.register("aten.logcumsumexp", "aten._logcumsumexp")
 def _logcumsumexp(c: Context) -> None:
-    x = as_float(c, c.value("self"))
+    x = c.floats()
     axis = c.axis(c.integer("dim"), c.rank(x))
     c.give(_cumulated(c, x, axis, "LOG_SUM_EXP") if c.rank(x) else x)
 
@@ -176,7 +176,7 @@ def _logcumsumexp(c: Context) -> None:
 
 @HANDLERS.register("aten.histc")
 def _histc(c: Context) -> None:
-    x = c.reshape(as_float(c, c.value("self")), [-1, 1])
+    x = c.reshape(c.floats(), [-1, 1])
     bins = c.integer("bins", 100)
     low, high = c.number("min", 0), c.number("max", 0)
     if bins > _MOST_COMPARED:
@@ -204,8 +204,8 @@ def _searchsorted(c: Context) -> None:
     if length > _MOST_COMPARED:
         raise UnsupportedNodeError(f"a sequence of {length}")
     rank = c.rank(x)
-    wide = c.unsqueeze(as_float(c, x), rank)
-    bounds = as_float(c, line)
+    wide = c.unsqueeze(c.cast(x, _FLOAT), rank)
+    bounds = c.cast(line, _FLOAT)
     if c.rank(line) > 1:
         bounds = c.unsqueeze(bounds, c.rank(line) - 1)
     passed = c.op("GreaterOrEqual" if right else "Greater", wide, bounds)
@@ -266,12 +266,10 @@ def _unique_consecutive(c: Context) -> None:
 @HANDLERS.register("aten.nonzero", "aten.argwhere", "aten.nonzero_numpy")
 def _nonzero(c: Context) -> None:
     x = c.value("self")
-    places = positions(c, x)
     if c.operator == "nonzero_numpy":
-        rows = range(c.rank(x))
-        c.give(*(c.squeeze(c.slice(places, 0, i, i + 1), 0) for i in rows))
+        c.give(*places_by_axis(c, x))
     else:
-        c.give(c.transpose(places, [1, 0]))
+        c.give(c.transpose(positions(c, x), [1, 0]))
 
 
 @HANDLERS.register("aten.nonzero_static")
