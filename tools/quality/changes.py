@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 _IMPORTERS = "mace/python/tools/importers"
+_RARE_OPS = "mace/python/rare_ops"
 # Folders whose modules a module imports by name.
 IMPORTS_BY_NAME = {
-    f"{_IMPORTERS}/frame/reference.py": (_IMPORTERS,),
-    f"{_IMPORTERS}/frame/description.py": (_IMPORTERS,),
-    "mace/python/tools/convert/convert.py": (_IMPORTERS,),
+    f"{_IMPORTERS}/frame/reference.py": (_IMPORTERS, _RARE_OPS),
+    f"{_IMPORTERS}/frame/description.py": (_IMPORTERS, _RARE_OPS),
+    "mace/python/tools/convert/convert.py": (_IMPORTERS, _RARE_OPS),
     "mace/python/tools/ir/op_rules/rooms.py": ("mace/ops",),
     "mace/python/tools/passes/manager.py": ("mace/python/tools/passes",),
     "mace/python/tools/validate/frameworks/worker.py": (

@@ -77,7 +77,7 @@ def narrowed(
         more = () if COMMANDS in tests else (f"{PAGES_VARIABLE}={','.join(pages)}",)
         step = steps["commands"]
         found.append(replace(step, command=("env", *more, *step.command)))
-    importers = [name for name in tests if _is_in(name, (IMPORTERS,))]
+    importers = [name for name in tests if _is_in(name, IMPORTERS)]
     if importers:
         found.append(pytest_step(steps["importers"], environment, importers))
     rest = [name for name in tests if not _is_in(name, IN_OTHER_STEPS)]

@@ -113,11 +113,11 @@ _ANDROID = "test/android_ndk"
 # Compiles OpenCL kernels in qemu.
 _OPENCL_ARM64 = "test/opencl_arm64"
 # The frameworks' models, read and compared in Python alone.
-IMPORTERS = "mace/python/tools/importers"
+IMPORTERS = ("mace/python/tools/importers", "mace/python/rare_ops")
 # Networks and operators in the engine, beside their frameworks.
 _NETWORKS = "test/conformance"
 # What the steps `networks` and `python` leave to others.
-IN_OTHER_STEPS = (COMMANDS, _DEVICES, _ANDROID, _OPENCL_ARM64, IMPORTERS, _WHEEL)
+IN_OTHER_STEPS = (COMMANDS, _DEVICES, _ANDROID, _OPENCL_ARM64, *IMPORTERS, _WHEEL)
 VARIABLE = "MACE_TEST_THIS_COMPUTER"
 # Which operators' cases and which pages' commands are tried, separated by commas; all,
 # if the variable is not set.
@@ -476,7 +476,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         Step(
             "importers",
             "models of all frameworks as the converter reads them",
-            (*_LOWEST, *_pytest(IMPORTERS)),
+            (*_LOWEST, *_pytest(*IMPORTERS)),
             count_pytest,
             Tier.USUAL,
             cores=1,

@@ -10,8 +10,9 @@ sets it to what a deployment file says. A folder holds
     <op>/<op>.op.yaml, ...      rooms, as in mace/ops
     <name>/<name>_onnx.py, ...  handlers for an importer, by its name
 
-The modules of the folders are those of the package `mace_custom_ops`. Imports only the
-standard library; PyYAML when a folder is read.
+The modules of the folders are those of the package `mace_custom_ops`. MACE ships one
+such folder itself, with handlers alone: `mace/python/rare_ops`, whose modules have the
+name of their place. Imports only the standard library; PyYAML when a folder is read.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ MANIFEST = "custom_ops.yaml"
 PACKAGE = "mace_custom_ops"
 # As in mace/ops/custom_repository.bzl.
 INTERFACE = 1
+# Handlers of operators that few networks have, shipped with MACE.
+RARE_OPS = Path(__file__).resolve().parents[1] / "rare_ops"
+RARE_PACKAGE = "mace.python.rare_ops"
 # What a room has besides its declaration; rooms.bzl.
 _ROOM_FILES = (".py", ".cc", "_cpu.cc", "_test.cc")
 
@@ -177,6 +181,12 @@ def handler_modules(framework: str) -> Iterator[Tuple[str, Path]]:
     for folder in custom_folders():
         for path in _handler_files(folder, framework):
             yield f"{path.parent.name}.{path.stem}", path
+
+
+def rare_modules(framework: str) -> Iterator[Tuple[str, Path]]:
+    """The modules with handlers for a framework in `RARE_OPS`, by their full names."""
+    for path in _handler_files(RARE_OPS, framework):
+        yield f"{RARE_PACKAGE}.{path.parent.name}.{path.stem}", path
 
 
 def import_custom(name: str, path: Path) -> ModuleType:

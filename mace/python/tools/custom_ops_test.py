@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -21,9 +23,13 @@ from mace.python.tools.catalogue import CatalogueError, default_catalogue
 from mace.python.tools.catalogue.table import operator_table
 from mace.python.tools.custom_ops import (
     INTERFACE,
+    PACKAGE,
+    RARE_OPS,
+    RARE_PACKAGE,
     CustomOpsError,
     custom_folders,
     folder_problems,
+    rare_modules,
     use_custom_ops,
 )
 from mace.python.tools.export.selection import SelectionError, select_rooms
@@ -129,6 +135,61 @@ def test_folders_that_are_left_are_forgotten(folder: Path, tmp_path: Path) -> No
     use_custom_ops([folder])
     (y,) = run_mace(_model(mode=3), {"x": _X}, tmp_path)
     np.testing.assert_array_equal(y, np.minimum.accumulate(_X, 3))
+
+
+def test_rare_operators_are_in_such_a_folder() -> None:
+    """Each of its modules has handlers, and names their types between quotes."""
+    assert not folder_problems(RARE_OPS)
+    for framework in available_importers():
+        table = import_module(f"{_IMPORTERS}.{framework}").HANDLERS
+        sources = {
+            name: path.read_text("utf-8") for name, path in rare_modules(framework)
+        }
+        used = set()
+        for op_type in table.types():
+            module = table.find(op_type).__module__
+            if module.startswith(f"{RARE_PACKAGE}."):
+                assert f'"{op_type}"' in sources[module]
+                used.add(module)
+        assert used == set(sources)
+
+
+def test_rare_operators_are_imported_when_a_model_has_them() -> None:
+    """Neither for one that the importer has nor for one that nobody has."""
+    script = f"""
+import sys
+from {_IMPORTERS}.standard.node import HANDLERS
+def rare():
+    return [name for name in sys.modules if name.startswith("{RARE_PACKAGE}.kaldi.")]
+assert HANDLERS.find("Relu") and not HANDLERS.find("Foo") and not rare()
+assert HANDLERS.find("kaldi.Splice")
+assert rare() == ["{RARE_PACKAGE}.kaldi.kaldi_onnx"], rare()
+"""
+    subprocess.run([sys.executable, "-c", script], cwd=_ROOT, check=True)
+
+
+def test_handlers_of_users_replace_rare_ones(folder: Path) -> None:
+    handlers = folder / "corner_pool/corner_pool_onnx.py"
+    _change(handlers, '"mmcv.MMCVCornerPool"', '"kaldi.Splice"')
+    use_custom_ops([folder])
+    assert _package_of("kaldi.Splice") == PACKAGE
+    assert HANDLERS.types().count("kaldi.Splice") == 1
+    assert _package_of("kaldi.Append") == "mace"
+    use_custom_ops([])
+    assert _package_of("kaldi.Splice") == "mace"
+
+
+def _package_of(op_type: str) -> str:
+    return str(getattr(HANDLERS.find(op_type), "__module__", "")).split(".")[0]
+
+
+def test_rare_handlers_replace_none() -> None:
+    def handler(node: object) -> None:
+        """Nothing."""
+
+    handler.__module__ = f"{RARE_PACKAGE}.conv.conv_onnx"
+    with pytest.raises(CustomOpsError, match="MACE itself converts Conv of onnx"):
+        HANDLERS.register("Conv")(handler)
 
 
 def _remove(name: str) -> Callable[[Path], None]:

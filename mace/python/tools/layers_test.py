@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from mace.python.tools.custom_ops import RARE_OPS, rare_modules
 from mace.python.tools.importers.frame.opened import available_importers
 
 _TOOLS = Path(__file__).parent
@@ -45,11 +46,25 @@ _LAYERS = (
     ("calibrate", "inspection"),
     ("doctor", "debug", "images", "bazel_run", "new_op", "quantization", "cli"),
 )
+# What handlers in users' own folders may use, besides their framework's importer;
+# docs/development/adding_an_op.md lists it.
+_FOR_HANDLERS = (
+    "data_type",
+    "errors",
+    "importers.emit",
+    "importers.frame.errors",
+    "importers.standard",
+    "importers.tf_operators",
+    "ir",
+    "wording",
+)
 _LAYER = {room: number for number, rooms in enumerate(_LAYERS) for room in rooms}
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
-    """The rooms that a file imports, late and for types only as well."""
+    """The modules and names of them that a file imports, late and for types only as
+    well, without the package's name.
+    """
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.ImportFrom):
@@ -60,7 +75,7 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             names = [alias.name for alias in node.names]
         for name in names:
             if name.startswith(f"{_PACKAGE}."):
-                yield name[len(_PACKAGE) + 1 :].split(".")[0]
+                yield name[len(_PACKAGE) + 1 :]
 
 
 def _graph() -> dict[str, dict[str, str]]:
@@ -75,7 +90,8 @@ def _graph() -> dict[str, dict[str, str]]:
         if room == "__init__":
             continue
         found = graph.setdefault(room, {})
-        for other in _imported(ast.parse(path.read_text(encoding="utf-8"))):
+        for name in _imported(ast.parse(path.read_text(encoding="utf-8"))):
+            other = name.split(".")[0]
             if other != room:
                 found.setdefault(other, place.as_posix())
     return graph
@@ -133,6 +149,24 @@ def test_no_framework_imports_another() -> None:
         found = set(_FRAMEWORK.findall(path.read_text(encoding="utf-8")))
         others = (found & set(frameworks)) - {own}
         wrong += [f"{path.relative_to(_TOOLS)}: {other}" for other in sorted(others)]
+    assert not wrong
+
+
+def test_rare_operators_use_what_users_own_may_use() -> None:
+    page = _TOOLS.parents[2] / "docs/development/adding_an_op.md"
+    text = page.read_text(encoding="utf-8")
+    for name in _FOR_HANDLERS:
+        place = name.replace("importers.", "").replace(
+            "frame.errors", "frame/errors.py"
+        )
+        assert f"`{place}`" in text
+    wrong = []
+    for framework in available_importers():
+        allowed = (*_FOR_HANDLERS, f"importers.{framework}")
+        for _, path in rare_modules(framework):
+            for name in _imported(ast.parse(path.read_text(encoding="utf-8"))):
+                if not f"{name}.".startswith(tuple(f"{a}." for a in allowed)):
+                    wrong.append(f"{path.relative_to(RARE_OPS)}: {name}")
     assert not wrong
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mace.python.tools.catalogue.schema import Catalogue, OpSchema
-from mace.python.tools.custom_ops import call_on_change, handler_modules
+from mace.python.tools.custom_ops import call_on_change, handler_modules, rare_modules
 from mace.python.tools.data_type import DataType
 
 _ROOT = Path(__file__).resolve().parents[4]
@@ -120,7 +120,7 @@ def handler_test(framework: str, handlers: str) -> str:
 
     Args:
         handlers: the name of the file, without its ending; with its folder if that is
-            a user's own.
+            a user's own, or the one of rare operators.
     """
     if Path(handlers).is_absolute():
         test = Path(f"{handlers}_test.py")
@@ -165,7 +165,7 @@ def _makers() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
             for word in _words(path):
                 files = found.setdefault(word, {})
                 files[framework] = (*files.get(framework, ()), path.stem)
-        for _, path in handler_modules(framework):
+        for _, path in (*rare_modules(framework), *handler_modules(framework)):
             for word in _words(path):
                 files = found.setdefault(word, {})
                 name = str(path.with_suffix(""))

@@ -16,6 +16,7 @@ from mace.python.tools.catalogue.proofs import (
     proofs_of,
     shared_test,
 )
+from mace.python.tools.custom_ops import rare_modules
 
 _ROOT = Path(__file__).resolve().parents[4]
 _CATALOGUE = default_catalogue()
@@ -54,6 +55,8 @@ def test_handlers_are_compared_with_their_framework(framework: str) -> None:
     folder = _ROOT / handlers_of(framework)
     tests = [path for path in folder.glob("*.py") if path.stem.endswith("_test")]
     assert len(tests) > 5
+    rare = [path for _, path in rare_modules(framework)]
+    tests += [path.with_name(f"{path.stem}_test.py") for path in rare]
     for path in tests:
         assert "assert_all_tried()" in path.read_text(encoding="utf-8"), path
 

@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from mace.python.tools.custom_ops import (
     PACKAGE,
+    RARE_PACKAGE,
     CustomOpsError,
     call_on_change,
     handler_modules,
     import_custom,
+    rare_modules,
 )
 
 H = TypeVar("H", bound=Callable[..., None])
@@ -23,30 +25,31 @@ H = TypeVar("H", bound=Callable[..., None])
 class HandlerTable(Generic[H]):
     """Handlers by framework operator type, registered with a decorator. A new file in
     `package` is enough to add handlers: those that name a type are imported when its
-    handler is asked for. So are those of users' own folders for a `framework`, by
-    default the one in whose folder the package is.
+    handler is asked for. For types that none of them has come the handlers for a
+    `framework`, by default the one in whose folder the package is, of users' own
+    folders, and then those of `mace/python/rare_ops`.
     """
 
     def __init__(self, package: str, framework: str = "") -> None:
-        self._package = package
         self._framework = framework or package.split(".")[-2]
-        self._handlers: dict[str, H] = {}
-        # Of the modules that are not imported yet, by name; None: nobody has looked.
-        self._sources: dict[str, str] | None = None
+        self._core: dict[str, H] = {}
+        self._core_modules = _LazyModules(lambda: _modules_of(package))
         self._custom: dict[str, H] = {}
         self._custom_loaded = False
+        self._rare: dict[str, H] = {}
+        self._rare_modules = _LazyModules(lambda: rare_modules(self._framework))
         call_on_change(self._forget_custom)
 
     def register(self, *op_types: str) -> Callable[[H], H]:
         """Decorator: this function converts nodes of these types."""
 
         def add(handler: H) -> H:
-            is_custom = _module(handler).split(".")[0] == PACKAGE
-            handlers = self._custom if is_custom else self._handlers
-            if is_custom:
-                self._load_own()
+            handlers = self._handlers_beside(_module(handler))
+            is_core = handlers is self._core
+            if not is_core:
+                self._core_modules.load()
             for op_type in op_types:
-                if is_custom and op_type in self._handlers:
+                if not is_core and op_type in self._core:
                     raise CustomOpsError(
                         f"MACE itself converts {op_type} of {self._framework}"
                     )
@@ -59,19 +62,30 @@ class HandlerTable(Generic[H]):
 
     def find(self, op_type: str) -> H | None:
         """The handler for a type, None if there is none."""
-        if op_type not in self._handlers:
+        if op_type not in self._core:
+            self._core_modules.load(op_type)
+        if op_type not in self._core:
             # Names may also be put together: then all are imported.
-            self._import(lambda source: f'"{op_type}"' in source)
-        if op_type not in self._handlers:
-            self._load_own()
+            self._core_modules.load()
         self._load_custom()
-        return self._handlers.get(op_type) or self._custom.get(op_type)
+        for handlers in (self._core, self._custom):
+            if op_type in handlers:
+                return handlers[op_type]
+        self._rare_modules.load(op_type)
+        return self._rare.get(op_type)
 
     def types(self) -> list[str]:
         """The types that have a handler, sorted: for docs and hints."""
-        self._load_own()
+        self._core_modules.load()
+        self._rare_modules.load()
         self._load_custom()
-        return sorted([*self._handlers, *self._custom])
+        return sorted({*self._core, *self._custom, *self._rare})
+
+    def _handlers_beside(self, module: str) -> dict[str, H]:
+        """Where handlers of a module belong."""
+        if module.split(".")[0] == PACKAGE:
+            return self._custom
+        return self._rare if module.startswith(f"{RARE_PACKAGE}.") else self._core
 
     def _load_custom(self) -> None:
         if self._custom_loaded:
@@ -89,23 +103,37 @@ class HandlerTable(Generic[H]):
         self._custom = {}
         self._custom_loaded = False
 
-    def _load_own(self) -> None:
-        self._import(lambda source: True)
 
-    def _import(self, wanted: Callable[[str], bool]) -> None:
-        """Imports the modules with such a source."""
+class _LazyModules:
+    """Modules that are imported when a type is asked for that their source names.
+
+    Args:
+        find: their full names and files.
+    """
+
+    def __init__(self, find: Callable[[], Iterable[tuple[str, Path]]]) -> None:
+        self._find = find
+        # Of the modules that are not imported yet, by name; None: nobody has looked.
+        self._sources: dict[str, str] | None = None
+
+    def load(self, op_type: str = "") -> None:
+        """Imports the modules that name a type; all, if none is given."""
         if self._sources is None:
-            folders = importlib.import_module(self._package).__path__
             self._sources = {
-                path.stem: path.read_text(encoding="utf-8")
-                for folder in folders
-                for path in sorted(Path(folder).glob("*.py"))
-                if not path.stem.endswith(("_test", "__init__"))
+                name: path.read_text(encoding="utf-8") for name, path in self._find()
             }
-        for name in [n for n, source in self._sources.items() if wanted(source)]:
+        named = f'"{op_type}"' if op_type else ""
+        for name in [n for n, source in self._sources.items() if named in source]:
             # A module that asks for others while it is imported finds itself gone.
             if self._sources.pop(name, None) is not None:
-                importlib.import_module(f"{self._package}.{name}")
+                importlib.import_module(name)
+
+
+def _modules_of(package: str) -> Iterator[tuple[str, Path]]:
+    for folder in importlib.import_module(package).__path__:
+        for path in sorted(Path(folder).glob("*.py")):
+            if not path.stem.endswith(("_test", "__init__")):
+                yield f"{package}.{path.stem}", path
 
 
 def _module(handler: object) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.catalogue.proofs import handler_test, shared_test
-from mace.python.tools.custom_ops import PACKAGE, add_custom_ops_flag
+from mace.python.tools.custom_ops import PACKAGE, RARE_PACKAGE, add_custom_ops_flag
 from mace.python.tools.importers.frame.opened import available_importers
 from mace.python.tools.reference_page import table
 
@@ -41,7 +41,7 @@ def operators_by_test(framework: str) -> dict[str, list[str]]:
         handler = table.find(name)
         if handler is None:
             test = _structure_test(framework, name)
-        elif handler.__module__.split(".")[0] == PACKAGE:
+        elif handler.__module__.startswith((f"{PACKAGE}.", f"{RARE_PACKAGE}.")):
             own = Path(str(sys.modules[handler.__module__].__file__))
             test = handler_test(framework, str(own.with_suffix("")))
         else:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.handlers.kaldi import (
+from mace.python.rare_ops.kaldi.kaldi_onnx import (
     affine,
     columns,
     features,
@@ -22,6 +21,7 @@ from mace.python.tools.importers.standard.handlers.kaldi import (
     rows,
     vector,
 )
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value

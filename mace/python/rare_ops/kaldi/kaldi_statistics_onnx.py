@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.handlers.kaldi import (
+from mace.python.rare_ops.kaldi.kaldi_onnx import (
     append,
     columns,
     features,
     math_of,
 )
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
