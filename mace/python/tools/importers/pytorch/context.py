@@ -387,8 +387,6 @@ class Context(Operators):
 Handler = Callable[[Context], None]
 # What a table has for operators of one tensor and numbers.
 Function = Callable[[Context, Value], Value]
-# Handlers of operators that are others if an argument or a result is complex.
-COMPLEX_HANDLERS: dict[str, Handler] = {}
 HANDLERS: HandlerTable[Handler] = HandlerTable(
     "mace.python.tools.importers.pytorch.handlers"
 )

@@ -25,7 +25,6 @@ from mace.python.tools.importers.frame.request import (
 )
 from mace.python.tools.importers.frame.shapes import shape_conflict
 from mace.python.tools.importers.pytorch.context import (
-    COMPLEX_HANDLERS,
     COMPLEX_TYPES,
     HANDLERS,
     Complex,
@@ -296,7 +295,10 @@ class _Import:
         types = [self._type_of(name) for name in node.outputs]
         handler: Handler = known
         if self._is_complex(node, arguments):
-            handler = COMPLEX_HANDLERS.get(operator, known)
+            # Imported when a model has such numbers.
+            from mace.python.tools.importers.pytorch.handlers import complex_numbers
+
+            handler = complex_numbers.COMPLEX_HANDLERS.get(operator, known)
         contiguous = frozenset(
             key
             for key, argument in node.arguments.items()

@@ -16,7 +16,6 @@ import numpy as np
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import (
     ALIASES,
-    COMPLEX_HANDLERS,
     HANDLERS,
     Complex,
     Context,
@@ -55,6 +54,10 @@ _PRODUCTS = {
     "outer": ("self", "vec2"),
     "einsum": ("tensors", "tensors"),
 }
+
+
+# Handlers of operators that are others if an argument or a result is complex.
+COMPLEX_HANDLERS: dict[str, Handler] = {}
 
 
 def _for(*names: str) -> Callable[[Handler], Handler]:
@@ -190,8 +193,8 @@ def _direction(c: Context) -> None:
     """At the distance 1 from 0; 0 remains."""
     x = as_complex(c, c.raw("self"))
     size = absolute(c, x)
-    nothing = c.op("Equal", size, c.constant(0.0))
-    size = c.op("Where", nothing, c.constant(1.0), size)
+    nothing = c.op("Equal", size, 0.0)
+    size = c.op("Where", nothing, 1.0, size)
     c.give(Complex(c.op("Div", x.real, size), c.op("Div", x.imag, size)))
 
 
@@ -220,7 +223,7 @@ def _log(c: Context) -> None:
 def _sqrt(c: Context) -> None:
     x = as_complex(c, c.raw("self"))
     size = c.op("Sqrt", absolute(c, x))
-    half = c.op("Mul", angle(c, x.imag, x.real), c.constant(0.5))
+    half = c.op("Mul", angle(c, x.imag, x.real), 0.5)
     c.give(_polar(c, size, half))
 
 
@@ -358,8 +361,8 @@ def _angle(c: Context) -> None:
         c.give(angle(c, x.imag, x.real))
         return
     x = c.floats()
-    below = c.op("Less", x, c.constant(0.0))
-    turned = c.op("Where", below, c.constant(np.float32(np.pi)), c.constant(0.0))
+    below = c.op("Less", x, 0.0)
+    turned = c.op("Where", below, c.constant(np.float32(np.pi)), 0.0)
     c.give(c.op("Where", c.op("IsNaN", x), x, turned))
 
 

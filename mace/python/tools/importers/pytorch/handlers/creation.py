@@ -14,7 +14,7 @@ from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.standard.operators import Size
-from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
 # Larger tensors of one number are made at run time.
@@ -32,24 +32,20 @@ def _filled(c: Context, sizes: Sequence[Size], number: Any, dtype: DataType) -> 
         return filler
     if len(known) == len(sizes) and math.prod(known) <= _LARGEST and filler.is_constant:
         return c.constant(np.full(known, filler.numpy(), dtype.numpy), dtype)
-    return c.op("Expand", filler, c.lengths.listed(sizes))
+    return c.expanded(filler, sizes)
 
 
 @HANDLERS.register(
     "aten.full", "aten.zeros", "aten.ones", "aten.empty", "aten.empty_permuted"
 )
 def _full(c: Context) -> None:
-    c.dtype()
     number = _NUMBERS.get(c.operator, 0)
     number = c.raw("fill_value") if c.operator == "full" else number
-    c.raw("names")
-    c.raw("physical_layout")
     c.give(_filled(c, c.sizes("size"), number, c.type_of_result()))
 
 
 @HANDLERS.register("aten.new_full", "aten.new_zeros", "aten.new_ones", "aten.new_empty")
 def _new(c: Context) -> None:
-    c.dtype()
     c.value("self")
     number = _NUMBERS.get(c.operator.removeprefix("new_"), 0)
     number = c.raw("fill_value") if c.operator == "new_full" else number
@@ -60,7 +56,6 @@ def _new(c: Context) -> None:
     "aten.full_like", "aten.zeros_like", "aten.ones_like", "aten.empty_like"
 )
 def _full_like(c: Context) -> None:
-    c.dtype()
     number = _NUMBERS.get(c.operator.removesuffix("_like"), 0)
     number = c.raw("fill_value") if c.operator == "full_like" else number
     c.give(_filled(c, c.sizes_of(c.value("self")), number, c.type_of_result()))
@@ -75,13 +70,11 @@ def _fill(c: Context) -> None:
 
 @HANDLERS.register("aten.scalar_tensor")
 def _scalar_tensor(c: Context) -> None:
-    c.dtype()
     c.give(c.cast(c.value("s"), c.type_of_result()))
 
 
 @HANDLERS.register("aten.arange")
 def _arange(c: Context) -> None:
-    c.dtype()
     bounds = [c.raw("start", 0), c.raw("end"), c.raw("step", 1)]
     dtype = c.type_of_result()
     if any(isinstance(bound, Value) for bound in bounds):
@@ -101,7 +94,6 @@ def _arange(c: Context) -> None:
 
 @HANDLERS.register("aten.linspace")
 def _linspace(c: Context) -> None:
-    c.dtype()
     bounds, steps = (c.raw("start"), c.raw("end")), c.integer("steps")
     check_made(steps)
     if any(isinstance(bound, Value) for bound in bounds):
@@ -131,7 +123,6 @@ def _spaced(c: Context, start: Any, end: Any, steps: int) -> Value:
 
 @HANDLERS.register("aten.eye")
 def _eye(c: Context) -> None:
-    c.dtype()
     (rows,) = c.sizes("n")
     columns = c.sizes("m")[0] if c.has("m") else rows
     if isinstance(rows, int) and isinstance(columns, int):
@@ -162,45 +153,8 @@ def _item(c: Context) -> None:
         c.give(c.reshape(x, []))
 
 
-def _generalised(size: int, weights: Sequence[float]) -> Array:
-    """The cosines of a window, over a whole period."""
-    turns = 2 * np.pi * np.arange(size) / max(size, 1)
-    return np.asarray(sum(w * np.cos(k * turns) for k, w in enumerate(weights)))
-
-
-@HANDLERS.register(
-    "aten.hann_window",
-    "aten.hamming_window",
-    "aten.blackman_window",
-    "aten.bartlett_window",
-    "aten.kaiser_window",
-)
-def _window(c: Context) -> None:
-    c.dtype()
-    length, periodic = c.integer("window_length"), c.flag("periodic", True)
-    check_made(length)
-    size = length if periodic else length - 1
-    if length <= 1:
-        found: Array = np.ones(length)
-    elif c.operator == "bartlett_window":
-        found = np.bartlett(size + 1)[:length]
-    elif c.operator == "kaiser_window":
-        found = np.kaiser(size + 1, c.number("beta", 12.0))[:length]
-    else:
-        alpha = c.number("alpha", 0.54)
-        weights = {
-            "blackman_window": (0.42, -0.5, 0.08),
-            "hamming_window": (alpha, -c.number("beta", 0.46)),
-            "hann_window": (0.5, -0.5),
-        }[c.operator]
-        found = _generalised(size, weights)
-        found = np.concatenate([found, found[:1]])[:length]
-    c.give(c.constant(found, c.type_of_result()))
-
-
 @HANDLERS.register("aten.tril_indices", "aten.triu_indices")
 def _triangle_indices(c: Context) -> None:
-    c.dtype()
     rows, columns = c.integer("row"), c.integer("col")
     check_made(rows, columns)
     make = np.tril_indices if c.operator == "tril_indices" else np.triu_indices
@@ -208,23 +162,12 @@ def _triangle_indices(c: Context) -> None:
     c.give(c.constant(np.stack(pair), c.type_of_result()))
 
 
-@HANDLERS.register("aten.logspace")
-def _logspace(c: Context) -> None:
-    c.dtype()
-    start, end, steps = c.number("start"), c.number("end"), c.integer("steps")
-    base = c.number("base", 10.0)
-    check_made(steps)
-    powers = base ** np.linspace(start, end, steps)
-    c.give(c.constant(powers, c.type_of_result()))
-
-
 # Numbers ------------------------------------------------------------------------
 
 
 @HANDLERS.register("aten.sym_size")
 def _sym_size(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim"), c.rank(x))
+    x, axis = c.along()
     c.give(c.sizes_of(x)[axis])
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Union
 
 import numpy as np
 
@@ -26,8 +26,6 @@ from mace.python.tools.ir.graph import Value
 _FLOAT = DataType.FLOAT32
 # Parts in which a frame is added to its neighbours.
 _MOST_BLOCKS = 64
-# Elements that as_strided picks.
-_MOST_PICKED = 1 << 22
 
 Signal = Union[Value, Complex]
 
@@ -191,30 +189,6 @@ def _transform(c: Context) -> None:
     c.give(_along(c, x, axes, lengths, (inverse, half), norm))
 
 
-@HANDLERS.register("aten.fft_fftshift", "aten.fft_ifftshift")
-def _shift(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x)
-    for axis in c.axes("dim", rank):
-        length = c.size(x, axis)
-        # The second half first; of an odd length, it is the shorter one.
-        half = length if "ifft" in c.operator else c.compute("ADD", length, 1)
-        at = c.compute("FLOOR_DIV", half, 2)
-        if at in (0, length):
-            continue
-        parts = [c.slice(x, axis, at), c.slice(x, axis, 0, at)]
-        x = c.op("Concat", *parts, axis=axis)
-    c.give(x)
-
-
-@HANDLERS.register("aten.fft_fftfreq", "aten.fft_rfftfreq")
-def _frequencies(c: Context) -> None:
-    c.dtype()
-    count, step = c.integer("n"), c.number("d", 1.0)
-    make: Any = np.fft.fftfreq if c.operator == "fft_fftfreq" else np.fft.rfftfreq
-    c.give(c.constant(make(count, step), c.type_of_result()))
-
-
 # Short-time transforms ---------------------------------------------------------------
 
 
@@ -367,26 +341,3 @@ def _unfold_backward(c: Context) -> None:
     line = c.reshape(_added(c, rows, step, sizes[axis]), [*others, sizes[axis]])
     back = [*range(axis), rank - 1, *range(axis, rank - 1)]
     c.give(c.transpose(line, back))
-
-
-@HANDLERS.register("aten.as_strided")
-def _as_strided(c: Context) -> None:
-    x = c.value("self")
-    sizes, strides = c.integers("size"), c.integers("stride")
-    offset = c.integer("storage_offset", 0)
-    count = math.prod(c.static_shape(x))
-    if "self" not in c.contiguous:
-        raise UnsupportedNodeError(
-            "its input lies in memory in another way than its shape says",
-            "make the tensor contiguous before as_strided",
-        )
-    if math.prod(sizes) > _MOST_PICKED:
-        raise UnsupportedNodeError(f"{math.prod(sizes)} elements")
-    places = np.full(sizes, offset, np.int64)
-    for axis, (length, stride) in enumerate(zip(sizes, strides)):
-        line = [1] * len(sizes)
-        line[axis] = length
-        places += (np.arange(length) * stride).reshape(line)
-    if places.size and not 0 <= places.min() <= places.max() < count:
-        raise UnsupportedNodeError("it reads beyond its input")
-    c.give(c.op("Gather", c.reshape(x, [-1]), c.constant(places), axis=0))

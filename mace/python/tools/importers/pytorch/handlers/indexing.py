@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elements at places that tensors tell, read and written."""
+"""Elements at places that tensors name, read and written, and where elements are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ import numpy as np
 from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
-from mace.python.tools.importers.pytorch.handlers.elementwise import positions
+from mace.python.tools.importers.pytorch.handlers.elementwise import (
+    places_by_axis,
+    positions,
+)
 from mace.python.tools.importers.standard.counts import never_negative
 from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dims import Dim
@@ -22,6 +25,8 @@ from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import END, static
 
 _T = TypeVar("_T")
+# Elements that as_strided picks.
+_MOST_PICKED = 1 << 22
 
 
 @HANDLERS.register("aten.embedding")
@@ -31,40 +36,14 @@ def _embedding(c: Context) -> None:
 
 @HANDLERS.register("aten.index_select")
 def _index_select(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim"), c.rank(x))
+    x, axis = c.along()
     c.give(c.op("Gather", x, c.value("index"), axis=axis))
 
 
 @HANDLERS.register("aten.gather")
 def _gather(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim"), c.rank(x))
+    x, axis = c.along()
     c.give(c.op("GatherElements", x, c.value("index"), axis=axis))
-
-
-@HANDLERS.register("aten.take_along_dim")
-def _take_along_dim(c: Context) -> None:
-    x, index = c.value("self"), c.value("indices")
-    if not c.has("dim"):
-        flat = (c.reshape(value, [-1]) for value in (x, index))
-        c.give(c.op("GatherElements", *flat, axis=0))
-        return
-    axis = c.axis(c.integer("dim"), c.rank(x))
-    if c.rank(index) != c.rank(x):
-        raise UnsupportedNodeError(f"indices of rank {c.rank(index)}")
-
-    def expanded(value: Value, other: Value) -> Value:
-        """Both have the same lengths except along the axis."""
-        lengths = c.sizes_of(other)
-        lengths[axis] = 1
-        if c.shape(value)[:axis] == c.shape(other)[:axis] and (
-            c.shape(value)[axis + 1 :] == c.shape(other)[axis + 1 :]
-        ):
-            return value
-        return c.op("Expand", value, c.lengths.listed(lengths))
-
-    c.give(c.op("GatherElements", expanded(x, index), expanded(index, x), axis=axis))
 
 
 def _indices(c: Context) -> dict[int, Value]:
@@ -109,7 +88,7 @@ def _together(c: Context, found: dict[int, Value]) -> tuple[Value, int]:
     parts = []
     for value, shape in zip(values, shapes):
         if common is not None and list(shape) != common:
-            value = c.op("Expand", value, c.lengths.listed(common))
+            value = c.expanded(value, common)
         parts.append(c.unsqueeze(value, rank))
     return c.concat(parts, rank), rank
 
@@ -125,7 +104,7 @@ def _index(c: Context) -> None:
     rank = c.rank(x)
     rest = [axis for axis in range(rank) if axis not in found]
     moved = c.transpose(x, [*axes, *rest])
-    places = {axis: _from_front(c, x, axis, found[axis]) for axis in axes}
+    places = {axis: from_front(c, x, axis, found[axis]) for axis in axes}
     indices, count = _together(c, places)
     picked = c.op("GatherND", moved, indices)
     # Axes of the indices that lie side by side remain where they were.
@@ -140,7 +119,7 @@ def _index(c: Context) -> None:
     c.give(picked)
 
 
-def _from_front(c: Context, x: Value, axis: int, index: Value) -> Value:
+def from_front(c: Context, x: Value, axis: int, index: Value) -> Value:
     """Indices that may be negative, counted from the front."""
     if index.is_constant and (index.numpy() >= 0).all():
         return index
@@ -174,7 +153,7 @@ def _index_put(c: Context) -> None:
     rank = c.rank(x)
     rest = [axis for axis in range(rank) if axis not in found]
     order = [*axes, *rest]
-    places = {axis: _from_front(c, x, axis, found[axis]) for axis in axes}
+    places = {axis: from_front(c, x, axis, found[axis]) for axis in axes}
     indices, count = _together(c, places)
     # Axes of the indices that lie side by side are where they were, or else in front.
     first = axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0
@@ -186,7 +165,7 @@ def _index_put(c: Context) -> None:
     wanted = target(c.shape(x), c.shape(indices))
     if None in wanted or list(c.shape(values)) != wanted:
         sizes = target(c.sizes_of(x), c.largest_sizes(indices))
-        values = c.op("Expand", values, c.lengths.listed(sizes))
+        values = c.expanded(values, sizes)
     turned = [
         *range(first, first + count),
         *range(first),
@@ -200,7 +179,7 @@ def _index_put(c: Context) -> None:
         values,
         reduction="add" if add else "none",
     )
-    c.give(c.transpose(written, [order.index(axis) for axis in range(rank)]))
+    c.give(c.untransposed(written, order))
 
 
 # For each way to reduce, ONNX's name of it, and the number that changes nothing.
@@ -266,8 +245,7 @@ def _scatter(c: Context) -> None:
 
 @HANDLERS.register("aten.select_scatter")
 def _select_scatter(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim"), c.rank(x))
+    x, axis = c.along()
     index = c.integer("index")
     source = c.unsqueeze(c.cast(c.value("src"), x.dtype), axis)
     c.give(_replaced(c, x, axis, index, None if index == -1 else index + 1, source))
@@ -275,8 +253,7 @@ def _select_scatter(c: Context) -> None:
 
 @HANDLERS.register("aten.slice_scatter")
 def _slice_scatter(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    x, axis = c.along("dim", 0)
     (step,) = c.integers("step", [1])
     source = c.cast(c.value("src"), x.dtype)
     if step == 1:
@@ -315,7 +292,7 @@ def _replaced(
     """
     part = c.slice(x, axis, begin, end)
     if None in c.shape(part) or c.shape(source) != c.shape(part):
-        source = c.op("Expand", source, c.lengths.listed(c.sizes_of(part)))
+        source = c.expanded(source, c.sizes_of(part))
     parts = [source]
     if begin != 0:
         parts.insert(0, c.slice(x, axis, 0, begin))
@@ -331,22 +308,6 @@ def _one_hot(c: Context) -> None:
         raise UnsupportedNodeError("num_classes depends on the data")
     pair = c.constant(np.array([0, 1]))
     c.give(c.op("OneHot", c.value("self"), c.constant(depth), pair, axis=-1))
-
-
-@HANDLERS.register("aten.bucketize")
-def _bucketize(c: Context) -> None:
-    x, bounds = c.value("self"), c.known("boundaries")
-    if math.prod(bounds.shape) > 4096:
-        raise UnsupportedNodeError(f"{bounds.size} boundaries")
-    c.dtype()
-    c.flag("out_int32")
-    above = "GreaterOrEqual" if c.flag("right") else "Greater"
-    wide = c.unsqueeze(c.cast(x, DataType.FLOAT32), c.rank(x))
-    reached = c.op(above, wide, c.constant(bounds.astype(np.float32)))
-    counts = c.op(
-        "ReduceSum", c.cast(reached, DataType.FLOAT32), [c.rank(x)], keepdims=0
-    )
-    c.give(c.cast(counts, DataType.INT32))
 
 
 @HANDLERS.register("aten.index_add", "aten.index_copy")
@@ -368,44 +329,7 @@ def _index_add(c: Context) -> None:
         c.transpose(source, order),
         reduction="add" if adds else "none",
     )
-    c.give(c.transpose(found, [order.index(i) for i in range(rank)]))
-
-
-@HANDLERS.register("aten.take", "aten.put")
-def _take(c: Context) -> None:
-    """Elements by their number among all."""
-    x, index = c.value("self"), c.value("index")
-    line = c.reshape(x, [-1])
-    index = _from_front(c, line, 0, index)
-    if c.operator == "take":
-        c.give(c.op("Gather", line, index, axis=0))
-        return
-    source = c.reshape(c.cast(c.value("source"), x.dtype), [-1])
-    add = c.flag("accumulate")
-    written = c.op(
-        "ScatterND",
-        line,
-        c.op("Reshape", index, [-1, 1]),
-        source,
-        reduction="add" if add else "none",
-    )
-    c.give(c.reshape(written, c.sizes_of(x)))
-
-
-@HANDLERS.register("aten.index_fill")
-def _index_fill(c: Context) -> None:
-    x, index = c.value("self"), c.value("index")
-    rank = c.rank(x)
-    axis = c.axis(c.integer("dim"), rank)
-    # Where one of the indices is the position along the axis.
-    index = c.reshape(_from_front(c, x, axis, index), [-1, 1])
-    places = c.positions(c.size(x, axis))
-    hits = c.cast(c.op("Equal", index, places), DataType.FLOAT32)
-    found = c.cast(c.op("ReduceMax", hits, [0], keepdims=0), DataType.BOOL)
-    own = [1] * rank
-    own[axis] = -1
-    filler = c.cast(c.value("value"), x.dtype)
-    c.give(c.op("Where", c.reshape(found, own), filler, x))
+    c.give(c.untransposed(found, order))
 
 
 @HANDLERS.register(
@@ -473,7 +397,7 @@ def _of_computed_bags(
     if mode == 0:
         return total
     sizes = c.op("ReduceSum", inside, [1], keepdims=1)
-    return c.op("Div", total, c.op("Max", sizes, c.constant(1.0)))
+    return c.op("Div", total, c.op("Max", sizes, 1.0))
 
 
 @HANDLERS.register("aten.max_unpool2d")
@@ -488,3 +412,62 @@ def _max_unpool(c: Context) -> None:
     values = c.reshape(x, [rows, -1])
     found = c.op("ScatterElements", nothing, places, values, axis=1)
     c.give(c.reshape(found, [*lead, *sizes]))
+
+
+@HANDLERS.register("aten.nonzero", "aten.argwhere", "aten.nonzero_numpy")
+def _nonzero(c: Context) -> None:
+    x = c.value("self")
+    if c.operator == "nonzero_numpy":
+        c.give(*places_by_axis(c, x))
+    else:
+        c.give(c.transpose(positions(c, x), [1, 0]))
+
+
+@HANDLERS.register("aten.masked_select")
+def _masked_select(c: Context) -> None:
+    x, mask = c.value("self"), c.value("mask")
+    sizes = c.broadcast([x, mask])
+    x, mask = (
+        value if list(c.shape(value)) == sizes else c.expanded(value, sizes)
+        for value in (x, mask)
+    )
+    c.give(c.op("GatherND", x, c.transpose(positions(c, mask), [1, 0])))
+
+
+@HANDLERS.register("aten.masked_scatter")
+def _masked_scatter(c: Context) -> None:
+    """Each place of the mask takes as many elements of the source on as before it."""
+    x, mask, source = c.value("self"), c.value("mask"), c.value("source")
+    sizes = c.sizes_of(x)
+    if list(c.shape(mask)) != sizes:
+        mask = c.expanded(mask, sizes)
+    line = c.reshape(c.cast(mask, DataType.INT32), [-1])
+    before = c.op("Sub", c.op("CumSum", line, c.constant(0)), c.constant(1))
+    line = c.reshape(source, [-1])
+    last = c.compute("MAX", c.compute("SUB", c.size(line, 0), 1), 0)
+    place = c.op("Min", c.op("Max", before, c.constant(0)), c.lengths.scalar(last))
+    taken = c.op("Gather", line, place, axis=0)
+    c.give(c.op("Where", mask, c.cast(c.reshape(taken, sizes), x.dtype), x))
+
+
+@HANDLERS.register("aten.as_strided")
+def _as_strided(c: Context) -> None:
+    x = c.value("self")
+    sizes, strides = c.integers("size"), c.integers("stride")
+    offset = c.integer("storage_offset", 0)
+    count = math.prod(c.static_shape(x))
+    if "self" not in c.contiguous:
+        raise UnsupportedNodeError(
+            "its input lies in memory in another way than its shape says",
+            "make the tensor contiguous before as_strided",
+        )
+    if math.prod(sizes) > _MOST_PICKED:
+        raise UnsupportedNodeError(f"{math.prod(sizes)} elements")
+    places = np.full(sizes, offset, np.int64)
+    for axis, (length, stride) in enumerate(zip(sizes, strides)):
+        line = [1] * len(sizes)
+        line[axis] = length
+        places += (np.arange(length) * stride).reshape(line)
+    if places.size and not 0 <= places.min() <= places.max() < count:
+        raise UnsupportedNodeError("it reads beyond its input")
+    c.give(c.op("Gather", c.reshape(x, [-1]), c.constant(places), axis=0))

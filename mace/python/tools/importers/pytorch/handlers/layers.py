@@ -144,8 +144,6 @@ def _group_norm(c: Context) -> None:
     x = c.value("input")
     native = "native" in c.operator
     groups = c.integer("group" if native else "num_groups")
-    for name in ("N", "C", "HxW"):
-        c.raw(name)
     channels = c.length(x, 1)
     weight, bias = c.optional("weight"), c.optional("bias")
     weight = c.constant(np.ones(channels, np.float32)) if weight is None else weight

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products of matrices, and attention."""
+"""Products of matrices and vectors, and attention."""
 
 from __future__ import annotations
 
@@ -57,8 +57,6 @@ def _scaled(c: Context, value: Value, factor: float) -> Value:
 
 @HANDLERS.register("aten.einsum")
 def _einsum(c: Context) -> None:
-    if c.has("path"):
-        c.raw("path")  # the order of the products, which gives the same sums
     c.give(c.op("Einsum", *c.values("tensors"), equation=c.text("equation", "")))
 
 
@@ -76,8 +74,6 @@ def _attention(c: Context) -> None:
     q, k, v = (c.value(name) for name in ("query", "key", "value"))
     if c.number("dropout_p", 0) != 0:
         raise UnsupportedNodeError("dropout_p is not 0", "export after model.eval()")
-    for name in ("return_debug_mask", "compute_log_sumexp"):
-        c.raw(name)
     mask = None
     for name in ("attn_mask", "attn_bias"):
         mask = mask or c.optional(name)
@@ -92,7 +88,7 @@ def _attention(c: Context) -> None:
     if c.flag("is_causal"):
         scores = _causal(c, scores, c.shape(q)[-2], c.shape(k)[-2])
     if mask is not None and mask.dtype is DataType.BOOL:
-        zero, out = c.constant(0.0, _FLOAT), c.constant(-np.inf, _FLOAT)
+        zero, out = 0.0, -np.inf
         mask = c.op("Where", mask, zero, out)
     if mask is not None:
         scores = c.op("Add", scores, mask)
@@ -109,8 +105,8 @@ def _without_keys(c: Context, result: Value, mask: Value) -> Value:
     if mask.is_constant and not np.isneginf(mask.numpy()).all(-1).any():
         return result
     largest = c.op("ReduceMax", mask, [-1], keepdims=1)
-    nothing = c.op("Equal", largest, c.constant(-np.inf, _FLOAT))
-    return c.op("Where", nothing, c.constant(0.0, _FLOAT), result)
+    nothing = c.op("Equal", largest, -np.inf)
+    return c.op("Where", nothing, 0.0, result)
 
 
 def _causal(c: Context, scores: Value, rows: Dim, columns: Dim) -> Value:
@@ -126,7 +122,7 @@ def _causal(c: Context, scores: Value, rows: Dim, columns: Dim) -> Value:
         zero, one = (c.constant(np.array(number)) for number in (0, 1))
         places.append(c.op("Range", zero, end, one))
     seen = c.op("LessOrEqual", places[1], c.unsqueeze(places[0], 1))
-    return c.op("Where", seen, scores, c.constant(-np.inf, _FLOAT))
+    return c.op("Where", seen, scores, -np.inf)
 
 
 def _repeated_heads(c: Context, q: Value, value: Value) -> Value:
@@ -138,3 +134,22 @@ def _repeated_heads(c: Context, q: Value, value: Value) -> Value:
     wide = c.unsqueeze(value, len(shape) - 2)
     target = [*shape[:-2], heads // own, *shape[-2:]]
     return c.reshape(c.op("Expand", wide, target), [*shape[:-3], heads, *shape[-2:]])
+
+
+@HANDLERS.register("aten.linalg_cross", "aten.cross")
+def _cross(c: Context) -> None:
+    a, b = c.promoted("self", "other")
+    rank = c.rank(a)
+    if c.has("dim"):
+        axis = c.axis(c.integer("dim"), rank)
+    elif c.operator == "linalg_cross":
+        axis = rank - 1
+    else:
+        axis = c.static_shape(a).index(3)
+
+    def turned(x: Value, order: list[int]) -> Value:
+        return c.op("Gather", x, c.constant(np.array(order)), axis=axis)
+
+    left = c.op("Mul", turned(a, [1, 2, 0]), turned(b, [2, 0, 1]))
+    right = c.op("Mul", turned(a, [2, 0, 1]), turned(b, [1, 2, 0]))
+    c.give(c.op("Sub", left, right))

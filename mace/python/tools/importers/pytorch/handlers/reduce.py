@@ -1,8 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions, sums along axes, and the largest elements."""
+"""Reductions, norms, sums and maxima along axes, and the largest elements."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -60,7 +62,6 @@ def _of_booleans(
 @HANDLERS.register(*(f"aten.{name}" for name, op in _REDUCTIONS.items() if op))
 def _reduce(c: Context) -> None:
     x = c.value("self")
-    c.dtype()
     op_type = _REDUCTIONS[c.operator]
     if x.dtype is DataType.BOOL:
         axes = c.axes("dim", c.rank(x))
@@ -93,7 +94,7 @@ def _var(c: Context) -> None:
         divisor = c.constant(max(count - correction, 0), _FLOAT)
     else:
         rest = c.op("Sub", c.cast(count, _FLOAT), c.constant(correction, _FLOAT))
-        divisor = c.op("Max", rest, c.constant(0, _FLOAT))
+        divisor = c.op("Max", rest, 0.0)
     result = c.op("Div", total, divisor)
     if c.operator.startswith("std"):
         result = c.op("Sqrt", result)
@@ -156,7 +157,6 @@ def _argmax(c: Context) -> None:
 @HANDLERS.register("aten.cumsum", "aten.cumprod")
 def _cumsum(c: Context) -> None:
     x = c.value("self")
-    c.dtype()
     x = c.cast(x, c.type_of_result())
     axis = c.axis(c.integer("dim"), c.rank(x))
     op_type = "CumSum" if c.operator == "cumsum" else "CumProd"
@@ -165,8 +165,7 @@ def _cumsum(c: Context) -> None:
 
 @HANDLERS.register("aten.diff")
 def _diff(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", -1), c.rank(x))
+    x, axis = c.along("dim", -1)
     before = [c.value(name) for name in ("prepend",) if c.has(name)]
     after = [c.value(name) for name in ("append",) if c.has(name)]
     if before or after:
@@ -179,8 +178,7 @@ def _diff(c: Context) -> None:
 
 @HANDLERS.register("aten.topk")
 def _topk(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", -1), c.rank(x))
+    x, axis = c.along("dim", -1)
     ordered, largest = c.flag("sorted", True), c.flag("largest", True)
     (count,) = c.sizes("k")
     c.give(
@@ -198,7 +196,6 @@ def _topk(c: Context) -> None:
 @HANDLERS.register("aten.sort", "aten.argsort")
 def _sort(c: Context) -> None:
     x = c.value("self")
-    c.raw("stable")
     axis = c.axis(c.integer("dim", -1), c.rank(x))
     largest = int(c.flag("descending"))
     count = c.lengths.listed([c.size(x, axis)])
@@ -206,3 +203,117 @@ def _sort(c: Context) -> None:
         "TopK", [x, count], 2, axis=axis, largest=largest, sorted=1
     )
     c.give(*((indices,) if c.operator == "argsort" else (values, indices)))
+
+
+# Norms ------------------------------------------------------------
+
+
+@HANDLERS.register("aten.linalg_norm", "aten.linalg_matrix_norm")
+def _norm(c: Context) -> None:
+    x = c.value("self")
+    rank = c.rank(x)
+    order = c.raw("ord", None)
+    matrix = c.operator == "linalg_matrix_norm"
+    c.dtype()
+    keep = c.flag("keepdim")
+    given = c.integers("dim") if c.has("dim") else ([-2, -1] if matrix else [])
+    axes = [c.axis(axis, rank) for axis in given] or list(range(rank))
+    if order is None or order == "fro":
+        c.give(c.op("ReduceL2", x, axes, keepdims=int(keep)))
+        return
+    if len(axes) == 1:
+        c.give(vector_norm(c, x, axes, float(order), keep))
+        return
+    if len(axes) != 2 or order not in (1, -1, math.inf, -math.inf):
+        raise UnsupportedNodeError(
+            f"ord is {order!r}, which needs singular values",
+            "'fro', 1, -1, inf and -inf are possible",
+        )
+    # The largest or smallest sum of columns (1) or rows (inf).
+    if abs(order) != 1:
+        axes.reverse()
+    sums = c.op("ReduceL1", x, [axes[0]], keepdims=1)
+    reduce = "ReduceMax" if order > 0 else "ReduceMin"
+    found = c.op(reduce, sums, [axes[1]], keepdims=1)
+    c.give(found if keep else c.squeeze(found, *sorted(axes)))
+
+
+def vector_norm(
+    c: Context, x: Value, axes: list[int], order: float, keep: bool
+) -> Value:
+    """The norm of the elements along axes."""
+    kept = int(keep)
+    if order == 2:
+        return c.op("ReduceL2", x, axes, keepdims=kept)
+    if order == 1:
+        return c.op("ReduceL1", x, axes, keepdims=kept)
+    if math.isinf(order):
+        reduce = "ReduceMax" if order > 0 else "ReduceMin"
+        return c.op(reduce, c.op("Abs", x), axes, keepdims=kept)
+    if order == 0:
+        other = c.op("Not", c.op("Equal", x, 0.0))
+        return c.op("ReduceSum", c.cast(other, _FLOAT), axes, keepdims=kept)
+    powers = c.op("Pow", c.op("Abs", x), c.constant(order, _FLOAT))
+    total = c.op("ReduceSum", powers, axes, keepdims=kept)
+    return c.op("Pow", total, c.constant(1 / order, _FLOAT))
+
+
+@HANDLERS.register("aten.linalg_vector_norm", "aten.norm")
+def _vector_norm(c: Context) -> None:
+    x = c.value("self")
+    name = "ord" if "linalg" in c.operator else "p"
+    order = c.number(name, 2) if c.has(name) else 2.0
+    c.dtype()
+    axes = c.axes("dim", c.rank(x))
+    c.give(vector_norm(c, x, axes, order, c.flag("keepdim")))
+
+
+@HANDLERS.register("aten.cdist", "aten._cdist_forward", "aten.pairwise_distance")
+def _distance(c: Context) -> None:
+    a, b = c.value("x1"), c.value("x2")
+    order = c.number("p", 2)
+    keep = c.flag("keepdim")
+    if c.operator == "pairwise_distance":
+        gap = c.op("Add", c.op("Sub", a, b), c.constant(c.number("eps", 1e-6), _FLOAT))
+    else:
+        gap = c.op("Sub", c.unsqueeze(a, c.rank(a) - 1), c.unsqueeze(b, c.rank(b) - 2))
+    c.give(vector_norm(c, gap, [c.rank(gap) - 1], order, keep))
+
+
+@HANDLERS.register("aten.pdist", "aten._pdist_forward")
+def _pdist(c: Context) -> None:
+    x = c.value("self")
+    rows, columns = np.triu_indices(c.length(x, 0), 1)
+    a, b = (c.op("Gather", x, c.constant(i), axis=0) for i in (rows, columns))
+    c.give(vector_norm(c, c.op("Sub", a, b), [1], c.number("p", 2), False))
+
+
+def _cumulated(c: Context, x: Value, axis: int, mode: str) -> Value:
+    name = c.builder.graph.unique_name(f"{c.label}/cumulated")
+    attributes = {"axis": axis, "mode": mode}
+    return c.builder.one("Cumulate", [x], name, attributes, name)
+
+
+@HANDLERS.register("aten.cummax", "aten.cummin")
+def _cummax(c: Context) -> None:
+    x = c.value("self")
+    rank = c.rank(x)
+    if not rank:
+        c.give(x, c.constant(0))
+        return
+    axis = c.axis(c.integer("dim"), rank)
+    wide = c.cast(x, DataType.INT32) if x.dtype is DataType.BOOL else x
+    found = _cumulated(c, wide, axis, "MAX" if c.operator == "cummax" else "MIN")
+    own = [1] * rank
+    own[axis] = -1
+    numbers = c.reshape(c.positions(c.size(x, axis)), own)
+    # Of equal elements, the last one.
+    at = c.op("Where", c.op("Equal", wide, found), numbers, c.constant(-1))
+    c.give(c.cast(found, x.dtype), _cumulated(c, at, axis, "MAX"))
+
+
+@HANDLERS.register("aten.logcumsumexp", "aten._logcumsumexp")
+def _logcumsumexp(c: Context) -> None:
+    x = c.floats()
+    axis = c.axis(c.integer("dim"), c.rank(x))
+    c.give(_cumulated(c, x, axis, "LOG_SUM_EXP") if c.rank(x) else x)

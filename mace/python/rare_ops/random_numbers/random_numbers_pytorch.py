@@ -44,7 +44,6 @@ def _shifted(
 @HANDLERS.register("aten.rand", "aten.randn", "aten.rand_like", "aten.randn_like")
 def _random(c: Context) -> None:
     c.dtype()
-    c.raw("names")
     like = c.operator.endswith("_like")
     sizes = c.sizes_of(c.value("self")) if like else c.sizes("size")
     c.give(_drawn(c, sizes, c.operator.startswith("randn")))
@@ -79,7 +78,6 @@ def _distributed(c: Context) -> None:
 
 @HANDLERS.register("aten.randint", "aten.randint_like")
 def _integers(c: Context) -> None:
-    c.dtype()
     low, high = c.integer("low", 0), c.integer("high")
     if not 0 < high - low <= 1 << 24:
         raise UnsupportedNodeError(f"numbers from {low} to {high}")
@@ -101,7 +99,6 @@ def _bernoulli(c: Context) -> None:
 
 @HANDLERS.register("aten.randperm")
 def _permutation(c: Context) -> None:
-    c.dtype()
     count = c.integer("n")
     drawn = _drawn(c, [count], False)
     _, order = c.op_all("TopK", [drawn, np.array([count])], 2, axis=0)

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elements by their order, sums and maxima up to each element, and counts."""
+"""Elements by their order, and counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import (
-    places_by_axis,
     positions,
 )
 from mace.python.tools.importers.standard.operators import Size
@@ -85,7 +84,7 @@ def _quantile(c: Context) -> None:
     )
     share = c.op("Sub", places if mode == "linear" else above, below)
     if mode == "midpoint":
-        share = c.op("Mul", share, c.constant(0.5, _FLOAT))
+        share = c.op("Mul", share, 0.5)
     own = [1] * c.rank(a)
     own[axis] = q.size
     found = c.op("Mul", c.op("Sub", b, a), c.reshape(share, own))
@@ -114,9 +113,7 @@ def _counted_sum(c: Context) -> None:
         c.give(c.cast(total, DataType.INT32))
         return
     numbers = c.op("Equal", x, x)
-    total = c.op(
-        "ReduceSum", c.op("Where", numbers, x, c.constant(0.0)), axes, keepdims=keep
-    )
+    total = c.op("ReduceSum", c.op("Where", numbers, x, 0.0), axes, keepdims=keep)
     if c.operator == "nanmean":
         count = c.op("ReduceSum", c.cast(numbers, _FLOAT), axes, keepdims=keep)
         total = c.op("Div", total, count)
@@ -135,40 +132,6 @@ def _both_ends(c: Context) -> None:
             for kind in ("ReduceMin", "ReduceMax")
         )
     )
-
-
-# Up to each element ----------------------------------------------------------------
-
-
-def _cumulated(c: Context, x: Value, axis: int, mode: str) -> Value:
-    name = c.builder.graph.unique_name(f"{c.label}/cumulated")
-    attributes = {"axis": axis, "mode": mode}
-    return c.builder.one("Cumulate", [x], name, attributes, name)
-
-
-@HANDLERS.register("aten.cummax", "aten.cummin")
-def _cummax(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x)
-    if not rank:
-        c.give(x, c.constant(0))
-        return
-    axis = c.axis(c.integer("dim"), rank)
-    wide = c.cast(x, DataType.INT32) if x.dtype is DataType.BOOL else x
-    found = _cumulated(c, wide, axis, "MAX" if c.operator == "cummax" else "MIN")
-    own = [1] * rank
-    own[axis] = -1
-    numbers = c.reshape(c.positions(c.size(x, axis)), own)
-    # Of equal elements, the last one.
-    at = c.op("Where", c.op("Equal", wide, found), numbers, c.constant(-1))
-    c.give(c.cast(found, x.dtype), _cumulated(c, at, axis, "MAX"))
-
-
-@HANDLERS.register("aten.logcumsumexp", "aten._logcumsumexp")
-def _logcumsumexp(c: Context) -> None:
-    x = c.floats()
-    axis = c.axis(c.integer("dim"), c.rank(x))
-    c.give(_cumulated(c, x, axis, "LOG_SUM_EXP") if c.rank(x) else x)
 
 
 # Counts ----------------------------------------------------------------------------
@@ -198,7 +161,6 @@ def _searchsorted(c: Context) -> None:
     line, x = c.value("sorted_sequence"), c.value("self")
     if c.has("sorter"):
         raise UnsupportedNodeError("a sorter", "sort the sequence itself")
-    c.flag("out_int32")
     right = c.flag("right") or c.text("side", "left") == "right"
     length = c.length(line, -1)
     if length > _MOST_COMPARED:
@@ -216,7 +178,6 @@ def _searchsorted(c: Context) -> None:
 @HANDLERS.register("aten.isin")
 def _isin(c: Context) -> None:
     x, wanted = c.value("elements"), c.value("test_elements")
-    c.flag("assume_unique")
     count = math.prod(c.static_shape(wanted))
     if count > _MOST_COMPARED:
         raise UnsupportedNodeError(f"{count} test_elements")
@@ -263,15 +224,6 @@ def _unique_consecutive(c: Context) -> None:
     c.give(values, runs, None)
 
 
-@HANDLERS.register("aten.nonzero", "aten.argwhere", "aten.nonzero_numpy")
-def _nonzero(c: Context) -> None:
-    x = c.value("self")
-    if c.operator == "nonzero_numpy":
-        c.give(*places_by_axis(c, x))
-    else:
-        c.give(c.transpose(positions(c, x), [1, 0]))
-
-
 @HANDLERS.register("aten.nonzero_static")
 def _nonzero_static(c: Context) -> None:
     x = c.value("self")
@@ -297,30 +249,16 @@ def _nonzero_static(c: Context) -> None:
     c.give(rows)
 
 
-@HANDLERS.register("aten.masked_select")
-def _masked_select(c: Context) -> None:
-    x, mask = c.value("self"), c.value("mask")
-    sizes = c.broadcast([x, mask])
-    x, mask = (
-        value
-        if list(c.shape(value)) == sizes
-        else c.op("Expand", value, c.lengths.listed(sizes))
-        for value in (x, mask)
+@HANDLERS.register("aten.bucketize")
+def _bucketize(c: Context) -> None:
+    x, bounds = c.value("self"), c.known("boundaries")
+    if math.prod(bounds.shape) > 4096:
+        raise UnsupportedNodeError(f"{bounds.size} boundaries")
+    c.dtype()
+    above = "GreaterOrEqual" if c.flag("right") else "Greater"
+    wide = c.unsqueeze(c.cast(x, DataType.FLOAT32), c.rank(x))
+    reached = c.op(above, wide, c.constant(bounds.astype(np.float32)))
+    counts = c.op(
+        "ReduceSum", c.cast(reached, DataType.FLOAT32), [c.rank(x)], keepdims=0
     )
-    c.give(c.op("GatherND", x, c.transpose(positions(c, mask), [1, 0])))
-
-
-@HANDLERS.register("aten.masked_scatter")
-def _masked_scatter(c: Context) -> None:
-    """Each place of the mask takes as many elements of the source on as before it."""
-    x, mask, source = c.value("self"), c.value("mask"), c.value("source")
-    sizes = c.sizes_of(x)
-    if list(c.shape(mask)) != sizes:
-        mask = c.op("Expand", mask, c.lengths.listed(sizes))
-    line = c.reshape(c.cast(mask, DataType.INT32), [-1])
-    before = c.op("Sub", c.op("CumSum", line, c.constant(0)), c.constant(1))
-    line = c.reshape(source, [-1])
-    last = c.compute("MAX", c.compute("SUB", c.size(line, 0), 1), 0)
-    place = c.op("Min", c.op("Max", before, c.constant(0)), c.lengths.scalar(last))
-    taken = c.op("Gather", line, place, axis=0)
-    c.give(c.op("Where", mask, c.cast(c.reshape(taken, sizes), x.dtype), x))
+    c.give(c.cast(counts, DataType.INT32))
