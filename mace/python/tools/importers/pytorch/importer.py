@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from mace.python.tools.importers.frame.errors import (
@@ -19,6 +19,7 @@ from mace.python.tools.importers.frame.journal import NodeEntry, Outcome
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
+    OutputSpec,
     border_type,
     framework_format,
     user_to_framework,
@@ -94,28 +95,9 @@ class _Import:
             with journal.node(node.name, node.target, graph) as entry:
                 self._convert(node, entry)
         self._unsupported.raise_if_any()
-        graph = self._builder.graph
         for name, output in zip(outputs, self._request.outputs):
-            try:
-                value = self._value_of(name)
-            except UnsupportedNodeError as error:
-                raise ImportModelError(
-                    f"output_tensors: {output.name!r}: {error.reason}"
-                ) from error
-            if isinstance(value, Complex):
-                raise ImportModelError(
-                    f"output_tensors: {output.name!r} has complex numbers; let the "
-                    "module return torch.view_as_real of it"
-                )
-            if not isinstance(value, Value):
-                raise ImportModelError(
-                    f"output_tensors: {output.name!r} is {value!r:.40}, not a tensor"
-                )
-            order = framework_format(output.data_format, DataFormat.NCHW)
-            meta = self._flat.tensors.get(name)
-            own = ELEMENT_TYPES.get(meta.number) if meta else None
-            dtype = border_type(own or value.dtype, output)
-            self._builder.output(value, output.name, order, dtype)
+            self._add_output(name, output)
+        graph = self._builder.graph
         graph.prune()
         self._unsupported.add_unfit(graph)
         self._unsupported.raise_if_any()
@@ -184,10 +166,10 @@ class _Import:
 
     def _add_input(self, spec: InputSpec) -> None:
         name = self._model.names.get(spec.name, spec.name)
-        meta = self._flat.tensors.get(name)
+        meta = self._meta(name)
         if meta is None or name in self._model.tensors:
             raise self._no_tensor("input_tensors", spec.name, self._flat.tensors)
-        dtype = ELEMENT_TYPES.get(meta.number)
+        dtype = _type_of(meta)
         if dtype is None:
             raise ImportModelError(
                 f"input_tensors: {spec.name!r} has elements of type "
@@ -209,6 +191,23 @@ class _Import:
             raise shape_conflict(self._request.model_path, spec, shape, own)
         return tuple(theirs if dim is None else dim for dim, theirs in zip(shape, own))
 
+    def _add_output(self, name: str, output: OutputSpec) -> None:
+        begin = f"output_tensors: {output.name!r}"
+        try:
+            value = self._value_of(name)
+        except UnsupportedNodeError as error:
+            raise ImportModelError(f"{begin}: {error.reason}") from error
+        if isinstance(value, Complex):
+            raise ImportModelError(
+                f"{begin} has complex numbers; let the module return "
+                "torch.view_as_real of it"
+            )
+        if not isinstance(value, Value):
+            raise ImportModelError(f"{begin} is {value!r:.40}, not a tensor")
+        order = framework_format(output.data_format, DataFormat.NCHW)
+        dtype = border_type(_type_of(self._meta(name)) or value.dtype, output)
+        self._builder.output(value, output.name, order, dtype)
+
     # Nodes ------------------------------------------------------------------
 
     def _needed(self, outputs: Iterable[str]) -> list[NodeSpec]:
@@ -216,8 +215,7 @@ class _Import:
         made = {
             name: number
             for number, node in enumerate(self._flat.nodes)
-            for name in node.outputs
-            if name
+            for name in filter(None, node.outputs)
         }
         needed: set[int] = set()
         missing: dict[str, None] = {}
@@ -271,8 +269,8 @@ class _Import:
         """
         graph = self._builder.graph
         for name in outputs:
-            meta = self._flat.tensors.get(name)
-            dtype = None if meta is None else ELEMENT_TYPES.get(meta.number)
+            meta = self._meta(name)
+            dtype = _type_of(meta)
             if meta is None or dtype is None:
                 continue
             shape = tuple(
@@ -292,9 +290,10 @@ class _Import:
         if known is None:
             raise _no_handler(operator)
         arguments = {k: self._resolved(v) for k, v in node.arguments.items()}
-        types = [self._type_of(name) for name in node.outputs]
+        metas = [self._meta(name) for name in node.outputs]
+        types = [_type_of(meta) for meta in metas]
         handler: Handler = known
-        if self._is_complex(node, arguments):
+        if _has_complex(arguments.values(), metas):
             # Imported when a model has such numbers.
             from mace.python.tools.importers.pytorch.handlers import complex_numbers
 
@@ -308,25 +307,18 @@ class _Import:
             node,
             self._builder,
             arguments,
-            types,
+            [dtype and dtype.narrowed for dtype in types],
             node.name,
             contiguous,
             self._read,
             self._expressions,
-            [self._stated(name) for name in node.outputs],
+            [None if meta is None else meta.sizes for meta in metas],
         )
-        with self._builder.results_of(
-            lambda: [self._program_type(name) for name in node.outputs]
-        ):
+        with self._builder.results_of(lambda: types):
             handler(context)
-        unread = context.unread()
+        unread = [f"{k} is {_shown(node.arguments[k])}" for k in context.unread()]
         if unread:
-            raise UnsupportedNodeError(
-                "; ".join(
-                    f"{name} is {_shown(node.arguments[name])}" for name in unread
-                ),
-                DECOMPOSE_HINT,
-            )
+            raise UnsupportedNodeError("; ".join(unread), DECOMPOSE_HINT)
         for index, name in enumerate(node.outputs):
             if name is None:
                 continue
@@ -334,33 +326,16 @@ class _Import:
                 raise UnsupportedNodeError(f"output {index} ({name}) is not computed")
             self._set(name, context.results[index])
 
-    def _is_complex(self, node: NodeSpec, arguments: Mapping[str, Any]) -> bool:
-        """Whether an argument or a result has complex numbers."""
-        for argument in arguments.values():
-            items = argument if isinstance(argument, list) else [argument]
-            if any(isinstance(item, (complex, Complex)) for item in items):
-                return True
-        metas = [self._flat.tensors.get(name) for name in node.outputs if name]
-        return any(meta and meta.number in COMPLEX_TYPES for meta in metas)
-
     def _is_contiguous(self, name: str) -> bool:
-        meta = self._flat.tensors.get(name)
+        meta = self._meta(name)
         sizes = [] if meta is None else [n for n in meta.sizes if isinstance(n, int)]
         if meta is None or len(sizes) != len(meta.sizes) or meta.offset != 0:
             return False
         return meta.strides == contiguous(sizes)
 
-    def _stated(self, name: str | None) -> Shape | None:
-        meta = None if name is None else self._flat.tensors.get(name)
-        return None if meta is None else meta.sizes
-
-    def _program_type(self, name: str | None) -> DataType | None:
-        meta = None if name is None else self._flat.tensors.get(name)
-        return None if meta is None else ELEMENT_TYPES.get(meta.number)
-
-    def _type_of(self, name: str | None) -> DataType | None:
-        dtype = self._program_type(name)
-        return None if dtype is None else dtype.narrowed
+    def _meta(self, name: str | None) -> TensorMeta | None:
+        """What the program says of a tensor."""
+        return None if name is None else self._flat.tensors.get(name)
 
     def _resolved(self, argument: Any) -> Any:
         """An argument with values for what it refers to."""
@@ -403,7 +378,7 @@ class _Import:
                 f"model_file_path: {self._request.model_path} is damaged: {shown}: "
                 f"{error}; export the model again"
             ) from error
-        meta = self._flat.tensors.get(name)
+        meta = self._meta(name)
         if meta is not None and not compatible(constant.shape, meta.sizes):
             raise ImportModelError(
                 f"model_file_path: {self._request.model_path} is damaged: {shown} is "
@@ -413,7 +388,7 @@ class _Import:
 
     def _set(self, name: str, result: Any) -> None:
         """Gives a result the name of the program."""
-        meta = self._flat.tensors.get(name)
+        meta = self._meta(name)
         if isinstance(result, Complex) and (
             meta is None
             or meta.number not in COMPLEX_TYPES
@@ -424,8 +399,8 @@ class _Import:
             self._known[name] = result
             return
         if meta is not None:
-            dtype = self._type_of(name)
-            if dtype is not result.dtype:
+            dtype = _type_of(meta)
+            if dtype is None or dtype.narrowed is not result.dtype:
                 raise UnsupportedNodeError(
                     f"{name} is of type {type_name(meta.number)}, but is computed in "
                     f"{result.dtype.value}"
@@ -454,10 +429,23 @@ class _Import:
         return value
 
 
+def _type_of(meta: TensorMeta | None) -> DataType | None:
+    return None if meta is None else ELEMENT_TYPES.get(meta.number)
+
+
+def _has_complex(
+    arguments: Iterable[Any], results: Iterable[TensorMeta | None]
+) -> bool:
+    """Whether an argument or a result has complex numbers."""
+    for argument in arguments:
+        items = argument if isinstance(argument, list) else [argument]
+        if any(isinstance(item, (complex, Complex)) for item in items):
+            return True
+    return any(meta and meta.number in COMPLEX_TYPES for meta in results)
+
+
 def _shown(argument: Any) -> str:
-    if isinstance(argument, Ref):
-        return argument.name
-    return f"{argument!r:.40}"
+    return argument.name if isinstance(argument, Ref) else f"{argument!r:.40}"
 
 
 def _no_handler(operator: str) -> UnsupportedNodeError:
