@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Union
 
 import numpy as np
@@ -16,6 +16,7 @@ from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Complex, Context
 from mace.python.tools.importers.pytorch.handlers.complex_numbers import (
     as_complex,
+    conjugate,
     from_last,
     to_last,
 )
@@ -51,12 +52,16 @@ def _transformed(
 
 
 def _scaled(c: Context, x: Signal, factor: float | Value) -> Signal:
-    if isinstance(factor, (int, float)) and factor == 1:
+    if not isinstance(factor, Value) and factor == 1:
         return x
-    number = factor if isinstance(factor, Value) else c.constant(factor, _FLOAT)
+    return _parts(x, lambda part: c.op("Mul", part, factor))
+
+
+def _parts(x: Signal, function: Callable[[Value], Value]) -> Signal:
+    """A function of real numbers, of both parts of complex ones."""
     if isinstance(x, Complex):
-        return Complex(c.op("Mul", x.real, number), c.op("Mul", x.imag, number))
-    return c.op("Mul", x, number)
+        return Complex(function(x.real), function(x.imag))
+    return function(x)
 
 
 def _factor(c: Context, norm: str, count: Size, inverse: bool) -> float | Value:
@@ -72,12 +77,9 @@ def _factor(c: Context, norm: str, count: Size, inverse: bool) -> float | Value:
     return c.op("Pow", c.cast(count, _FLOAT), c.constant(power, _FLOAT))
 
 
-def _rank(c: Context, x: Signal) -> int:
-    return c.rank(x.real if isinstance(x, Complex) else x)
-
-
-def _length(c: Context, x: Signal, axis: int) -> Size:
-    return c.size(x.real if isinstance(x, Complex) else x, axis)
+def _real(x: Signal) -> Value:
+    """Something of the same shape."""
+    return x.real if isinstance(x, Complex) else x
 
 
 def _signal(c: Context, name: str = "self") -> Signal:
@@ -105,7 +107,7 @@ _MORE = {
 def _one_axis(c: Context) -> None:
     inverse, onesided = _ONE[c.operator]
     x = _signal(c)
-    axis = c.axis(c.integer("dim", -1), _rank(c, x))
+    axis = c.axis(c.integer("dim", -1), c.rank(_real(x)))
     given = c.sizes("n") if c.has("n") else None
     norm = c.text("norm", "backward")
     hermitian = "hfft" in c.operator
@@ -113,22 +115,18 @@ def _one_axis(c: Context) -> None:
         # The transform and its inverse are conjugates of each other.
         norm = {"backward": "forward", "forward": "backward"}.get(norm, norm)
     if c.operator == "fft_hfft":
-        x = _conjugate(c, as_complex(c, x))
+        x = conjugate(c, as_complex(c, x))
     result = _along(c, x, [axis], given, (inverse, onesided), norm)
     if c.operator == "fft_ihfft":
         assert isinstance(result, Complex)
-        result = _conjugate(c, result)
+        result = conjugate(c, result)
     c.give(result)
-
-
-def _conjugate(c: Context, x: Complex) -> Complex:
-    return Complex(x.real, c.op("Neg", x.imag))
 
 
 @HANDLERS.register(*(f"aten.{name}" for name in _MORE))
 def _more_axes(c: Context) -> None:
     x = _signal(c)
-    rank = _rank(c, x)
+    rank = c.rank(_real(x))
     given = c.sizes("s") if c.has("s") else None
     if c.has("dim"):
         axes = [c.axis(axis, rank) for axis in c.integers("dim")]
@@ -154,7 +152,7 @@ def _along(
     for place, axis in enumerate(axes):
         length: Size = -1 if given is None else given[place]
         if length == -1:
-            length = _length(c, x, axis)
+            length = c.size(_real(x), axis)
             if inverse and onesided and place == len(axes) - 1:
                 length = c.compute("MUL", c.compute("SUB", length, 1), 2)
         lengths.append(length)
@@ -173,11 +171,11 @@ def _along(
 @HANDLERS.register("aten._fft_r2c", "aten._fft_c2c", "aten._fft_c2r")
 def _transform(c: Context) -> None:
     x = _signal(c)
-    axes = [c.axis(axis, _rank(c, x)) for axis in c.integers("dim")]
+    axes = [c.axis(axis, c.rank(_real(x))) for axis in c.integers("dim")]
     code = c.integer("normalization")
     inverse = c.operator == "_fft_c2r"
     half = inverse or (c.operator == "_fft_r2c" and c.flag("onesided"))
-    lengths = [_length(c, x, axis) for axis in axes]
+    lengths = [c.size(_real(x), axis) for axis in axes]
     if inverse:
         lengths[-1:] = c.sizes("last_dim_size")
         x = as_complex(c, x)
@@ -225,10 +223,10 @@ def _stft(c: Context) -> None:
     result = _transformed(c, frames, 2, size, False, onesided)
     if c.flag("normalized"):
         result = _scaled(c, result, 1 / math.sqrt(size))
-    assert isinstance(result, Complex)
-    turned = Complex(*(c.transpose(p, [0, 2, 1]) for p in (result.real, result.imag)))
+    turned = _parts(result, lambda part: c.transpose(part, [0, 2, 1]))
     if not batched:
-        turned = Complex(*(c.squeeze(part, 0) for part in (turned.real, turned.imag)))
+        turned = _parts(turned, lambda part: c.squeeze(part, 0))
+    assert isinstance(turned, Complex)
     c.give(turned if c.flag("return_complex") else to_last(c, turned))
 
 
@@ -269,15 +267,15 @@ def _istft(c: Context) -> None:
     if c.flag("return_complex"):
         raise UnsupportedNodeError("return_complex is True")
     batched = c.rank(x.real) == 3
+    turned: Signal = x
     if not batched:
-        x = Complex(*(c.unsqueeze(part, 0) for part in (x.real, x.imag)))
+        turned = _parts(turned, lambda part: c.unsqueeze(part, 0))
     onesided = c.flag("onesided", True)
-    turned = Complex(*(c.transpose(p, [0, 2, 1]) for p in (x.real, x.imag)))
+    turned = _parts(turned, lambda part: c.transpose(part, [0, 2, 1]))
     frames = _transformed(c, turned, 2, size, True, onesided)
     if c.flag("normalized"):
         frames = _scaled(c, frames, math.sqrt(size))
-    real = frames.real if isinstance(frames, Complex) else frames
-    real = c.op("Mul", real, c.constant(window, _FLOAT))
+    real = c.op("Mul", _real(frames), c.constant(window, _FLOAT))
     count = c.size(real, 1)
     if isinstance(count, int):
         check_made(count, size)
@@ -315,9 +313,7 @@ def _added(c: Context, frames: Value, step: int, total: Size) -> Value:
     for k in range(blocks):
         part = c.slice(frames, 2, k * step, (k + 1) * step)
         parts.append(c.op("Pad", part, np.array([0, k, 0, 0, blocks - 1 - k, 0])))
-    added = parts[0]
-    for part in parts[1:]:
-        added = c.op("Add", added, part)
+    added = functools.reduce(lambda a, b: c.op("Add", a, b), parts)
     length = c.compute("MUL", c.compute("ADD", count, blocks - 1), step)
     line = c.reshape(added, [rows, length])
     if isinstance(length, int) and isinstance(total, int) and length < total:

@@ -54,28 +54,30 @@ def _indices(c: Context) -> dict[int, Value]:
     found: dict[int, Value] = {}
     axis = 0
     for entry in given:
-        if entry is None:
-            axis += 1
-            continue
-        if not isinstance(entry, Value):
-            raise UnsupportedNodeError("an index is no tensor")
-        if entry.dtype in (DataType.BOOL, DataType.UINT8):
+        rows = [entry]
+        if isinstance(entry, Value) and entry.dtype in (DataType.BOOL, DataType.UINT8):
             # As many rows as the mask has dimensions.
-            places = positions(c, entry)
-            for row in range(c.rank(entry)):
-                found[axis] = c.squeeze(c.slice(places, 0, row, row + 1), 0)
-                axis += 1
-            continue
-        found[axis] = entry
-        axis += 1
+            rows = places_by_axis(c, entry)
+        elif entry is not None and not isinstance(entry, Value):
+            raise UnsupportedNodeError("an index is no tensor")
+        found.update((axis + i, row) for i, row in enumerate(rows) if row is not None)
+        axis += len(rows)
     return found
 
 
-def _together(c: Context, found: dict[int, Value]) -> tuple[Value, int]:
-    """Indices of several axes as one tensor, the last dimension of which are the axes,
-    and the rank without this one.
+def _located(c: Context, x: Value, found: dict[int, Value]) -> tuple[list[int], int]:
+    """The axes of x with those of indices in front, and how many of the others are in
+    front of the dimensions of the indices: these remain where they were if they lie
+    side by side.
     """
-    values = list(found.values())
+    axes = sorted(found)
+    rest = [axis for axis in range(c.rank(x)) if axis not in found]
+    return [*axes, *rest], axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0
+
+
+def _together(c: Context, x: Value, found: dict[int, Value]) -> Value:
+    """Indices of axes as one tensor, whose last dimension are the axes."""
+    values = [from_front(c, x, axis, found[axis]) for axis in sorted(found)]
     shapes = [c.shape(value) for value in values]
     known = [shape for shape in map(static, shapes) if shape is not None]
     if len(set(shapes)) == 1 and None not in shapes[0]:
@@ -84,53 +86,38 @@ def _together(c: Context, found: dict[int, Value]) -> tuple[Value, int]:
         common = list(np.broadcast_shapes(*known))
     else:
         common = c.broadcast(values)
-    rank = max(map(len, shapes))
     parts = []
+    rank = max(map(len, shapes))
     for value, shape in zip(values, shapes):
         if common is not None and list(shape) != common:
             value = c.expanded(value, common)
         parts.append(c.unsqueeze(value, rank))
-    return c.concat(parts, rank), rank
+    return c.concat(parts, rank)
 
 
 @HANDLERS.register("aten.index", "aten._unsafe_index")
 def _index(c: Context) -> None:
     x = c.value("self")
     found = _indices(c)
-    axes = sorted(found)
-    if len(axes) == 1:
-        c.give(c.op("Gather", x, found[axes[0]], axis=axes[0]))
+    if len(found) == 1:
+        ((axis, index),) = found.items()
+        c.give(c.op("Gather", x, index, axis=axis))
         return
-    rank = c.rank(x)
-    rest = [axis for axis in range(rank) if axis not in found]
-    moved = c.transpose(x, [*axes, *rest])
-    places = {axis: from_front(c, x, axis, found[axis]) for axis in axes}
-    indices, count = _together(c, places)
+    order, first = _located(c, x, found)
+    moved, indices = c.transpose(x, order), _together(c, x, found)
     picked = c.op("GatherND", moved, indices)
-    # Axes of the indices that lie side by side remain where they were.
-    if axes[-1] - axes[0] == len(axes) - 1:
-        first = axes[0]
-        order = [
-            *range(count, count + first),
-            *range(count),
-            *range(count + first, count + len(rest)),
-        ]
-        picked = c.transpose(picked, order)
-    c.give(picked)
+    rank, count = c.rank(picked), c.rank(indices) - 1
+    before, own = range(count, count + first), range(count)
+    c.give(c.transpose(picked, [*before, *own, *range(count + first, rank)]))
 
 
 def from_front(c: Context, x: Value, axis: int, index: Value) -> Value:
     """Indices that may be negative, counted from the front."""
-    if index.is_constant and (index.numpy() >= 0).all():
-        return index
-    if never_negative(index):
+    if never_negative(index) or (index.is_constant and (index.numpy() >= 0).all()):
         return index
     size = c.size(x, axis)
-    length = (
-        c.constant(size, index.dtype)
-        if isinstance(size, int)
-        else c.cast(size, index.dtype)
-    )
+    length = size if isinstance(size, Value) else c.constant(size, index.dtype)
+    length = c.cast(length, index.dtype)
     below = c.op("Less", index, c.constant(0, index.dtype))
     return c.op("Where", below, c.op("Add", index, length), index)
 
@@ -143,42 +130,26 @@ def _index_put(c: Context) -> None:
     add = c.flag("accumulate")
     if len(given) == 1 and masks and c.shape(values) in ((), (1,)) and not add:
         mask = masks[0]
-        more = c.rank(x) - c.rank(mask)
-        if more:
+        if c.rank(mask) < c.rank(x):
             mask = c.unsqueeze(mask, *range(c.rank(mask), c.rank(x)))
         c.give(c.op("Where", mask, c.cast(values, x.dtype), x))
         return
     found = _indices(c)
-    axes = sorted(found)
-    rank = c.rank(x)
-    rest = [axis for axis in range(rank) if axis not in found]
-    order = [*axes, *rest]
-    places = {axis: from_front(c, x, axis, found[axis]) for axis in axes}
-    indices, count = _together(c, places)
-    # Axes of the indices that lie side by side are where they were, or else in front.
-    first = axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0
+    order, first = _located(c, x, found)
+    indices = _together(c, x, found)
+    count = c.rank(indices) - 1
 
     def target(of_x: Sequence[_T], picked: Sequence[_T]) -> list[_T]:
-        others = [of_x[axis] for axis in rest]
+        others = [of_x[axis] for axis in order[len(found) :]]
         return [*others[:first], *picked[:count], *others[first:]]
 
     wanted = target(c.shape(x), c.shape(indices))
     if None in wanted or list(c.shape(values)) != wanted:
-        sizes = target(c.sizes_of(x), c.largest_sizes(indices))
-        values = c.expanded(values, sizes)
-    turned = [
-        *range(first, first + count),
-        *range(first),
-        *range(first + count, len(wanted)),
-    ]
-    values = c.cast(c.transpose(values, turned), x.dtype)
-    written = c.op(
-        "ScatterND",
-        c.transpose(x, order),
-        indices,
-        values,
-        reduction="add" if add else "none",
-    )
+        values = c.expanded(values, target(c.sizes_of(x), c.largest_sizes(indices)))
+    own, after = range(first, first + count), range(first + count, len(wanted))
+    values = c.cast(c.transpose(values, [*own, *range(first), *after]), x.dtype)
+    kind = "add" if add else "none"
+    written = c.op("ScatterND", c.transpose(x, order), indices, values, reduction=kind)
     c.give(c.untransposed(written, order))
 
 

@@ -29,16 +29,9 @@ def spread(numbers: list[int], count: int) -> list[int]:
     raise UnsupportedNodeError(f"{numbers} for {count} spatial dimensions")
 
 
-@HANDLERS.register(
-    "aten.conv1d",
-    "aten.conv2d",
-    "aten.conv3d",
-    "aten.convolution",
-    "aten._convolution",
-    "aten.conv_transpose1d",
-    "aten.conv_transpose2d",
-    "aten.conv_transpose3d",
-)
+@HANDLERS.register("aten.conv1d", "aten.conv2d", "aten.conv3d")
+@HANDLERS.register("aten.convolution", "aten._convolution", "aten.conv_transpose1d")
+@HANDLERS.register("aten.conv_transpose2d", "aten.conv_transpose3d")
 def _convolution(c: Context) -> None:
     x, weight, bias = c.value("input"), c.value("weight"), c.optional("bias")
     count = c.rank(weight) - 2
@@ -50,21 +43,29 @@ def _convolution(c: Context) -> None:
     pads = _pads(c, list(kernel), dilation)
     extra = spread(c.integers("output_padding", [0]), count)
     batched = c.rank(x) == count + 2
-    if not batched:
-        x = c.unsqueeze(x, 0)
-    common = {
+    attributes = {
         "kernel_shape": list(kernel),
         "strides": stride,
         "dilations": dilation,
         "pads": pads,
         "group": c.integer("groups", 1),
+        "output_padding": extra if transposed else None,
     }
-    inputs = [x, weight] if bias is None else [x, weight, bias]
-    if transposed:
-        result = c.op("ConvTranspose", *inputs, output_padding=extra, **common)
-    else:
-        result = c.op("Conv", *inputs, **common)
+    op_type = "ConvTranspose" if transposed else "Conv"
+    x = x if batched else c.unsqueeze(x, 0)
+    result = c.op(op_type, x, weight, *_given(bias), **attributes)
     c.give(result if batched else c.squeeze(result, 0))
+
+
+def _given(*values: Value | None) -> list[Value]:
+    return [value for value in values if value is not None]
+
+
+def _affine(c: Context, shape: Sequence[int]) -> tuple[Value, Value | None]:
+    """The factors and offsets of a normalisation; no factors are ones."""
+    weight, bias = c.optional("weight"), c.optional("bias")
+    ones = np.ones(shape, np.float32)
+    return c.constant(ones) if weight is None else weight, bias
 
 
 def _pads(c: Context, kernel: list[int], dilation: list[int]) -> list[int]:
@@ -79,27 +80,17 @@ def _pads(c: Context, kernel: list[int], dilation: list[int]) -> list[int]:
     return [*begins, *(total - begin for total, begin in zip(totals, begins))]
 
 
-@HANDLERS.register(
-    "aten.batch_norm",
-    "aten._native_batch_norm_legit_no_training",
-    "aten._native_batch_norm_legit",
-    "aten.instance_norm",
-)
+@HANDLERS.register("aten.batch_norm", "aten._native_batch_norm_legit_no_training")
+@HANDLERS.register("aten._native_batch_norm_legit", "aten.instance_norm")
 def _batch_norm(c: Context) -> None:
     x = c.value("input")
     mean, variance = c.optional("running_mean"), c.optional("running_var")
     epsilon = c.number("eps", 1e-5)
-    if c.operator == "instance_norm":
-        from_input = c.flag("use_input_stats", True)
-    else:
-        from_input = c.flag("training")
-    channels = c.length(x, 1)
-    weight = c.optional("weight")
-    bias = c.optional("bias")
-    weight = c.constant(np.ones(channels, np.float32)) if weight is None else weight
-    bias = c.constant(np.zeros(channels, np.float32)) if bias is None else bias
+    of_instance = c.operator == "instance_norm"
+    from_input = c.flag("use_input_stats" if of_instance else "training", of_instance)
+    weight, bias = _by_channel(c, x)
     if from_input:
-        if c.operator != "instance_norm" and (mean is not None or c.length(x, 0) != 1):
+        if not of_instance and (mean is not None or c.length(x, 0) != 1):
             raise UnsupportedNodeError("training is True", _TRAINING_HINT)
         # The statistics of a batch of one are those of the instance.
         result = c.op("InstanceNormalization", x, weight, bias, epsilon=epsilon)
@@ -113,33 +104,34 @@ def _batch_norm(c: Context) -> None:
     c.give(result, *[empty] * (c.outputs - 1))
 
 
+def _by_channel(c: Context, x: Value) -> tuple[Value, Value]:
+    """A factor and an offset for each channel."""
+    channels = c.length(x, 1)
+    weight, bias = _affine(c, [channels])
+    zeros = np.zeros(channels, np.float32)
+    return weight, c.constant(zeros) if bias is None else bias
+
+
 @HANDLERS.register("aten.layer_norm", "aten.native_layer_norm")
 def _layer_norm(c: Context) -> None:
     x = c.value("input")
     shape = c.integers("normalized_shape")
-    weight, bias = c.optional("weight"), c.optional("bias")
-    if weight is None:
-        weight = c.constant(np.ones(shape, np.float32))
-    axis = c.rank(x) - len(shape)
-    epsilon = c.number("eps", 1e-5)
-    inputs = [x, weight] if bias is None else [x, weight, bias]
-    c.give(
-        *c.op_all("LayerNormalization", inputs, c.outputs, axis=axis, epsilon=epsilon)
-    )
+    weight, bias = _affine(c, shape)
+    inputs = [x, weight, *_given(bias)]
+    numbers = {"axis": c.rank(x) - len(shape), "epsilon": c.number("eps", 1e-5)}
+    c.give(*c.op_all("LayerNormalization", inputs, c.outputs, **numbers))
 
 
 @HANDLERS.register("aten.rms_norm")
 def _rms_norm(c: Context) -> None:
     x = c.value("input")
     shape = c.integers("normalized_shape")
-    weight = c.optional("weight")
-    if weight is None:
-        weight = c.constant(np.ones(shape, np.float32))
+    weight, _ = _affine(c, shape)
     epsilon = c.number("eps", float(np.finfo(np.float32).eps))
     # ONNX has the operator since set 23; this is its definition.
     axes = list(range(c.rank(x) - len(shape), c.rank(x)))
     square = c.op("ReduceMean", c.op("Mul", x, x), axes, keepdims=1)
-    root = c.op("Sqrt", c.op("Add", square, c.constant(epsilon, _FLOAT)))
+    root = c.op("Sqrt", c.op("Add", square, epsilon))
     scaled = c.op("Mul", x, c.op("Reciprocal", root))
     c.give(c.op("Mul", scaled, weight), *[None] * (c.outputs - 1))
 
@@ -149,14 +141,9 @@ def _group_norm(c: Context) -> None:
     x = c.value("input")
     native = "native" in c.operator
     groups = c.integer("group" if native else "num_groups")
-    channels = c.length(x, 1)
-    weight, bias = c.optional("weight"), c.optional("bias")
-    weight = c.constant(np.ones(channels, np.float32)) if weight is None else weight
-    bias = c.constant(np.zeros(channels, np.float32)) if bias is None else bias
-    epsilon = c.number("eps", 1e-5)
-    result = c.op(
-        "GroupNormalization", x, weight, bias, num_groups=groups, epsilon=epsilon
-    )
+    weight, bias = _by_channel(c, x)
+    numbers = {"num_groups": groups, "epsilon": c.number("eps", 1e-5)}
+    result = c.op("GroupNormalization", x, weight, bias, **numbers)
     c.give(result, *[None] * (c.outputs - 1))
 
 
@@ -164,7 +151,7 @@ def _group_norm(c: Context) -> None:
 def _cosine_similarity(c: Context) -> None:
     a, b = c.value("x1"), c.value("x2")
     axis = [c.axis(c.integer("dim", 1), c.rank(a))]
-    epsilon = c.constant(c.number("eps", 1e-8), _FLOAT)
+    epsilon = c.number("eps", 1e-8)
 
     def norm(value: Value) -> Value:
         return c.op("Max", c.op("ReduceL2", value, axis, keepdims=0), epsilon)
@@ -234,8 +221,7 @@ def _pool(c: Context) -> None:
         divisor = c.integer("divisor_override")
         if common["ceil_mode"] or (not include and any(pads)):
             raise UnsupportedNodeError("divisor_override with windows of several sizes")
-        factor = float(np.prod(kernel)) / divisor
-        result = c.op("Mul", result, c.constant(factor, _FLOAT))
+        result = c.op("Mul", result, math.prod(kernel) / divisor)
     c.give(result if batched else c.squeeze(result, 0))
 
 

@@ -21,8 +21,7 @@ _FLOAT = DataType.FLOAT32
 def _linear(c: Context) -> None:
     x, weight, bias = c.value("input"), c.value("weight"), c.optional("bias")
     if c.rank(x) == 2 and c.rank(weight) == 2:
-        inputs = [x, weight] if bias is None else [x, weight, bias]
-        c.give(c.op("Gemm", *inputs, transB=1))
+        c.give(c.op("Gemm", x, weight, bias, transB=1))
         return
     turned = c.transpose(weight, [1, 0]) if c.rank(weight) == 2 else weight
     result = c.op("MatMul", x, turned)
@@ -81,8 +80,7 @@ def _attention(c: Context) -> None:
         k, v = (_repeated_heads(c, q, value) for value in (k, v))
     rank = c.rank(q)
     depth = c.length(q, rank - 1)
-    scale = c.number("scale", 1 / math.sqrt(depth)) if c.has("scale") else None
-    scale = 1 / math.sqrt(depth) if scale is None else scale
+    scale = c.number("scale", 1 / math.sqrt(depth))
     order = [*range(rank - 2), rank - 1, rank - 2]
     scores = c.op("MatMul", _scaled(c, q, scale), c.transpose(k, order))
     if c.flag("is_causal"):

@@ -18,13 +18,14 @@ from mace.python.tools.ir.shapes import END
 
 _FLOAT = DataType.FLOAT32
 _REDUCTIONS = {
-    "amax": "ReduceMax",
-    "amin": "ReduceMin",
-    "logsumexp": "ReduceLogSumExp",
-    "mean": "ReduceMean",
-    "prod": "ReduceProd",
-    "sum": "ReduceSum",
-    "nansum": "",
+    "aten.all": "ReduceMin",
+    "aten.amax": "ReduceMax",
+    "aten.amin": "ReduceMin",
+    "aten.any": "ReduceMax",
+    "aten.logsumexp": "ReduceLogSumExp",
+    "aten.mean": "ReduceMean",
+    "aten.prod": "ReduceProd",
+    "aten.sum": "ReduceSum",
 }
 
 
@@ -45,35 +46,28 @@ def _of_integers(
             sums = c.op("CumSum", x, c.constant(axis))
             x = c.op("Slice", sums, [-1], [END], [axis], [1])
         else:
-            largest = int(op_type == "ReduceMax")
-            x, _ = c.op_all(
-                "TopK", [x, np.array([1])], 2, axis=axis, largest=largest, sorted=1
-            )
+            x, _ = _ordered(c, x, axis, op_type == "ReduceMax", 1)
     return x if keep else c.squeeze(x, *axes)
 
 
-def _of_booleans(
-    c: Context, op_type: str, x: Value, axes: list[int], keep: bool
-) -> Value:
-    """A reduction in floats, which count up to 2**24 exactly."""
-    return _reduced(c, op_type, c.cast(x, _FLOAT), axes, keep)
+def _ordered(
+    c: Context, x: Value, axis: int, largest: bool, count: Size, ordered: bool = True
+) -> list[Value]:
+    """The first elements, from the largest or the least on, and where they are."""
+    inputs = [x, c.lengths.listed([count])]
+    order = {"largest": int(largest), "sorted": int(ordered)}
+    return c.op_all("TopK", inputs, 2, axis=axis, **order)
 
 
-@HANDLERS.register(*(f"aten.{name}" for name, op in _REDUCTIONS.items() if op))
+@HANDLERS.register(*_REDUCTIONS)
 def _reduce(c: Context) -> None:
-    x = c.value("self")
-    op_type = _REDUCTIONS[c.operator]
-    if x.dtype is DataType.BOOL:
-        axes = c.axes("dim", c.rank(x))
-        result = _of_booleans(c, op_type, x, axes, c.flag("keepdim"))
-        c.give(c.cast(result, c.type_of_result()))
-        return
-    x = c.cast(x, c.type_of_result())
-    if c.rank(x) == 0 and c.operator == "logsumexp":
-        c.give(x)
-        return
-    axes = c.axes("dim", c.rank(x))
-    c.give(_reduced(c, op_type, x, axes, c.flag("keepdim")))
+    x, dtype = c.value("self"), c.type_of_result()
+    axes, keep = c.axes("dim", c.rank(x)), c.flag("keepdim")
+    if c.operator in ("all", "any"):
+        x = c.cast(x, DataType.BOOL)
+    # Floats count booleans up to 2**24 exactly.
+    x = c.cast(x, _FLOAT if x.dtype is DataType.BOOL else dtype)
+    c.give(c.cast(_reduced(c, _REDUCTIONS[f"aten.{c.operator}"], x, axes, keep), dtype))
 
 
 @HANDLERS.register("aten.var", "aten.std", "aten.var_mean", "aten.std_mean")
@@ -81,7 +75,7 @@ def _var(c: Context) -> None:
     x = c.value("self")
     axes = c.axes("dim", c.rank(x))
     keep = int(c.flag("keepdim"))
-    correction = c.number("correction", 1) if c.has("correction") else 1.0
+    correction = c.number("correction", 1)
     if c.has("unbiased") or "unbiased" in c.node.arguments:
         correction = float(c.flag("unbiased", True))
     count: Size = 1
@@ -93,7 +87,7 @@ def _var(c: Context) -> None:
     if isinstance(count, int):
         divisor = c.constant(max(count - correction, 0), _FLOAT)
     else:
-        rest = c.op("Sub", c.cast(count, _FLOAT), c.constant(correction, _FLOAT))
+        rest = c.op("Sub", c.cast(count, _FLOAT), correction)
         divisor = c.op("Max", rest, 0.0)
     result = c.op("Div", total, divisor)
     if c.operator.startswith("std"):
@@ -102,15 +96,6 @@ def _var(c: Context) -> None:
         c.give(result)
         return
     c.give(result, mean if keep else c.squeeze(mean, *axes))
-
-
-@HANDLERS.register("aten.all", "aten.any")
-def _all(c: Context) -> None:
-    x = c.cast(c.value("self"), DataType.BOOL)
-    axes = c.axes("dim", c.rank(x))
-    op_type = "ReduceMin" if c.operator == "all" else "ReduceMax"
-    result = _of_booleans(c, op_type, x, axes, c.flag("keepdim"))
-    c.give(c.cast(result, DataType.BOOL))
 
 
 @HANDLERS.register("aten.max", "aten.min")
@@ -132,9 +117,7 @@ def _max(c: Context) -> None:
 def _place(c: Context, x: Value, axis: int, large: bool, keep: bool) -> Value:
     """Where the largest or smallest element is."""
     if x.dtype is DataType.INT32:
-        _, found = c.op_all(
-            "TopK", [x, np.array([1])], 2, axis=axis, largest=int(large), sorted=1
-        )
+        _, found = _ordered(c, x, axis, large, 1)
         return found if keep else c.squeeze(found, axis)
     op_type = "ArgMax" if large else "ArgMin"
     return c.op(op_type, x, axis=axis, keepdims=int(keep))
@@ -142,12 +125,9 @@ def _place(c: Context, x: Value, axis: int, large: bool, keep: bool) -> Value:
 
 @HANDLERS.register("aten.argmax", "aten.argmin")
 def _argmax(c: Context) -> None:
-    x = c.value("self")
-    large = c.operator == "argmax"
-    keep = c.flag("keepdim")
+    x, keep, large = c.value("self"), c.flag("keepdim"), c.operator == "argmax"
     if c.has("dim"):
-        axis = c.axis(c.integer("dim"), c.rank(x))
-        c.give(_place(c, x, axis, large, keep))
+        c.give(_place(c, x, c.axis(c.integer("dim"), c.rank(x)), large, keep))
         return
     if keep:
         raise UnsupportedNodeError("keeps all dimensions")
@@ -166,10 +146,8 @@ def _cumsum(c: Context) -> None:
 @HANDLERS.register("aten.diff")
 def _diff(c: Context) -> None:
     x, axis = c.along("dim", -1)
-    before = [c.value(name) for name in ("prepend",) if c.has(name)]
-    after = [c.value(name) for name in ("append",) if c.has(name)]
-    if before or after:
-        x = c.op("Concat", *before, x, *after, axis=axis)
+    ends = (c.optional("prepend"), x, c.optional("append"))
+    x = c.concat([part for part in ends if part is not None], axis)
     for _ in range(c.integer("n", 1)):
         parts = c.slice(x, axis, 1), c.slice(x, axis, 0, -1)
         x = c.op("Xor" if x.dtype is DataType.BOOL else "Sub", *parts)
@@ -181,28 +159,15 @@ def _topk(c: Context) -> None:
     x, axis = c.along("dim", -1)
     ordered, largest = c.flag("sorted", True), c.flag("largest", True)
     (count,) = c.sizes("k")
-    c.give(
-        *c.op_all(
-            "TopK",
-            [x, c.lengths.listed([count])],
-            2,
-            axis=axis,
-            largest=int(largest),
-            sorted=int(ordered),
-        )
-    )
+    c.give(*_ordered(c, x, axis, largest, count, ordered))
 
 
 @HANDLERS.register("aten.sort", "aten.argsort")
 def _sort(c: Context) -> None:
     x = c.value("self")
     axis = c.axis(c.integer("dim", -1), c.rank(x))
-    largest = int(c.flag("descending"))
-    count = c.lengths.listed([c.size(x, axis)])
-    values, indices = c.op_all(
-        "TopK", [x, count], 2, axis=axis, largest=largest, sorted=1
-    )
-    c.give(*((indices,) if c.operator == "argsort" else (values, indices)))
+    found = _ordered(c, x, axis, c.flag("descending"), c.size(x, axis))
+    c.give(*(found[1:] if c.operator == "argsort" else found))
 
 
 # Norms ------------------------------------------------------------
@@ -211,13 +176,11 @@ def _sort(c: Context) -> None:
 @HANDLERS.register("aten.linalg_norm", "aten.linalg_matrix_norm")
 def _norm(c: Context) -> None:
     x = c.value("self")
-    rank = c.rank(x)
-    order = c.raw("ord", None)
-    matrix = c.operator == "linalg_matrix_norm"
+    order, keep = c.raw("ord"), c.flag("keepdim")
     c.dtype()
-    keep = c.flag("keepdim")
-    given = c.integers("dim") if c.has("dim") else ([-2, -1] if matrix else [])
-    axes = [c.axis(axis, rank) for axis in given] or list(range(rank))
+    given = [-2, -1] if c.operator == "linalg_matrix_norm" else []
+    given = c.integers("dim") if c.has("dim") else given
+    axes = [c.axis(axis, c.rank(x)) for axis in given] or list(range(c.rank(x)))
     if order is None or order == "fro":
         c.give(c.op("ReduceL2", x, axes, keepdims=int(keep)))
         return
@@ -243,26 +206,23 @@ def vector_norm(
 ) -> Value:
     """The norm of the elements along axes."""
     kept = int(keep)
-    if order == 2:
-        return c.op("ReduceL2", x, axes, keepdims=kept)
-    if order == 1:
-        return c.op("ReduceL1", x, axes, keepdims=kept)
+    if order in (1, 2):
+        return c.op(f"ReduceL{order:.0f}", x, axes, keepdims=kept)
     if math.isinf(order):
         reduce = "ReduceMax" if order > 0 else "ReduceMin"
         return c.op(reduce, c.op("Abs", x), axes, keepdims=kept)
     if order == 0:
         other = c.op("Not", c.op("Equal", x, 0.0))
         return c.op("ReduceSum", c.cast(other, _FLOAT), axes, keepdims=kept)
-    powers = c.op("Pow", c.op("Abs", x), c.constant(order, _FLOAT))
+    powers = c.op("Pow", c.op("Abs", x), order)
     total = c.op("ReduceSum", powers, axes, keepdims=kept)
-    return c.op("Pow", total, c.constant(1 / order, _FLOAT))
+    return c.op("Pow", total, 1 / order)
 
 
 @HANDLERS.register("aten.linalg_vector_norm", "aten.norm")
 def _vector_norm(c: Context) -> None:
     x = c.value("self")
-    name = "ord" if "linalg" in c.operator else "p"
-    order = c.number(name, 2) if c.has(name) else 2.0
+    order = c.number("ord" if "linalg" in c.operator else "p", 2)
     c.dtype()
     axes = c.axes("dim", c.rank(x))
     c.give(vector_norm(c, x, axes, order, c.flag("keepdim")))
@@ -274,7 +234,7 @@ def _distance(c: Context) -> None:
     order = c.number("p", 2)
     keep = c.flag("keepdim")
     if c.operator == "pairwise_distance":
-        gap = c.op("Add", c.op("Sub", a, b), c.constant(c.number("eps", 1e-6), _FLOAT))
+        gap = c.op("Add", c.op("Sub", a, b), c.number("eps", 1e-6))
     else:
         gap = c.op("Sub", c.unsqueeze(a, c.rank(a) - 1), c.unsqueeze(b, c.rank(b) - 2))
     c.give(vector_norm(c, gap, [c.rank(gap) - 1], order, keep))
