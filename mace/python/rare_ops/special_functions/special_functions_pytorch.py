@@ -5,32 +5,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mace.python.tools.importers.emit.near_zero import log1p
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.pytorch.context import HANDLERS, Context
+from mace.python.tools.importers.pytorch.context import HANDLERS, Context, Function
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
-_FLOAT = DataType.FLOAT32
 
-
-def _floats(c: Context, *names: str) -> list[Value]:
-    return c.promoted(*names, least=_FLOAT)
-
-
-@HANDLERS.register("aten.logaddexp", "aten.logaddexp2")
-def _log_add_exp(c: Context) -> None:
-    a, b = _floats(c, "self", "other")
-    base = 1.0 if c.operator == "logaddexp" else math.log(2.0)
-    c.give(log_add_exp(c, a, b, base))
-
-
-def log_add_exp(c: Context, a: Value, b: Value, base: float = 1.0) -> Value:
+def _log_add_exp(c: Context, a: Value, b: Value, base: float = 1.0) -> Value:
     """The logarithm of the sum of two powers; `base` is the logarithm of their base."""
     # The difference of equal infinities is no number.
     gap = c.op("Where", c.op("Equal", a, b), 0.0, c.op("Sub", a, b))
@@ -41,29 +28,20 @@ def log_add_exp(c: Context, a: Value, b: Value, base: float = 1.0) -> Value:
     return c.op("Add", c.op("Max", a, b), more)
 
 
-@HANDLERS.register("aten.xlogy", "aten.special_xlogy", "aten.special_xlog1py")
-def _x_log_y(c: Context) -> None:
-    x, y = _floats(c, "self", "other")
+def _x_log_y(c: Context, x: Value, y: Value) -> Value:
     is_more = "log1p" in c.operator
     log = log1p(c.builder, y, c.label) if is_more else c.op("Log", y)
-    product = c.op("Mul", x, log)
     nothing = c.op("And", c.op("Equal", x, 0.0), c.op("Equal", y, y))
-    c.give(c.op("Where", nothing, 0.0, product))
+    return c.op("Where", nothing, 0.0, c.op("Mul", x, log))
 
 
-@HANDLERS.register("aten.logit", "aten.special_logit")
-def _logit(c: Context) -> None:
-    x = c.floats()
-    if c.has("eps"):
-        bound = c.number("eps")
-        x = c.op("Clip", x, bound, 1 - bound)
-    c.give(c.op("Log", c.op("Div", x, c.op("Sub", 1.0, x))))
+def _hypot(c: Context, a: Value, b: Value) -> Value:
+    return c.op("Sqrt", c.op("Add", c.op("Mul", a, a), c.op("Mul", b, b)))
 
 
-@HANDLERS.register("aten.hypot")
-def _hypot(c: Context) -> None:
-    a, b = _floats(c, "self", "other")
-    c.give(c.op("Sqrt", c.op("Add", c.op("Mul", a, a), c.op("Mul", b, b))))
+def _copysign(c: Context, a: Value, b: Value) -> Value:
+    size = c.op("Abs", a)
+    return c.op("Where", _is_negative(c, b), c.op("Neg", size), size)
 
 
 def _is_negative(c: Context, x: Value) -> Value:
@@ -74,23 +52,67 @@ def _is_negative(c: Context, x: Value) -> Value:
     return c.op("Or", below, c.op("Less", c.op("Reciprocal", x), 0.0))
 
 
+def _isclose(c: Context, a: Value, b: Value) -> Value:
+    relative = c.op("Mul", c.op("Abs", b), c.number("rtol", 1e-5))
+    bound = c.op("Add", c.number("atol", 1e-8), relative)
+    gap = c.op("Abs", c.op("Sub", a, b))
+    near = c.op("And", c.op("LessOrEqual", gap, bound), c.op("Not", c.op("IsInf", gap)))
+    near = c.op("Or", near, c.op("Equal", a, b))
+    if c.flag("equal_nan"):
+        near = c.op("Or", near, c.op("And", c.op("IsNaN", a), c.op("IsNaN", b)))
+    return near
+
+
+_OF_TWO: Mapping[str, Callable[[Context, Value, Value], Value]] = {
+    "aten.copysign": _copysign,
+    "aten.hypot": _hypot,
+    "aten.isclose": _isclose,
+    "aten.ldexp": lambda c, a, b: c.op("Mul", a, c.op("Pow", 2.0, b)),
+    "aten.logaddexp": _log_add_exp,
+    "aten.logaddexp2": lambda c, a, b: _log_add_exp(c, a, b, math.log(2)),
+    "aten.special_xlog1py": _x_log_y,
+    "aten.special_xlogy": _x_log_y,
+    "aten.xlogy": _x_log_y,
+}
+
+
+@HANDLERS.register(*_OF_TWO)
+def _of_two(c: Context) -> None:
+    operands = c.promoted("self", "other", least=DataType.FLOAT32)
+    c.give(_OF_TWO[f"aten.{c.operator}"](c, *operands))
+
+
 @HANDLERS.register("aten.signbit")
 def _signbit(c: Context) -> None:
     c.give(_is_negative(c, c.value("self")))
 
 
-@HANDLERS.register("aten.copysign")
-def _copysign(c: Context) -> None:
-    a, b = _floats(c, "self", "other")
-    size = c.op("Abs", a)
-    c.give(c.op("Where", _is_negative(c, b), c.op("Neg", size), size))
+def _logit(c: Context, x: Value) -> Value:
+    if c.has("eps"):
+        bound = c.number("eps")
+        x = c.op("Clip", x, bound, 1 - bound)
+    return c.op("Log", c.op("Div", x, c.op("Sub", 1.0, x)))
 
 
-@HANDLERS.register("aten.sinc", "aten.special_sinc")
-def _sinc(c: Context) -> None:
-    x = c.op("Mul", c.floats(), math.pi)
-    found = c.op("Div", c.op("Sin", x), x)
-    c.give(c.op("Where", c.op("Equal", x, 0.0), 1.0, found))
+def _sinc(c: Context, x: Value) -> Value:
+    x = c.op("Mul", x, math.pi)
+    return c.op("Where", c.op("Equal", x, 0.0), 1.0, c.op("Div", c.op("Sin", x), x))
+
+
+def _ndtr(c: Context, x: Value) -> Value:
+    share = c.op("Erf", c.op("Mul", x, math.sqrt(0.5)))
+    return c.op("Mul", c.op("Add", share, 1.0), 0.5)
+
+
+def _ndtri(c: Context, x: Value) -> Value:
+    found = _erfinv(c, c.op("Sub", c.op("Mul", x, 2.0), 1.0))
+    return c.op("Mul", found, math.sqrt(2))
+
+
+def _entr(c: Context, x: Value) -> Value:
+    found = c.op("Neg", c.op("Mul", x, c.op("Log", x)))
+    found = c.op("Where", c.op("Equal", x, 0.0), 0.0, found)
+    return c.op("Where", c.op("Less", x, 0.0), -math.inf, found)
 
 
 # By M. Giles, "Approximating the erfinv function" (2010), single precision: polynomials
@@ -113,27 +135,14 @@ def _polynomial(c: Context, x: Value, factors: Sequence[float]) -> Value:
 
 
 def _erfinv(c: Context, x: Value) -> Value:
-    one = 1.0
-    product = c.op("Mul", c.op("Sub", one, x), c.op("Add", one, x))
+    product = c.op("Mul", c.op("Sub", 1.0, x), c.op("Add", 1.0, x))
     power = c.op("Neg", c.op("Log", product))
     near = _polynomial(c, c.op("Sub", power, 2.5), _ERFINV_NEAR)
     root = c.op("Sqrt", c.op("Max", power, 0.0))
     far = _polynomial(c, c.op("Sub", root, 3.0), _ERFINV_FAR)
     factor = c.op("Where", c.op("Less", power, 5.0), near, far)
-    at_end = c.op("Equal", c.op("Abs", x), one)
+    at_end = c.op("Equal", c.op("Abs", x), 1.0)
     return c.op("Mul", x, c.op("Where", at_end, math.inf, factor))
-
-
-@HANDLERS.register("aten.erfinv", "aten.special_erfinv")
-def _inverse_of_erf(c: Context) -> None:
-    c.give(_erfinv(c, c.floats()))
-
-
-@HANDLERS.register("aten.special_ndtri")
-def _quantile_of_normal(c: Context) -> None:
-    x = c.op("Mul", c.floats(), 2.0)
-    found = _erfinv(c, c.op("Sub", x, 1.0))
-    c.give(c.op("Mul", found, math.sqrt(2)))
 
 
 # Up to here, the gamma function is that of a number larger by as much, and a product.
@@ -169,9 +178,7 @@ def _gamma_argument(c: Context, x: Value) -> _GammaArgument:
     return _GammaArgument(mirrored, is_small, c.op("Min", y, steps), large, turn)
 
 
-@HANDLERS.register("aten.lgamma", "aten.special_gammaln")
-def _log_gamma(c: Context) -> None:
-    x = c.floats()
+def _log_gamma(c: Context, x: Value) -> Value:
     known = _gamma_argument(c, x)
     inverse = c.op("Reciprocal", known.large)
     rest = _polynomial(c, c.op("Mul", inverse, inverse), (1 / 1260, -1 / 360, 1 / 12))
@@ -187,12 +194,10 @@ def _log_gamma(c: Context) -> None:
     result = c.op("Sub", result, less)
     sine = c.op("Abs", c.op("Sin", known.turn))
     other = c.op("Sub", c.op("Log", c.op("Div", math.pi, sine)), result)
-    c.give(c.op("Where", known.mirrored, other, result))
+    return c.op("Where", known.mirrored, other, result)
 
 
-@HANDLERS.register("aten.digamma", "aten.special_digamma", "aten.special_psi")
-def _digamma(c: Context) -> None:
-    x = c.floats()
+def _digamma(c: Context, x: Value) -> Value:
     known = _gamma_argument(c, x)
     inverse = c.op("Reciprocal", known.large)
     square = c.op("Mul", inverse, inverse)
@@ -205,7 +210,34 @@ def _digamma(c: Context) -> None:
         result = c.op("Sub", result, part)
     slope = c.op("Div", c.op("Cos", known.turn), c.op("Sin", known.turn))
     other = c.op("Sub", result, c.op("Mul", slope, math.pi))
-    c.give(c.op("Where", known.mirrored, other, result))
+    return c.op("Where", known.mirrored, other, result)
+
+
+_OF_ONE: Mapping[str, Function] = {
+    "aten.deg2rad": lambda c, x: c.op("Mul", x, math.pi / 180),
+    "aten.digamma": _digamma,
+    "aten.erfinv": _erfinv,
+    "aten.isneginf": lambda c, x: c.op("Equal", x, -math.inf),
+    "aten.isposinf": lambda c, x: c.op("Equal", x, math.inf),
+    "aten.lgamma": _log_gamma,
+    "aten.logit": _logit,
+    "aten.rad2deg": lambda c, x: c.op("Mul", x, 180 / math.pi),
+    "aten.sinc": _sinc,
+    "aten.special_digamma": _digamma,
+    "aten.special_entr": _entr,
+    "aten.special_erfinv": _erfinv,
+    "aten.special_gammaln": _log_gamma,
+    "aten.special_logit": _logit,
+    "aten.special_ndtr": _ndtr,
+    "aten.special_ndtri": _ndtri,
+    "aten.special_psi": _digamma,
+    "aten.special_sinc": _sinc,
+}
+
+
+@HANDLERS.register(*_OF_ONE)
+def _of_one(c: Context) -> None:
+    c.give(_OF_ONE[f"aten.{c.operator}"](c, c.floats()))
 
 
 @HANDLERS.register("aten.heaviside")
@@ -214,26 +246,6 @@ def _heaviside(c: Context) -> None:
     zero, one = c.constant(0, x.dtype), c.constant(1, x.dtype)
     found = c.op("Where", c.op("Greater", x, zero), one, zero)
     c.give(c.op("Where", c.op("Equal", x, zero), at_zero, found))
-
-
-@HANDLERS.register("aten.deg2rad", "aten.rad2deg")
-def _angle(c: Context) -> None:
-    x = c.floats()
-    factor = math.pi / 180 if c.operator == "deg2rad" else 180 / math.pi
-    c.give(c.op("Mul", x, factor))
-
-
-@HANDLERS.register("aten.ldexp")
-def _ldexp(c: Context) -> None:
-    x, exponent = _floats(c, "self", "other")
-    c.give(c.op("Mul", x, c.op("Pow", 2.0, exponent)))
-
-
-@HANDLERS.register("aten.isneginf", "aten.isposinf")
-def _is_infinite(c: Context) -> None:
-    x = c.floats()
-    bound = -np.inf if c.operator == "isneginf" else np.inf
-    c.give(c.op("Equal", x, bound))
 
 
 @HANDLERS.register("aten.fmax", "aten.fmin")
@@ -245,35 +257,6 @@ def _other_than_nan(c: Context) -> None:
         found = c.op("Where", c.op("IsNaN", b), a, found)
         found = c.op("Where", c.op("IsNaN", a), b, found)
     c.give(found)
-
-
-@HANDLERS.register("aten.isclose")
-def _isclose(c: Context) -> None:
-    a, b = _floats(c, "self", "other")
-    bound = c.op(
-        "Add",
-        c.number("atol", 1e-8),
-        c.op("Mul", c.op("Abs", b), c.number("rtol", 1e-5)),
-    )
-    gap = c.op("Abs", c.op("Sub", a, b))
-    near = c.op("And", c.op("LessOrEqual", gap, bound), c.op("Not", c.op("IsInf", gap)))
-    near = c.op("Or", near, c.op("Equal", a, b))
-    if c.flag("equal_nan"):
-        near = c.op("Or", near, c.op("And", c.op("IsNaN", a), c.op("IsNaN", b)))
-    c.give(near)
-
-
-@HANDLERS.register("aten.special_ndtr", "aten.special_entr")
-def _of_probability(c: Context) -> None:
-    x = c.floats()
-    if c.operator == "special_ndtr":
-        share = c.op("Erf", c.op("Mul", x, math.sqrt(0.5)))
-        c.give(c.op("Mul", c.op("Add", share, 1.0), 0.5))
-        return
-    zero = 0.0
-    found = c.op("Neg", c.op("Mul", x, c.op("Log", x)))
-    found = c.op("Where", c.op("Equal", x, zero), zero, found)
-    c.give(c.op("Where", c.op("Less", x, zero), -np.inf, found))
 
 
 @HANDLERS.register("aten.bitwise_left_shift", "aten.bitwise_right_shift")
@@ -301,9 +284,8 @@ def _shift(c: Context) -> None:
 # Losses ----------------------------------------------------------------------------
 
 
-@HANDLERS.register(
-    "aten.mse_loss", "aten.l1_loss", "aten.smooth_l1_loss", "aten.huber_loss"
-)
+@HANDLERS.register("aten.mse_loss", "aten.l1_loss", "aten.smooth_l1_loss")
+@HANDLERS.register("aten.huber_loss")
 def _loss(c: Context) -> None:
     a, b = c.value("self"), c.value("target")
     gap = c.op("Sub", a, b)
@@ -320,8 +302,7 @@ def _loss(c: Context) -> None:
             far = c.op("Mul", far, bound) if huber else far
             found = c.op("Where", c.op("Less", size, bound), near, far)
     reduction = c.integer("reduction", 1)
-    if reduction:
+    if reduction and c.rank(found):
         kind = "ReduceMean" if reduction == 1 else "ReduceSum"
-        if c.rank(found):
-            found = c.op(kind, found, list(range(c.rank(found))), keepdims=0)
+        found = c.op(kind, found, list(range(c.rank(found))), keepdims=0)
     c.give(found)

@@ -51,7 +51,7 @@ def _addmm(c: Context) -> None:
 
 
 def _scaled(c: Context, value: Value, factor: float) -> Value:
-    return value if factor == 1 else c.op("Mul", value, c.constant(factor, _FLOAT))
+    return value if factor == 1 else c.op("Mul", value, factor)
 
 
 @HANDLERS.register("aten.einsum")
@@ -86,8 +86,7 @@ def _attention(c: Context) -> None:
     if c.flag("is_causal"):
         scores = _causal(c, scores, c.shape(q)[-2], c.shape(k)[-2])
     if mask is not None and mask.dtype is DataType.BOOL:
-        zero, out = 0.0, -np.inf
-        mask = c.op("Where", mask, zero, out)
+        mask = c.op("Where", mask, 0.0, -np.inf)
     if mask is not None:
         scores = c.op("Add", scores, mask)
     result = c.op("MatMul", c.op("Softmax", scores, axis=-1), v)
@@ -113,12 +112,10 @@ def _causal(c: Context, scores: Value, rows: Dim, columns: Dim) -> Value:
         causal = np.triu(np.full((rows, columns), -np.inf, np.float32), 1)
         return c.op("Add", scores, c.constant(causal))
     shape = c.op("Shape", scores)
-    axes = (c.rank(scores) - 2, c.rank(scores) - 1)
     places = []
-    for axis in axes:
+    for axis in (c.rank(scores) - 2, c.rank(scores) - 1):
         end = c.op("Gather", shape, c.constant(np.array(axis)), axis=0)
-        zero, one = (c.constant(np.array(number)) for number in (0, 1))
-        places.append(c.op("Range", zero, end, one))
+        places.append(c.positions(end))
     seen = c.op("LessOrEqual", places[1], c.unsqueeze(places[0], 1))
     return c.op("Where", seen, scores, -np.inf)
 

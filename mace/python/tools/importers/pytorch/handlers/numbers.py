@@ -30,11 +30,14 @@ _INTEGER, _FLOAT, _BOOLEAN = DataType.INT32, DataType.FLOAT32, DataType.BOOL
 _LARGEST = 1 << 20
 
 
+def _as(c: Context, number: Any, dtype: DataType) -> Value:
+    """A number, or a tensor, in a type."""
+    known = isinstance(number, Value)
+    return c.cast(number, dtype) if known else c.constant(number, dtype)
+
+
 def _filled(c: Context, sizes: Sequence[Size], number: Any, dtype: DataType) -> Value:
-    filler = number
-    if not isinstance(number, Value):
-        filler = c.constant(number, dtype)
-    filler = c.cast(filler, dtype)
+    filler = _as(c, number, dtype)
     known = [size for size in sizes if isinstance(size, int)]
     if not sizes:
         return filler
@@ -75,11 +78,7 @@ def _arange(c: Context) -> None:
     bounds = [c.raw("start", 0), c.raw("end"), c.raw("step", 1)]
     dtype = c.type_of_result()
     if any(isinstance(bound, Value) for bound in bounds):
-        values = [
-            c.cast(b, dtype) if isinstance(b, Value) else c.constant(b, dtype)
-            for b in bounds
-        ]
-        c.give(c.op("Range", *values))
+        c.give(c.op("Range", *(_as(c, bound, dtype) for bound in bounds)))
         return
     start, end, step = bounds
     if not step:
@@ -102,19 +101,15 @@ def _linspace(c: Context) -> None:
 
 def _spaced(c: Context, start: Any, end: Any, steps: int) -> Value:
     """As PyTorch has them in floats: from both ends to the middle."""
-    kind = DataType.FLOAT32
-    first, last = (
-        c.cast(bound, kind) if isinstance(bound, Value) else c.constant(bound, kind)
-        for bound in (start, end)
-    )
+    first, last = (_as(c, bound, _FLOAT) for bound in (start, end))
     rest = max(steps - 1, 1)
-    step = c.op("Div", c.op("Sub", last, first), c.constant(rest, kind))
+    step = c.op("Div", c.op("Sub", last, first), float(rest))
     after = np.arange(steps)
     return c.op(
         "Where",
         c.constant(after < max(steps // 2, 1)),
-        c.op("Add", first, c.op("Mul", step, c.constant(after, kind))),
-        c.op("Sub", last, c.op("Mul", step, c.constant(rest - after, kind))),
+        c.op("Add", first, c.op("Mul", step, c.constant(after, _FLOAT))),
+        c.op("Sub", last, c.op("Mul", step, c.constant(rest - after, _FLOAT))),
     )
 
 
