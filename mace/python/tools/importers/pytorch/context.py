@@ -20,14 +20,18 @@ from mace.python.tools.importers.pytorch.program import (
     NodeSpec,
     Placement,
     ScalarType,
+    TensorMeta,
     Unknown,
 )
-from mace.python.tools.importers.pytorch.tensors import ELEMENT_TYPES, type_name
+from mace.python.tools.importers.pytorch.tensors import (
+    ELEMENT_TYPES,
+    element_type,
+    type_name,
+)
 from mace.python.tools.importers.standard.operators import Operators, Size
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import Shape
 
 STATIC_HINT = "give fixed input_shapes"
 
@@ -54,6 +58,12 @@ ALIASES = {
     "_prelu_kernel": "prelu",
     "_stack": "stack",
     "absolute": "abs",
+    "arctan2": "atan2",
+    "divide": "div",
+    "multiply": "mul",
+    "not_equal": "ne",
+    "subtract": "sub",
+    "true_divide": "div",
     "adjoint": "mT",
     "fix": "trunc",
     "ger": "outer",
@@ -131,12 +141,11 @@ class Context(Operators):
         node: the node.
         results: its outputs, filled by handlers: values, or plain numbers.
         types: of its outputs by the program, None where it says nothing.
+        stated: likewise, their lengths.
         outputs: number of outputs that the program names.
         contiguous: names of arguments whose elements have no gaps in memory.
         read: the tensors of the program that somebody reads.
         expressions: how numbers are computed that are no integers or come from such.
-        stated: the lengths that the program states of outputs; None where it says
-            nothing.
     """
 
     def __init__(
@@ -144,21 +153,20 @@ class Context(Operators):
         node: NodeSpec,
         builder: GraphBuilder,
         arguments: Mapping[str, Any],
-        types: Sequence[DataType | None],
-        label: str,
-        contiguous: Set[str] = frozenset(),
-        read: Set[str] = frozenset(),
-        expressions: Expressions | None = None,
-        stated: Sequence[Shape | None] = (),
+        metas: Sequence[TensorMeta | None],
+        contiguous: Set[str],
+        read: Set[str],
+        expressions: Expressions,
     ) -> None:
-        super().__init__(builder, label, STATIC_HINT)
+        super().__init__(builder, node.name, STATIC_HINT)
         self.node = node
-        self.types = tuple(types)
+        types = [element_type(meta) for meta in metas]
+        self.types = [dtype and dtype.narrowed for dtype in types]
+        self.stated = [None if meta is None else meta.sizes for meta in metas]
         self.outputs = len(node.outputs)
         self.contiguous = contiguous
         self.read = read
-        self.expressions = {} if expressions is None else expressions
-        self.stated = tuple(stated)
+        self.expressions = expressions
         self.results: list[Any] = []
         self._arguments = dict(arguments)
         self._read: set[str] = set()
@@ -235,8 +243,8 @@ class Context(Operators):
     ) -> Context:
         """The same node with other arguments, and with results of other types."""
         other = copy.copy(self)
-        other.types = tuple(types)
-        other.stated = ()
+        other.types = list(types)
+        other.stated = [None] * len(other.types)
         other.results = []
         other._arguments = dict(arguments)
         other._read = set()

@@ -45,13 +45,12 @@ from mace.python.tools.importers.pytorch.program import NodeSpec, Ref, TensorMet
 from mace.python.tools.importers.pytorch.refused import refused
 from mace.python.tools.importers.pytorch.script import read_script
 from mace.python.tools.importers.pytorch.tensors import (
-    ELEMENT_TYPES,
     BadTensorError,
     contiguous,
+    element_type,
     type_name,
 )
 from mace.python.tools.ir.builder import GraphBuilder
-from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.shapes import Shape, compatible, format_shape
 from mace.python.tools.wording import nearest_names
@@ -169,7 +168,7 @@ class _Import:
         meta = self._meta(name)
         if meta is None or name in self._model.tensors:
             raise self._no_tensor("input_tensors", spec.name, self._flat.tensors)
-        dtype = _type_of(meta)
+        dtype = element_type(meta)
         if dtype is None:
             raise ImportModelError(
                 f"input_tensors: {spec.name!r} has elements of type "
@@ -205,7 +204,7 @@ class _Import:
         if not isinstance(value, Value):
             raise ImportModelError(f"{begin} is {value!r:.40}, not a tensor")
         order = framework_format(output.data_format, DataFormat.NCHW)
-        dtype = border_type(_type_of(self._meta(name)) or value.dtype, output)
+        dtype = border_type(element_type(self._meta(name)) or value.dtype, output)
         self._builder.output(value, output.name, order, dtype)
 
     # Nodes ------------------------------------------------------------------
@@ -270,7 +269,7 @@ class _Import:
         graph = self._builder.graph
         for name in outputs:
             meta = self._meta(name)
-            dtype = _type_of(meta)
+            dtype = element_type(meta)
             if meta is None or dtype is None:
                 continue
             shape = tuple(
@@ -291,7 +290,6 @@ class _Import:
             raise _no_handler(operator)
         arguments = {k: self._resolved(v) for k, v in node.arguments.items()}
         metas = [self._meta(name) for name in node.outputs]
-        types = [_type_of(meta) for meta in metas]
         handler: Handler = known
         if _has_complex(arguments.values(), metas):
             # Imported when a model has such numbers.
@@ -307,14 +305,12 @@ class _Import:
             node,
             self._builder,
             arguments,
-            [dtype and dtype.narrowed for dtype in types],
-            node.name,
+            metas,
             contiguous,
             self._read,
             self._expressions,
-            [None if meta is None else meta.sizes for meta in metas],
         )
-        with self._builder.results_of(lambda: types):
+        with self._builder.results_of(lambda: [element_type(meta) for meta in metas]):
             handler(context)
         unread = [f"{k} is {_shown(node.arguments[k])}" for k in context.unread()]
         if unread:
@@ -399,7 +395,7 @@ class _Import:
             self._known[name] = result
             return
         if meta is not None:
-            dtype = _type_of(meta)
+            dtype = element_type(meta)
             if dtype is None or dtype.narrowed is not result.dtype:
                 raise UnsupportedNodeError(
                     f"{name} is of type {type_name(meta.number)}, but is computed in "
@@ -427,10 +423,6 @@ class _Import:
         graph.rename_value(value, name)
         value.source = name
         return value
-
-
-def _type_of(meta: TensorMeta | None) -> DataType | None:
-    return None if meta is None else ELEMENT_TYPES.get(meta.number)
 
 
 def _has_complex(

@@ -38,9 +38,9 @@ from mace.python.tools.importers.pytorch.program import (
     parse_program,
 )
 from mace.python.tools.importers.pytorch.tensors import (
-    ELEMENT_TYPES,
     StoredTensor,
     contiguous,
+    element_type,
 )
 from mace.python.tools.ir.graph import DataFormat
 
@@ -278,4 +278,4 @@ def describe(found: Model | ScriptFile) -> ModelDescription:
 def _describe(name: str, meta: TensorMeta | None) -> TensorDescription:
     if meta is None:
         return TensorDescription(name)
-    return TensorDescription(name, meta.sizes, ELEMENT_TYPES.get(meta.number))
+    return TensorDescription(name, meta.sizes, element_type(meta))

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from mace.python.tools.importers.emit.near_zero import expm1, log1p
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
@@ -57,12 +57,60 @@ _FLOAT_FUNCTIONS: Mapping[str, str | Function] = {
     "aten.tan": "Tan",
     "aten.tanh": "Tanh",
 }
-_COMPARISONS = {
-    "aten.eq": "Equal",
-    "aten.ge": "GreaterOrEqual",
-    "aten.gt": "Greater",
-    "aten.le": "LessOrEqual",
-    "aten.lt": "Less",
+Function2 = Callable[[Context, Value, Value], Value]
+
+
+def _add(c: Context, a: Value, b: Value) -> Value:
+    if c.operator == "rsub":
+        a, b = b, a
+    factor = c.number("alpha", 1)
+    if factor != 1:
+        b = c.op("Mul", b, c.constant(factor, b.dtype))
+    if a.dtype is DataType.BOOL:
+        return c.op("Or", a, b)
+    return c.op("Add" if c.operator == "add" else "Sub", a, b)
+
+
+def _mul(c: Context, a: Value, b: Value) -> Value:
+    return c.op("And" if a.dtype is DataType.BOOL else "Mul", a, b)
+
+
+def _remainder(c: Context, a: Value, b: Value) -> Value:
+    if not a.dtype.is_float:
+        return c.op("Mod", a, b)
+    quotient = c.op("Floor", c.op("Div", a, b))
+    return c.op("Sub", a, c.op("Mul", quotient, b))
+
+
+def extreme(c: Context, op_type: str, a: Value, b: Value) -> Value:
+    """The larger or smaller of two values."""
+    if a.dtype is DataType.BOOL:
+        return c.op("Or" if op_type == "Max" else "And", a, b)
+    return c.op(op_type, a, b)
+
+
+def _compared(c: Context, op_type: str, a: Value, b: Value) -> Value:
+    if a.dtype is DataType.BOOL:
+        a, b = (c.cast(value, DataType.INT32) for value in (a, b))
+    return c.op(op_type, a, b)
+
+
+# Operators of two operands in their common type.
+_FUNCTIONS_OF_TWO: Mapping[str, Function2] = {
+    "aten.add": _add,
+    "aten.eq": lambda c, a, b: c.op("Equal", a, b),
+    "aten.fmod": lambda c, a, b: c.op("Mod", a, b, fmod=1),
+    "aten.ge": lambda c, a, b: _compared(c, "GreaterOrEqual", a, b),
+    "aten.gt": lambda c, a, b: _compared(c, "Greater", a, b),
+    "aten.le": lambda c, a, b: _compared(c, "LessOrEqual", a, b),
+    "aten.lt": lambda c, a, b: _compared(c, "Less", a, b),
+    "aten.maximum": lambda c, a, b: extreme(c, "Max", a, b),
+    "aten.minimum": lambda c, a, b: extreme(c, "Min", a, b),
+    "aten.mul": _mul,
+    "aten.ne": lambda c, a, b: c.op("Not", c.op("Equal", a, b)),
+    "aten.remainder": _remainder,
+    "aten.rsub": _add,
+    "aten.sub": _add,
 }
 _LOGIC = {
     **dict.fromkeys(("logical_and", "bitwise_and", "__and__"), "And"),
@@ -129,27 +177,12 @@ def _square(c: Context) -> None:
     c.give(c.op("Mul", x, x))
 
 
-@HANDLERS.register("aten.add", "aten.sub", "aten.subtract", "aten.rsub")
-def _add(c: Context) -> None:
-    a, b = c.promoted("self", "other")
-    if c.operator == "rsub":
-        a, b = b, a
-    factor = c.number("alpha", 1)
-    if factor != 1:
-        b = c.op("Mul", b, c.constant(factor, b.dtype))
-    if a.dtype is DataType.BOOL:
-        c.give(c.op("Or", a, b))
-    else:
-        c.give(c.op("Add" if c.operator == "add" else "Sub", a, b))
+@HANDLERS.register(*_FUNCTIONS_OF_TWO)
+def _function_of_two(c: Context) -> None:
+    c.give(_FUNCTIONS_OF_TWO[f"aten.{c.operator}"](c, *c.promoted("self", "other")))
 
 
-@HANDLERS.register("aten.mul", "aten.multiply")
-def _mul(c: Context) -> None:
-    a, b = c.promoted("self", "other")
-    c.give(c.op("And" if a.dtype is DataType.BOOL else "Mul", a, b))
-
-
-@HANDLERS.register("aten.div", "aten.divide", "aten.true_divide", "aten.floor_divide")
+@HANDLERS.register("aten.div", "aten.floor_divide")
 def _div(c: Context) -> None:
     mode = c.text("rounding_mode", "floor" if c.operator == "floor_divide" else "")
     least = DataType.BOOL if mode else _FLOAT
@@ -165,18 +198,6 @@ def _div(c: Context) -> None:
         c.give(c.op("Div", a, b))  # truncates integers
 
 
-@HANDLERS.register("aten.remainder", "aten.fmod")
-def _remainder(c: Context) -> None:
-    a, b = c.promoted("self", "other")
-    if c.operator == "fmod":
-        c.give(c.op("Mod", a, b, fmod=1))
-    elif a.dtype.is_float:
-        quotient = c.op("Floor", c.op("Div", a, b))
-        c.give(c.op("Sub", a, c.op("Mul", quotient, b)))
-    else:
-        c.give(c.op("Mod", a, b))
-
-
 @HANDLERS.register("aten.pow", "aten.float_power")
 def _pow(c: Context) -> None:
     least = _FLOAT if c.operator == "float_power" else DataType.BOOL
@@ -186,20 +207,7 @@ def _pow(c: Context) -> None:
     c.give(c.op("Pow", a, b))
 
 
-@HANDLERS.register("aten.maximum", "aten.minimum")
-def _extreme(c: Context) -> None:
-    a, b = c.promoted("self", "other")
-    c.give(extreme(c, "Max" if c.operator == "maximum" else "Min", a, b))
-
-
-def extreme(c: Context, op_type: str, a: Value, b: Value) -> Value:
-    """The larger or smaller of two values."""
-    if a.dtype is DataType.BOOL:
-        return c.op("Or" if op_type == "Max" else "And", a, b)
-    return c.op(op_type, a, b)
-
-
-@HANDLERS.register("aten.atan2", "aten.arctan2")
+@HANDLERS.register("aten.atan2")
 def _atan2(c: Context) -> None:
     c.give(angle(c, *c.promoted("self", "other", least=_FLOAT)))
 
@@ -212,19 +220,6 @@ def angle(c: Context, y: Value, x: Value) -> Value:
     # 0 / 0 is no number, but its angle is 0.
     both = c.op("And", c.op("Equal", x, 0.0), c.op("Equal", y, 0.0))
     return c.op("Where", both, 0.0, left)
-
-
-@HANDLERS.register(*_COMPARISONS)
-def _compare(c: Context) -> None:
-    a, b = c.promoted("self", "other")
-    if a.dtype is DataType.BOOL and c.operator != "eq":
-        a, b = (c.cast(value, DataType.INT32) for value in (a, b))
-    c.give(c.op(_COMPARISONS[f"aten.{c.operator}"], a, b))
-
-
-@HANDLERS.register("aten.ne", "aten.not_equal")
-def _not_equal(c: Context) -> None:
-    c.give(c.op("Not", c.op("Equal", *c.promoted("self", "other"))))
 
 
 @HANDLERS.register("aten.isfinite")
