@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -14,17 +14,12 @@ from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import (
     HANDLERS,
     Context,
+    Function,
     common_type,
 )
 from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import END
-
-
-@HANDLERS.register("aten.alias", "aten.clone", "aten.contiguous", "aten.detach")
-@HANDLERS.register("aten.lift_fresh_copy")
-def _same(c: Context) -> None:
-    c.give(c.value("self"))
 
 
 @HANDLERS.register("aten.dropout", "aten.native_dropout", "aten.alpha_dropout")
@@ -43,13 +38,13 @@ def _to(c: Context) -> None:
     c.give(c.cast(c.value("self"), c.type_of_result()))
 
 
-@HANDLERS.register("aten.copy")
-def _copy(c: Context) -> None:
-    x = c.value("self")
+def _copy(c: Context, x: Value) -> Value:
     source = c.cast(c.value("src"), x.dtype)
-    if c.shape(x) != c.shape(source):
-        source = c.expanded(source, c.sizes_of(x))
-    c.give(source)
+    return source if c.shape(x) == c.shape(source) else _like(c, source, x)
+
+
+def _like(c: Context, x: Value, other: Value) -> Value:
+    return c.expanded(x, c.sizes_of(other))
 
 
 # Shapes -----------------------------------------------------------------------
@@ -62,11 +57,6 @@ def _view(c: Context) -> None:
     c.raw("stride")
     sizes = c.sizes("shape" if c.has("shape") else "size")
     c.give(c.reshape(c.value("self"), sizes))
-
-
-@HANDLERS.register("aten.view_as", "aten.reshape_as")
-def _view_as(c: Context) -> None:
-    c.give(c.op("Reshape", c.value("self"), c.op("Shape", c.value("other"))))
 
 
 def _joined(c: Context, x: Value, first: int, last: int) -> Value:
@@ -84,27 +74,19 @@ def _joined(c: Context, x: Value, first: int, last: int) -> Value:
     return c.op("Reshape", x, c.lengths.listed([*before, -1, *after]))
 
 
-@HANDLERS.register("aten.flatten", "aten.ravel")
-def _flatten(c: Context) -> None:
-    x = c.value("self")
+def _flatten(c: Context, x: Value) -> Value:
     rank = c.rank(x)
     first = c.axis(c.integer("start_dim", 0), rank)
-    last = c.axis(c.integer("end_dim", -1), rank)
-    c.give(_joined(c, x, first, last))
+    return _joined(c, x, first, c.axis(c.integer("end_dim", -1), rank))
 
 
-@HANDLERS.register("aten.unflatten")
-def _unflatten(c: Context) -> None:
-    x, axis = c.along()
-    own = c.sizes_of(x)
-    c.give(c.reshape(x, [*own[:axis], *c.sizes("sizes"), *own[axis + 1 :]]))
+def _unflatten(c: Context, x: Value) -> Value:
+    own, axis = c.sizes_of(x), c.axis(c.integer("dim"), c.rank(x))
+    return c.reshape(x, [*own[:axis], *c.sizes("sizes"), *own[axis + 1 :]])
 
 
-@HANDLERS.register("aten.permute")
-def _permute(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x)
-    c.give(c.transpose(x, [c.axis(axis, rank) for axis in c.integers("dims")]))
+def _permute(c: Context, x: Value) -> Value:
+    return c.transpose(x, c.axes("dims", c.rank(x)))
 
 
 @HANDLERS.register("aten.transpose", "aten.swapaxes", "aten.swapdims")
@@ -122,20 +104,11 @@ def swapped_axes(c: Context, x: Value, a: int, b: int) -> Value:
     return c.transpose(x, order)
 
 
-@HANDLERS.register("aten.t", "aten.mT", "aten.numpy_T")
-def _turn(c: Context) -> None:
-    x = c.value("self")
-    order = list(range(c.rank(x)))
-    if c.operator == "mT":
-        order[-2:] = order[:-3:-1]
-    else:
-        order.reverse()
-    c.give(c.transpose(x, order))
+def _matrices_transposed(c: Context, x: Value) -> Value:
+    return swapped_axes(c, x, -1, -2) if c.rank(x) > 1 else x
 
 
-@HANDLERS.register("aten.movedim", "aten.moveaxis")
-def _movedim(c: Context) -> None:
-    x = c.value("self")
+def _movedim(c: Context, x: Value) -> Value:
     rank = c.rank(x)
     source, target = (
         [c.axis(axis, rank) for axis in c.integers(name)]
@@ -144,18 +117,10 @@ def _movedim(c: Context) -> None:
     rest = iter(axis for axis in range(rank) if axis not in source)
     moved = dict(zip(target, source))
     order = [moved[axis] if axis in moved else next(rest) for axis in range(rank)]
-    c.give(c.transpose(x, order))
+    return c.transpose(x, order)
 
 
-@HANDLERS.register("aten.unsqueeze")
-def _unsqueeze(c: Context) -> None:
-    x = c.value("self")
-    c.give(c.unsqueeze(x, c.axis(c.integer("dim"), c.rank(x) + 1)))
-
-
-@HANDLERS.register("aten.squeeze")
-def _squeeze(c: Context) -> None:
-    x = c.value("self")
+def _squeeze(c: Context, x: Value) -> Value:
     shape = c.shape(x)
     axes = c.axes("dim", len(shape)) if c.has("dim") else list(range(len(shape)))
     ones = [axis for axis in axes if shape and shape[axis] == 1]
@@ -164,28 +129,19 @@ def _squeeze(c: Context) -> None:
     stated = c.stated[0] if c.stated else None
     if stated is not None and len(shape) - len(ones) - len(unknown) == len(stated):
         ones += unknown
-    c.give(c.squeeze(x, *ones))
+    return c.squeeze(x, *ones)
 
 
-@HANDLERS.register("aten.expand", "aten.broadcast_to")
-def _expand(c: Context) -> None:
-    sizes = [1 if size == -1 else size for size in c.sizes("size")]
-    c.give(c.expanded(c.value("self"), sizes))
+def _expand(c: Context, x: Value) -> Value:
+    return c.expanded(x, [1 if size == -1 else size for size in c.sizes("size")])
 
 
-@HANDLERS.register("aten.expand_as")
-def _expand_as(c: Context) -> None:
-    c.give(c.expanded(c.value("self"), c.sizes_of(c.value("other"))))
-
-
-@HANDLERS.register("aten.repeat", "aten.tile")
-def _repeat(c: Context) -> None:
-    x = c.value("self")
+def _repeat(c: Context, x: Value) -> Value:
     given = c.sizes("repeats" if c.has("repeats") else "dims")
     more = len(given) - c.rank(x)
     if more > 0:
         x = c.unsqueeze(x, *range(more))
-    c.give(c.op("Tile", x, c.lengths.listed([*([1] * -more), *given])))
+    return c.op("Tile", x, c.lengths.listed([*([1] * -more), *given]))
 
 
 @HANDLERS.register("aten.repeat_interleave")
@@ -225,7 +181,7 @@ def _repeat_each(c: Context, x: Value | None) -> None:
 # Joining and dividing ---------------------------------------------------------
 
 
-@HANDLERS.register("aten.cat", "aten.concat", "aten.concatenate")
+@HANDLERS.register("aten.cat")
 def _cat(c: Context) -> None:
     # An old rule lets empty tensors of rank 1 join any others.
     values = [v for v in c.values("tensors") if c.shape(v) != (0,)]
@@ -262,51 +218,43 @@ def _parts(c: Context, x: Value, axis: int, sizes: Sequence[int]) -> None:
     c.give(*c.op_all("Split", [x, list(sizes)], len(sizes), axis=axis))
 
 
-def _cut(length: int, size: int) -> list[int]:
-    if size < 1:
-        raise UnsupportedNodeError(f"parts of {size}")
-    sizes = [size] * (length // size)
-    return [*sizes, length % size] if length % size else sizes or [0]
+def _cut_at(c: Context, x: Value, axis: int, begins: Sequence[Size]) -> None:
+    """Parts that begin at these places."""
+    bounds = [*begins, c.size(x, axis)]
+    known = [bound for bound in bounds if isinstance(bound, int)]
+    if len(known) == len(bounds):
+        _parts(c, x, axis, [end - begin for begin, end in zip(known, known[1:])])
+        return
+    pairs = zip(begins, [*begins[1:], None])
+    c.give(*(c.slice(x, axis, begin, end) for begin, end in pairs))
 
 
 @HANDLERS.register("aten.split", "aten.split_with_sizes")
 def _split(c: Context) -> None:
     x, axis = c.along("dim", 0)
     name = "split_sizes" if c.has("split_sizes") else "split_size"
-    if isinstance(c.raw(name), list):
-        given = c.sizes(name)
-        if all(isinstance(size, int) for size in given):
-            _parts(c, x, axis, c.integers(name))
-            return
-        begins: list[Size] = [0]
-        for size in given[:-1]:
+    sizes = c.sizes(name)
+    known = [size for size in sizes if isinstance(size, int)]
+    begins: list[Size] = [0]
+    if not isinstance(c.raw(name), list):
+        if known and known[0] < 1:
+            raise UnsupportedNodeError(f"parts of {known[0]}")
+        begins = [c.compute("MUL", sizes[0], index) for index in range(c.outputs)]
+    elif len(known) == len(sizes):
+        _parts(c, x, axis, known)
+        return
+    else:
+        for size in sizes[:-1]:
             begins.append(c.compute("ADD", begins[-1], size))
-        _cut_at(c, x, axis, begins)
-        return
-    (size,) = c.sizes(name)
-    length = c.size(x, axis)
-    if isinstance(length, int) and isinstance(size, int):
-        _parts(c, x, axis, _cut(length, size))
-        return
-    _cut_at(c, x, axis, [c.compute("MUL", size, index) for index in range(c.outputs)])
+    _cut_at(c, x, axis, begins)
 
 
 @HANDLERS.register("aten.chunk")
 def _chunk(c: Context) -> None:
     x, axis = c.along("dim", 0)
     length, count = c.size(x, axis), max(c.integer("chunks"), 1)
-    if isinstance(length, int):
-        _parts(c, x, axis, _cut(length, max(-(-length // count), 1)))
-        return
     size = c.compute("FLOOR_DIV", c.compute("ADD", length, count - 1), count)
-    bounds = [c.compute("MUL", size, index) for index in range(c.outputs)]
-    _cut_at(c, x, axis, bounds)
-
-
-def _cut_at(c: Context, x: Value, axis: int, begins: Sequence[Size]) -> None:
-    """Parts that begin at these places."""
-    pairs = zip(begins, [*begins[1:], None])
-    c.give(*(c.slice(x, axis, begin, end) for begin, end in pairs))
+    _cut_at(c, x, axis, [c.compute("MUL", size, index) for index in range(c.outputs)])
 
 
 @HANDLERS.register("aten.tensor_split", "aten.hsplit", "aten.vsplit", "aten.dsplit")
@@ -341,11 +289,7 @@ def _split_evenly(c: Context, x: Value, axis: int, count: int) -> None:
         c.compute("ADD", c.compute("MUL", each, index), c.compute("MIN", rest, index))
         for index in range(count)
     ]
-    known = [begin for begin in (*begins, length) if isinstance(begin, int)]
-    if len(known) > count:
-        _parts(c, x, axis, [end - begin for begin, end in zip(known, known[1:])])
-    else:
-        _cut_at(c, x, axis, begins)
+    _cut_at(c, x, axis, begins)
 
 
 @HANDLERS.register("aten.unbind")
@@ -354,9 +298,9 @@ def _unbind(c: Context) -> None:
     length = c.dim(x, axis)
     if not isinstance(length, int):
         length = c.outputs  # so many the program has
-    parts = (
-        [x] if length == 1 else c.op_all("Split", [x, [1] * length], length, axis=axis)
-    )
+    parts = [x]
+    if length != 1:
+        parts = c.op_all("Split", [x, [1] * length], length, axis=axis)
     c.give(*(c.squeeze(part, axis) for part in parts))
 
 
@@ -364,16 +308,13 @@ def _unbind(c: Context) -> None:
 def _slice(c: Context) -> None:
     x, axis = c.along("dim", 0)
     (step,) = c.integers("step", [1])
-    begin = c.sizes("start", [0])
-    end = c.sizes("end", [END])
-    whole = end[0] == c.shape(x)[axis] or (isinstance(end[0], int) and end[0] >= END)
-    if step == 1 and begin[0] == 0 and whole:
+    (begin,), (end,) = c.sizes("start", [0]), c.sizes("end", [END])
+    end = min(end, END) if isinstance(end, int) else end
+    if step == 1 and begin == 0 and end in (END, c.shape(x)[axis]):
         c.give(x)
         return
-    end = [min(size, END) if isinstance(size, int) else size for size in end]
-    c.give(
-        c.op("Slice", x, c.lengths.listed(begin), c.lengths.listed(end), [axis], [step])
-    )
+    bounds = [c.lengths.listed([bound]) for bound in (begin, end)]
+    c.give(c.op("Slice", x, *bounds, [axis], [step]))
 
 
 @HANDLERS.register("aten.narrow")
@@ -396,31 +337,20 @@ def _select(c: Context) -> None:
     c.give(c.squeeze(c.slice(x, axis, index, end), axis))
 
 
-@HANDLERS.register("aten.flip", "aten.fliplr", "aten.flipud")
-def _flip(c: Context) -> None:
-    axes = {"fliplr": [1], "flipud": [0]}.get(c.operator)
-    axes = c.axes("dims", c.rank(c.value("self"))) if axes is None else axes
-    c.give(flipped(c, c.value("self"), *axes))
-
-
 def flipped(c: Context, x: Value, *axes: int) -> Value:
     """A value with its elements in the opposite order along axes."""
     count = len(axes)
     return c.op("Slice", x, [-1] * count, [-END] * count, list(axes), [-1] * count)
 
 
-@HANDLERS.register("aten.roll")
-def _roll(c: Context) -> None:
-    x = c.value("self")
-    shifts = c.sizes("shifts")
-    axes = c.integers("dims", [])
+def _roll(c: Context, x: Value) -> Value:
+    shifts, axes = c.sizes("shifts"), c.integers("dims", [])
     if not axes:
         rolled = _rolled(c, c.reshape(x, [-1]), 0, shifts[0])
-        c.give(c.reshape(rolled, c.sizes_of(x)))
-        return
+        return c.reshape(rolled, c.sizes_of(x))
     for axis, shift in zip(axes, shifts):
         x = _rolled(c, x, c.axis(axis, c.rank(x)), shift)
-    c.give(x)
+    return x
 
 
 def _rolled(c: Context, x: Value, axis: int, shift: Size) -> Value:
@@ -434,30 +364,25 @@ def _rolled(c: Context, x: Value, axis: int, shift: Size) -> Value:
 # Images -----------------------------------------------------------------------
 
 
-@HANDLERS.register("aten.pixel_shuffle")
-def _pixel_shuffle(c: Context) -> None:
-    size = c.integer("upscale_factor")
-    c.give(c.op("DepthToSpace", c.value("self"), blocksize=size, mode="CRD"))
+def _pixel_shuffle(c: Context, x: Value) -> Value:
+    return c.op("DepthToSpace", x, blocksize=c.integer("upscale_factor"), mode="CRD")
 
 
-@HANDLERS.register("aten.pixel_unshuffle")
-def _pixel_unshuffle(c: Context) -> None:
-    x, size = c.value("self"), c.integer("downscale_factor")
+def _pixel_unshuffle(c: Context, x: Value) -> Value:
+    size = c.integer("downscale_factor")
     n, channels, *lengths = c.sizes_of(x)
     small = [c.compute("FLOOR_DIV", length, size) for length in lengths]
     split = c.reshape(x, [n, channels, small[0], size, small[1], size])
     turned = c.transpose(split, [0, 1, 3, 5, 2, 4])
-    c.give(c.reshape(turned, [n, c.compute("MUL", channels, size * size), *small]))
+    return c.reshape(turned, [n, c.compute("MUL", channels, size * size), *small])
 
 
-@HANDLERS.register("aten.channel_shuffle")
-def _channel_shuffle(c: Context) -> None:
-    x, groups = c.value("self"), c.integer("groups")
-    sizes = c.sizes_of(x)
+def _channel_shuffle(c: Context, x: Value) -> Value:
+    groups, sizes = c.integer("groups"), c.sizes_of(x)
     n, channels, *rest = sizes
     split = c.reshape(x, [n, groups, c.compute("FLOOR_DIV", channels, groups), *rest])
     order = [0, 2, 1, *range(3, len(sizes) + 1)]
-    c.give(c.reshape(c.transpose(split, order), sizes))
+    return c.reshape(c.transpose(split, order), sizes)
 
 
 _PAD_MODES = {
@@ -564,3 +489,44 @@ def _broadcast_tensors(c: Context) -> None:
     values = c.values("tensors")
     sizes = c.broadcast(values)
     c.give(*(c.expanded(value, sizes) for value in values))
+
+
+# Operators of one tensor.
+_FUNCTIONS: Mapping[str, Function] = {
+    "aten.channel_shuffle": _channel_shuffle,
+    "aten.copy": _copy,
+    "aten.expand": _expand,
+    "aten.expand_as": lambda c, x: _like(c, x, c.value("other")),
+    "aten.flatten": _flatten,
+    "aten.flip": lambda c, x: flipped(c, x, *c.axes("dims", c.rank(x))),
+    "aten.fliplr": lambda c, x: flipped(c, x, 1),
+    "aten.flipud": lambda c, x: flipped(c, x, 0),
+    "aten.mT": _matrices_transposed,
+    "aten.movedim": _movedim,
+    "aten.numpy_T": lambda c, x: c.transpose(x, range(c.rank(x))[::-1]),
+    "aten.permute": _permute,
+    "aten.pixel_shuffle": _pixel_shuffle,
+    "aten.pixel_unshuffle": _pixel_unshuffle,
+    "aten.ravel": _flatten,
+    "aten.repeat": _repeat,
+    "aten.roll": _roll,
+    "aten.squeeze": _squeeze,
+    "aten.t": lambda c, x: c.transpose(x, range(c.rank(x))[::-1]),
+    "aten.tile": _repeat,
+    "aten.unflatten": _unflatten,
+    "aten.unsqueeze": lambda c, x: c.unsqueeze(
+        x, c.axis(c.integer("dim"), c.rank(x) + 1)
+    ),
+    "aten.view_as": lambda c, x: c.op("Reshape", x, c.op("Shape", c.value("other"))),
+    # The same elements in the same shape.
+    "aten.alias": lambda c, x: x,
+    "aten.clone": lambda c, x: x,
+    "aten.contiguous": lambda c, x: x,
+    "aten.detach": lambda c, x: x,
+    "aten.lift_fresh_copy": lambda c, x: x,
+}
+
+
+@HANDLERS.register(*_FUNCTIONS)
+def _function(c: Context) -> None:
+    c.give(_FUNCTIONS[f"aten.{c.operator}"](c, c.value("self")))
