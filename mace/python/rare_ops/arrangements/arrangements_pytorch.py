@@ -81,9 +81,8 @@ def _atleast(c: Context) -> None:
         c.give(x)
     else:
         # A line is a row, of images of one channel.
-        c.give(
-            c.unsqueeze(x, *{(1, 3): [0, 2]}.get((rank, least), range(least - rank)))
-        )
+        axes = [0, 2] if (rank, least) == (1, 3) else range(least - rank)
+        c.give(c.unsqueeze(x, *axes))
 
 
 @HANDLERS.register("aten.column_stack")
@@ -153,30 +152,6 @@ def _trace(c: Context) -> None:
     c.give(c.cast(c.op("ReduceSum", kept, [0, 1], keepdims=0), c.type_of_result()))
 
 
-@HANDLERS.register("aten.take_along_dim")
-def _take_along_dim(c: Context) -> None:
-    x, index = c.value("self"), c.value("indices")
-    if not c.has("dim"):
-        flat = (c.reshape(value, [-1]) for value in (x, index))
-        c.give(c.op("GatherElements", *flat, axis=0))
-        return
-    axis = c.axis(c.integer("dim"), c.rank(x))
-    if c.rank(index) != c.rank(x):
-        raise UnsupportedNodeError(f"indices of rank {c.rank(index)}")
-
-    def expanded(value: Value, other: Value) -> Value:
-        """Both have the same lengths except along the axis."""
-        lengths = c.sizes_of(other)
-        lengths[axis] = 1
-        if c.shape(value)[:axis] == c.shape(other)[:axis] and (
-            c.shape(value)[axis + 1 :] == c.shape(other)[axis + 1 :]
-        ):
-            return value
-        return c.expanded(value, lengths)
-
-    c.give(c.op("GatherElements", expanded(x, index), expanded(index, x), axis=axis))
-
-
 @HANDLERS.register("aten.take", "aten.put")
 def _take(c: Context) -> None:
     """Elements by their number among all."""
@@ -187,14 +162,8 @@ def _take(c: Context) -> None:
         c.give(c.op("Gather", line, index, axis=0))
         return
     source = c.reshape(c.cast(c.value("source"), x.dtype), [-1])
-    add = c.flag("accumulate")
-    written = c.op(
-        "ScatterND",
-        line,
-        c.op("Reshape", index, [-1, 1]),
-        source,
-        reduction="add" if add else "none",
-    )
+    kind, rows = "add" if c.flag("accumulate") else "none", c.reshape(index, [-1, 1])
+    written = c.op("ScatterND", line, rows, source, reduction=kind)
     c.give(c.reshape(written, c.sizes_of(x)))
 
 

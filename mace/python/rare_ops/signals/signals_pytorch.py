@@ -1,16 +1,19 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Windows, frequencies and other numbers for signals."""
+"""Windows, frequencies and other numbers for signals; windows put together."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mace.python.tools.importers.frame.budget import check_made
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
+from mace.python.tools.importers.pytorch.handlers.fourier import added
 from mace.python.tools.ir.dtypes import Array, DataType
 
 _FLOAT = DataType.FLOAT32
@@ -81,3 +84,21 @@ def _frequencies(c: Context) -> None:
     count, step = c.integer("n"), c.number("d", 1.0)
     make: Any = np.fft.fftfreq if c.operator == "fft_fftfreq" else np.fft.rfftfreq
     c.give(c.constant(make(count, step), c.type_of_result()))
+
+
+@HANDLERS.register("aten.unfold_backward")
+def _unfold_backward(c: Context) -> None:
+    x = c.value("grad_in")
+    sizes = c.integers("input_sizes")
+    size, step = c.integer("size"), c.integer("step")
+    axis = c.axis(c.integer("dim"), len(sizes))
+    if c.length(x, -1) != size:
+        raise UnsupportedNodeError(f"windows of {c.length(x, -1)}, not {size}")
+    rank = len(sizes)
+    order = [*(a for a in range(rank) if a != axis), axis, rank]
+    moved = c.transpose(x, order)
+    others = [sizes[a] for a in range(rank) if a != axis]
+    rows = c.reshape(moved, [math.prod(others), c.length(x, axis), size])
+    line = c.reshape(added(c, rows, step, sizes[axis]), [*others, sizes[axis]])
+    back = [*range(axis), rank - 1, *range(axis, rank - 1)]
+    c.give(c.transpose(line, back))

@@ -13,6 +13,7 @@ from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import (
     positions,
 )
+from mace.python.tools.importers.pytorch.handlers.reduce import ordered
 from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -38,9 +39,12 @@ def _line(c: Context, x: Value) -> tuple[Value, int]:
 
 
 def _ordered(c: Context, x: Value, axis: int) -> list[Value]:
-    """The elements from the least to the largest, and where they were."""
-    count = c.lengths.listed([c.size(x, axis)])
-    return c.op_all("TopK", [x, count], 2, axis=axis, largest=0, sorted=1)
+    return ordered(c, x, axis, False, c.size(x, axis))
+
+
+def _count(c: Context, hits: Value, axis: int) -> Value:
+    """The number of those that are true, in floats."""
+    return c.op("ReduceSum", c.cast(hits, _FLOAT), [axis], keepdims=0)
 
 
 @HANDLERS.register("aten.median", "aten.kthvalue")
@@ -70,7 +74,7 @@ def _quantile(c: Context) -> None:
     keep = c.flag("keepdim")
     rank = c.rank(x)
     line, axis = _line(c, x)
-    ordered, _ = _ordered(c, line, axis)
+    values, _ = _ordered(c, line, axis)
     last = c.lengths.scalar(c.compute("SUB", c.size(line, axis), 1))
     # In floats, as PyTorch does it.
     places = c.op("Mul", c.constant(q.reshape(-1), _FLOAT), c.cast(last, _FLOAT))
@@ -79,7 +83,7 @@ def _quantile(c: Context) -> None:
         raise UnsupportedNodeError(f"interpolation is {mode!r}")
     below, above = (c.op(rounding, places) for rounding in _ROUNDED[mode])
     a, b = (
-        c.op("Gather", ordered, c.cast(index, DataType.INT32), axis=axis)
+        c.op("Gather", values, c.cast(index, DataType.INT32), axis=axis)
         for index in (below, above)
     )
     share = c.op("Sub", places if mode == "linear" else above, below)
@@ -92,11 +96,10 @@ def _quantile(c: Context) -> None:
     # The quantiles are the first axis.
     order = [axis, *(i for i in range(c.rank(found)) if i != axis)]
     found = c.transpose(found, order)
-    if keep:
-        if c.has("dim"):
-            found = c.unsqueeze(found, axis + 1)
-        else:
-            found = c.reshape(found, [q.size, *[1] * rank])
+    if keep and c.has("dim"):
+        found = c.unsqueeze(found, axis + 1)
+    elif keep:
+        found = c.reshape(found, [q.size, *[1] * rank])
     c.give(found if q.ndim else c.squeeze(found, 0))
 
 
@@ -148,12 +151,10 @@ def _histc(c: Context) -> None:
         raise UnsupportedNodeError(
             "the bounds depend on the data", "give min and max of histc"
         )
-    scale = c.constant(bins / (high - low), _FLOAT)
-    place = c.op("Floor", c.op("Mul", c.op("Sub", x, c.constant(low, _FLOAT)), scale))
-    last = c.op("Equal", x, c.constant(high, _FLOAT))
-    place = c.op("Where", last, c.constant(bins - 1, _FLOAT), place)
+    place = c.op("Floor", c.op("Mul", c.op("Sub", x, low), bins / (high - low)))
+    place = c.op("Where", c.op("Equal", x, high), float(bins - 1), place)
     hits = c.op("Equal", place, c.constant(np.arange(bins), _FLOAT))
-    c.give(c.op("ReduceSum", c.cast(hits, _FLOAT), [0], keepdims=0))
+    c.give(_count(c, hits, 0))
 
 
 @HANDLERS.register("aten.searchsorted")
@@ -165,14 +166,18 @@ def _searchsorted(c: Context) -> None:
     length = c.length(line, -1)
     if length > _MOST_COMPARED:
         raise UnsupportedNodeError(f"a sequence of {length}")
-    rank = c.rank(x)
-    wide = c.unsqueeze(c.cast(x, _FLOAT), rank)
-    bounds = c.cast(line, _FLOAT)
     if c.rank(line) > 1:
-        bounds = c.unsqueeze(bounds, c.rank(line) - 1)
-    passed = c.op("GreaterOrEqual" if right else "Greater", wide, bounds)
-    count = c.op("ReduceSum", c.cast(passed, _FLOAT), [rank], keepdims=0)
-    c.give(c.cast(count, DataType.INT32))
+        line = c.unsqueeze(line, c.rank(line) - 1)
+    c.give(_passed(c, x, line, right))
+
+
+def _passed(c: Context, x: Value, bounds: Value, right: bool) -> Value:
+    """How many of the bounds each element is above, or is equal to."""
+    wide = c.unsqueeze(c.cast(x, _FLOAT), c.rank(x))
+    passed = c.op(
+        "GreaterOrEqual" if right else "Greater", wide, c.cast(bounds, _FLOAT)
+    )
+    return c.cast(_count(c, passed, c.rank(x)), DataType.INT32)
 
 
 @HANDLERS.register("aten.isin")
@@ -195,9 +200,9 @@ def _unique(c: Context) -> None:
     for name in ("return_inverse", "return_counts"):
         c.flag(name)
     # Slices are sorted in any case.
-    ordered = int(c.flag("sorted", True) or c.operator == "unique_dim")
+    in_order = int(c.flag("sorted", True) or c.operator == "unique_dim")
     axis = c.axis(c.integer("dim"), c.rank(x)) if c.operator == "unique_dim" else None
-    values, _, inverse, counts = c.op_all("Unique", [x], 4, axis=axis, sorted=ordered)
+    values, _, inverse, counts = c.op_all("Unique", [x], 4, axis=axis, sorted=in_order)
     if axis is None:
         inverse = c.reshape(inverse, c.sizes_of(x))
     c.give(values, inverse, counts)
@@ -251,14 +256,8 @@ def _nonzero_static(c: Context) -> None:
 
 @HANDLERS.register("aten.bucketize")
 def _bucketize(c: Context) -> None:
-    x, bounds = c.value("self"), c.known("boundaries")
-    if math.prod(bounds.shape) > 4096:
+    bounds = c.known("boundaries")
+    if bounds.size > _MOST_COMPARED:
         raise UnsupportedNodeError(f"{bounds.size} boundaries")
-    c.dtype()
-    above = "GreaterOrEqual" if c.flag("right") else "Greater"
-    wide = c.unsqueeze(c.cast(x, DataType.FLOAT32), c.rank(x))
-    reached = c.op(above, wide, c.constant(bounds.astype(np.float32)))
-    counts = c.op(
-        "ReduceSum", c.cast(reached, DataType.FLOAT32), [c.rank(x)], keepdims=0
-    )
-    c.give(c.cast(counts, DataType.INT32))
+    floats = c.constant(bounds.astype(np.float32))
+    c.give(_passed(c, c.value("self"), floats, c.flag("right")))

@@ -419,34 +419,6 @@ def _pad(c: Context) -> None:
     c.give(c.op("Pad", x, amounts, filler, mode=_PAD_MODES[mode]))
 
 
-@HANDLERS.register("aten.im2col")
-def _im2col(c: Context) -> None:
-    x = c.value("self")
-    n, channels = c.length(x, 0), c.length(x, 1)
-    kernel, dilation, padding, stride = (
-        c.integers(name) for name in ("kernel_size", "dilation", "padding", "stride")
-    )
-    height, width = kernel
-    # A convolution that picks each element of the window.
-    taps = height * width
-    filters = np.zeros((channels * taps, 1, height, width), np.float32)
-    for index in range(channels * taps):
-        filters[index, 0, index % taps // width, index % width] = 1
-    pads = [*padding, *padding]
-    shared = {"kernel_shape": kernel, "strides": stride, "dilations": dilation}
-    columns = c.op("Conv", x, filters, pads=pads, group=channels, **shared)
-    c.give(c.reshape(columns, [n, channels * taps, -1]))
-
-
-@HANDLERS.register("aten.col2im")
-def _col2im(c: Context) -> None:
-    x, padding = c.value("self"), c.integers("padding")
-    sizes = [c.integers(name) for name in ("output_size", "kernel_size")]
-    dilations, strides = c.integers("dilation"), c.integers("stride")
-    pads = [*padding, *padding]
-    c.give(c.op("Col2Im", x, *sizes, dilations=dilations, pads=pads, strides=strides))
-
-
 @HANDLERS.register("aten.unfold")
 def _unfold(c: Context) -> None:
     x, axis = c.along("dimension")

@@ -288,10 +288,10 @@ def _istft(c: Context) -> None:
         end = c.compute("MIN", c.compute("ADD", wanted, begin), total)
     squares = c.constant((window**2)[None, None], _FLOAT)
     squares = c.op("Expand", squares, c.lengths.listed([1, count, 1]))
-    weights = c.slice(_added(c, squares, step, total), 1, begin, end)
+    weights = c.slice(added(c, squares, step, total), 1, begin, end)
     if weights.is_constant and np.abs(weights.numpy()).min() < 1e-11:
         raise UnsupportedNodeError("the windows leave samples out")
-    signal = c.slice(_added(c, real, step, total), 1, begin, end)
+    signal = c.slice(added(c, real, step, total), 1, begin, end)
     signal = c.op("Div", signal, weights)
     missing = c.compute("SUB", wanted, c.compute("SUB", end, begin))
     if c.has("length") and missing != 0:
@@ -299,7 +299,7 @@ def _istft(c: Context) -> None:
     c.give(signal if batched else c.squeeze(signal, 0))
 
 
-def _added(c: Context, frames: Value, step: int, total: Size) -> Value:
+def added(c: Context, frames: Value, step: int, total: Size) -> Value:
     """[rows, total]: the sum of frames [rows, frames, size], each a step further on."""
     rows, count = c.size(frames, 0), c.size(frames, 1)
     size = c.length(frames, 2)
@@ -319,21 +319,3 @@ def _added(c: Context, frames: Value, step: int, total: Size) -> Value:
     if isinstance(length, int) and isinstance(total, int) and length < total:
         return c.op("Pad", line, np.array([0, 0, 0, total - length]))
     return c.slice(line, 1, 0, total)
-
-
-@HANDLERS.register("aten.unfold_backward")
-def _unfold_backward(c: Context) -> None:
-    x = c.value("grad_in")
-    sizes = c.integers("input_sizes")
-    size, step = c.integer("size"), c.integer("step")
-    axis = c.axis(c.integer("dim"), len(sizes))
-    if c.length(x, -1) != size:
-        raise UnsupportedNodeError(f"windows of {c.length(x, -1)}, not {size}")
-    rank = len(sizes)
-    order = [*(a for a in range(rank) if a != axis), axis, rank]
-    moved = c.transpose(x, order)
-    others = [sizes[a] for a in range(rank) if a != axis]
-    rows = c.reshape(moved, [math.prod(others), c.length(x, axis), size])
-    line = c.reshape(_added(c, rows, step, sizes[axis]), [*others, sizes[axis]])
-    back = [*range(axis), rank - 1, *range(axis, rank - 1)]
-    c.give(c.transpose(line, back))

@@ -46,6 +46,28 @@ def _gather(c: Context) -> None:
     c.give(c.op("GatherElements", x, c.value("index"), axis=axis))
 
 
+@HANDLERS.register("aten.take_along_dim")
+def _take_along_dim(c: Context) -> None:
+    x, index = c.value("self"), c.value("indices")
+    if not c.has("dim"):
+        flat = (c.reshape(value, [-1]) for value in (x, index))
+        c.give(c.op("GatherElements", *flat, axis=0))
+        return
+    axis = c.axis(c.integer("dim"), c.rank(x))
+    if c.rank(index) != c.rank(x):
+        raise UnsupportedNodeError(f"indices of rank {c.rank(index)}")
+
+    def expanded(value: Value, other: Value) -> Value:
+        """Both have the same lengths except along the axis."""
+        lengths = c.sizes_of(other)
+        lengths[axis] = 1
+        shapes = [list(c.shape(item)) for item in (value, other)]
+        own, wanted = ([*shape[:axis], *shape[axis + 1 :]] for shape in shapes)
+        return value if own == wanted else c.expanded(value, lengths)
+
+    c.give(c.op("GatherElements", expanded(x, index), expanded(index, x), axis=axis))
+
+
 def _indices(c: Context) -> dict[int, Value]:
     """The tensors of indices, by axis."""
     given = c.raw("indices", [])
@@ -293,13 +315,9 @@ def _index_add(c: Context) -> None:
     if alpha != 1:
         source = c.op("Mul", source, c.constant(alpha, x.dtype))
     order = [axis, *(i for i in range(rank) if i != axis)]
-    found = c.op(
-        "ScatterND",
-        c.transpose(x, order),
-        c.op("Reshape", index, [-1, 1]),
-        c.transpose(source, order),
-        reduction="add" if adds else "none",
-    )
+    target, source = (c.transpose(value, order) for value in (x, source))
+    rows, kind = c.reshape(index, [-1, 1]), "add" if adds else "none"
+    found = c.op("ScatterND", target, rows, source, reduction=kind)
     c.give(c.untransposed(found, order))
 
 
@@ -369,20 +387,6 @@ def _of_computed_bags(
         return total
     sizes = c.op("ReduceSum", inside, [1], keepdims=1)
     return c.op("Div", total, c.op("Max", sizes, 1.0))
-
-
-@HANDLERS.register("aten.max_unpool2d")
-def _max_unpool(c: Context) -> None:
-    """Elements at the places where they were before pooling, and 0 elsewhere."""
-    x, index = c.value("self"), c.value("indices")
-    sizes = c.integers("output_size")
-    lead = list(c.static_shape(x)[:-2])
-    rows = math.prod(lead)
-    places = c.reshape(index, [rows, -1])
-    nothing = c.constant(np.zeros((rows, math.prod(sizes)), np.float32))
-    values = c.reshape(x, [rows, -1])
-    found = c.op("ScatterElements", nothing, places, values, axis=1)
-    c.give(c.reshape(found, [*lead, *sizes]))
 
 
 @HANDLERS.register("aten.nonzero", "aten.argwhere", "aten.nonzero_numpy")

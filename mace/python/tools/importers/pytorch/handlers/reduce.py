@@ -46,16 +46,16 @@ def _of_integers(
             sums = c.op("CumSum", x, c.constant(axis))
             x = c.op("Slice", sums, [-1], [END], [axis], [1])
         else:
-            x, _ = _ordered(c, x, axis, op_type == "ReduceMax", 1)
+            x, _ = ordered(c, x, axis, op_type == "ReduceMax", 1)
     return x if keep else c.squeeze(x, *axes)
 
 
-def _ordered(
-    c: Context, x: Value, axis: int, largest: bool, count: Size, ordered: bool = True
+def ordered(
+    c: Context, x: Value, axis: int, largest: bool, count: Size, in_order: bool = True
 ) -> list[Value]:
     """The first elements, from the largest or the least on, and where they are."""
     inputs = [x, c.lengths.listed([count])]
-    order = {"largest": int(largest), "sorted": int(ordered)}
+    order = {"largest": int(largest), "sorted": int(in_order)}
     return c.op_all("TopK", inputs, 2, axis=axis, **order)
 
 
@@ -117,7 +117,7 @@ def _max(c: Context) -> None:
 def _place(c: Context, x: Value, axis: int, large: bool, keep: bool) -> Value:
     """Where the largest or smallest element is."""
     if x.dtype is DataType.INT32:
-        _, found = _ordered(c, x, axis, large, 1)
+        _, found = ordered(c, x, axis, large, 1)
         return found if keep else c.squeeze(found, axis)
     op_type = "ArgMax" if large else "ArgMin"
     return c.op(op_type, x, axis=axis, keepdims=int(keep))
@@ -157,16 +157,16 @@ def _diff(c: Context) -> None:
 @HANDLERS.register("aten.topk")
 def _topk(c: Context) -> None:
     x, axis = c.along("dim", -1)
-    ordered, largest = c.flag("sorted", True), c.flag("largest", True)
+    in_order, largest = c.flag("sorted", True), c.flag("largest", True)
     (count,) = c.sizes("k")
-    c.give(*_ordered(c, x, axis, largest, count, ordered))
+    c.give(*ordered(c, x, axis, largest, count, in_order))
 
 
 @HANDLERS.register("aten.sort", "aten.argsort")
 def _sort(c: Context) -> None:
     x = c.value("self")
     axis = c.axis(c.integer("dim", -1), c.rank(x))
-    found = _ordered(c, x, axis, c.flag("descending"), c.size(x, axis))
+    found = ordered(c, x, axis, c.flag("descending"), c.size(x, axis))
     c.give(*(found[1:] if c.operator == "argsort" else found))
 
 
