@@ -50,6 +50,7 @@ _FOR_HANDLERS = (
     "data_type",
     "errors",
     "importers.emit",
+    "importers.frame.budget",
     "importers.frame.errors",
     "importers.standard",
     "importers.tf_operators",
@@ -152,9 +153,7 @@ def test_rare_operators_use_what_users_own_may_use() -> None:
     page = _TOOLS.parents[2] / "docs/development/adding_an_op.md"
     text = page.read_text(encoding="utf-8")
     for name in _FOR_HANDLERS:
-        place = name.replace("importers.", "").replace(
-            "frame.errors", "frame/errors.py"
-        )
+        place = re.sub(r"frame\.(\w+)", r"frame/\1.py", name.replace("importers.", ""))
         assert f"`{place}`" in text
     wrong = []
     for framework in available_importers():

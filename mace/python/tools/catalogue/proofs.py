@@ -16,7 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mace.python.tools.catalogue.schema import Catalogue, OpSchema
-from mace.python.tools.custom_ops import call_on_change, handler_modules, rare_modules
+from mace.python.tools.custom_ops import (
+    RARE_OPS,
+    call_on_change,
+    handler_modules,
+    rare_modules,
+)
 from mace.python.tools.data_type import DataType
 
 _ROOT = Path(__file__).resolve().parents[4]
@@ -124,7 +129,9 @@ def handler_test(framework: str, handlers: str) -> str:
     """
     if Path(handlers).is_absolute():
         test = Path(f"{handlers}_test.py")
-        return _place(test) if test.is_file() else ""
+        if test.is_file():
+            return _place(test)
+        return shared_test(framework) if RARE_OPS in test.parents else ""
     own = handlers_of(framework) / f"{handlers}_test.py"
     return own.as_posix() if (_ROOT / own).is_file() else shared_test(framework)
 

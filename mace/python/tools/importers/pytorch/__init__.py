@@ -4,9 +4,8 @@
 
 from mace.python.tools.importers.frame.opened import Framework, of_one_file
 from mace.python.tools.importers.pytorch.context import HANDLERS
-from mace.python.tools.importers.pytorch.description import describe
 from mace.python.tools.importers.pytorch.importer import build
-from mace.python.tools.importers.pytorch.model import read
+from mace.python.tools.importers.pytorch.model import describe, read
 
 FRAMEWORK = Framework(of_one_file(read), describe, build)
 import_model = FRAMEWORK.import_model

@@ -8,6 +8,7 @@ same order of dimensions: `Context.op` calls the ONNX importer's handlers.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
@@ -19,14 +20,18 @@ from mace.python.tools.importers.pytorch.program import (
     NodeSpec,
     Placement,
     ScalarType,
+    TensorMeta,
     Unknown,
 )
-from mace.python.tools.importers.pytorch.tensors import ELEMENT_TYPES, type_name
+from mace.python.tools.importers.pytorch.tensors import (
+    ELEMENT_TYPES,
+    element_type,
+    type_name,
+)
 from mace.python.tools.importers.standard.operators import Operators, Size
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import Shape
 
 STATIC_HINT = "give fixed input_shapes"
 
@@ -37,17 +42,32 @@ _WITHOUT_MEANING = frozenset(
         *("memory_format", "non_blocking", "pin_memory", "requires_grad", "stable"),
         *("copy", "implicit", "sparse", "scale_grad_by_freq", "padding_idx"),
         *("inplace", "momentum", "allow_tf32", "benchmark", "deterministic"),
+        *("names", "physical_layout", "check_errors", "half_to_float", "noise"),
+        *("N", "C", "HxW", "return_debug_mask", "compute_log_sumexp", "out_int32"),
+        *("assume_unique", "compute_mode", "unroll_dim"),
+        "path",  # the order of Einsum's products, which gives the same sums
     }
 )
 
 # Other names of operators, with the same arguments.
 ALIASES = {
-    **{f"arc{name}": f"a{name}" for name in ("cos", "cosh", "sin", "sinh", "tan")},
+    **{f"arc{n}": f"a{n}" for n in ("cos", "cosh", "sin", "sinh", "tan", "tanh")},
+    **{f"special_{n}": n for n in ("erf", "erfc", "exp2", "expm1", "log1p", "round")},
+    **{f"special_{n}": n for n in ("log_softmax", "logsumexp", "softmax")},
+    **{f"unsafe_{n}": n for n in ("chunk", "split", "split_with_sizes")},
     "_prelu_kernel": "prelu",
     "_stack": "stack",
     "absolute": "abs",
+    "arctan2": "atan2",
+    "broadcast_to": "expand",
+    "concat": "cat",
+    "concatenate": "cat",
+    "divide": "div",
+    "multiply": "mul",
+    "not_equal": "ne",
+    "subtract": "sub",
+    "true_divide": "div",
     "adjoint": "mT",
-    "arctanh": "atanh",
     "fix": "trunc",
     "ger": "outer",
     "greater": "gt",
@@ -57,26 +77,19 @@ ALIASES = {
     "lift": "alias",
     "linalg_matmul": "matmul",
     "mH": "mT",
+    "moveaxis": "movedim",
+    "reshape_as": "view_as",
     "matrix_H": "mT",
     "native_channel_shuffle": "channel_shuffle",
     "negative": "neg",
     "positive": "alias",
     "row_stack": "vstack",
     "sgn": "sign",
-    "special_erf": "erf",
-    "special_erfc": "erfc",
-    "special_exp2": "exp2",
     "special_expit": "sigmoid",
-    "special_expm1": "expm1",
-    "special_log1p": "log1p",
-    "special_log_softmax": "log_softmax",
-    "special_logsumexp": "logsumexp",
-    "special_round": "round",
-    "special_softmax": "softmax",
-    "unsafe_chunk": "chunk",
-    "unsafe_split": "split",
-    "unsafe_split_with_sizes": "split_with_sizes",
 }
+
+# Kinds of numbers, each of which has room for those before.
+_KINDS = (DataType.BOOL, DataType.INT32, DataType.FLOAT32)
 
 # Element types of complex numbers in programs.
 COMPLEX_TYPES = frozenset({9, 10, 11})
@@ -94,6 +107,38 @@ class Complex:
 Expressions = dict[Value, tuple[str, tuple[Value, ...]]]
 
 
+def _kind(dtype: DataType) -> int:
+    return 2 if dtype.is_float else int(dtype is not DataType.BOOL)
+
+
+def _of_number(number: object) -> DataType:
+    if isinstance(number, bool):
+        return DataType.BOOL
+    return DataType.INT32 if isinstance(number, int) else DataType.FLOAT32
+
+
+def common_type(operands: Sequence[object]) -> DataType:
+    """The type in which an operator computes with values and numbers, by PyTorch's
+    rules: a tensor of rank 0 or a number changes the type of a tensor only if it is of
+    another kind. An integer tensor plus 0.5 is of floats; plus 2**40, it remains what
+    it is.
+    """
+    values = [o for o in operands if isinstance(o, Value)]
+    levels = (
+        {v.dtype for v in values if v.shape != ()},
+        {v.dtype for v in values if v.shape == ()},
+        {_of_number(o) for o in operands if not isinstance(o, Value)},
+    )
+    kind, result = -1, DataType.FLOAT32
+    for types in levels:
+        widest = max(map(_kind, types), default=-1)
+        if widest > kind:
+            kind = widest
+            own = [dtype for dtype in types if _kind(dtype) == kind]
+            result = own[0] if len(own) == 1 else _KINDS[kind]
+    return result
+
+
 class Context(Operators):
     """One node under conversion.
 
@@ -101,12 +146,11 @@ class Context(Operators):
         node: the node.
         results: its outputs, filled by handlers: values, or plain numbers.
         types: of its outputs by the program, None where it says nothing.
+        stated: likewise, their lengths.
         outputs: number of outputs that the program names.
         contiguous: names of arguments whose elements have no gaps in memory.
         read: the tensors of the program that somebody reads.
         expressions: how numbers are computed that are no integers or come from such.
-        stated: the lengths that the program states of outputs; None where it says
-            nothing.
     """
 
     def __init__(
@@ -114,21 +158,20 @@ class Context(Operators):
         node: NodeSpec,
         builder: GraphBuilder,
         arguments: Mapping[str, Any],
-        types: Sequence[DataType | None],
-        label: str,
-        contiguous: Set[str] = frozenset(),
-        read: Set[str] = frozenset(),
-        expressions: Expressions | None = None,
-        stated: Sequence[Shape | None] = (),
+        metas: Sequence[TensorMeta | None],
+        contiguous: Set[str],
+        read: Set[str],
+        expressions: Expressions,
     ) -> None:
-        super().__init__(builder, label, STATIC_HINT)
+        super().__init__(builder, node.name, STATIC_HINT)
         self.node = node
-        self.types = tuple(types)
+        types = [element_type(meta) for meta in metas]
+        self.types = [dtype and dtype.narrowed for dtype in types]
+        self.stated = [None if meta is None else meta.sizes for meta in metas]
         self.outputs = len(node.outputs)
         self.contiguous = contiguous
         self.read = read
-        self.expressions = {} if expressions is None else expressions
-        self.stated = tuple(stated)
+        self.expressions = expressions
         self.results: list[Any] = []
         self._arguments = dict(arguments)
         self._read: set[str] = set()
@@ -175,6 +218,26 @@ class Context(Operators):
             )
         raise UnsupportedNodeError(f"argument {name} is no tensor")
 
+    def floats(self, name: str = "self") -> Value:
+        """A tensor in floats, in which PyTorch computes functions of integers."""
+        return self.cast(self.value(name), DataType.FLOAT32)
+
+    def promoted(self, *names: str, least: DataType = DataType.BOOL) -> list[Value]:
+        """Tensors and numbers in their common type.
+
+        Args:
+            names: of the arguments.
+            least: the type if the common one is of a lesser kind.
+        """
+        dtype = common_type([self.raw(name) for name in names])
+        dtype = least if _kind(least) > _kind(dtype) else dtype
+        return [self.cast(self.value(name), dtype) for name in names]
+
+    def along(self, name: str = "dim", default: int | None = None) -> tuple[Value, int]:
+        """The tensor self, and the axis of it that an argument names."""
+        x = self.value("self")
+        return x, self.axis(self.integer(name, default), self.rank(x))
+
     def arguments(self) -> dict[str, Any]:
         """All arguments by their names, for a handler that passes them on."""
         self._read.update(self._arguments)
@@ -184,16 +247,13 @@ class Context(Operators):
         self, arguments: Mapping[str, Any], types: Sequence[DataType | None]
     ) -> Context:
         """The same node with other arguments, and with results of other types."""
-        return Context(
-            self.node,
-            self.builder,
-            arguments,
-            types,
-            self.label,
-            self.contiguous,
-            self.read,
-            self.expressions,
-        )
+        other = copy.copy(self)
+        other.types = list(types)
+        other.stated = [None] * len(other.types)
+        other.results = []
+        other._arguments = dict(arguments)
+        other._read = set()
+        return other
 
     def is_read(self, index: int) -> bool:
         """Whether somebody reads an output."""
@@ -292,7 +352,8 @@ class Context(Operators):
         return known.narrowed
 
     def type_of_result(self, index: int = 0) -> DataType:
-        """The type that the program gives an output."""
+        """The type that the program gives an output, whatever is asked for."""
+        self.dtype()
         dtype = self.types[index] if index < len(self.types) else None
         if dtype is None:
             raise UnsupportedNodeError(f"the type of output {index} is not stated")
@@ -317,14 +378,28 @@ class Context(Operators):
 
     # Results --------------------------------------------------------------
 
+    def expanded(self, x: Value, sizes: Sequence[Size]) -> Value:
+        """A value whose dimensions of length 1 have other lengths."""
+        shape = self.shape(x)
+        if len(sizes) == len(shape) and all(
+            isinstance(size, int) and size in (1, dim)
+            for size, dim in zip(sizes, shape)
+        ):
+            return x
+        return self.op("Expand", x, self.lengths.listed(sizes))
+
+    def untransposed(self, x: Value, order: Sequence[int]) -> Value:
+        """A value whose dimensions are in this order, as they were before."""
+        return self.transpose(x, [order.index(axis) for axis in range(len(order))])
+
     def give(self, *results: Any) -> None:
         """Sets the outputs, in the order of the operator's schema."""
         self.results = list(results)
 
 
 Handler = Callable[[Context], None]
-# Handlers of operators that are others if an argument or a result is complex.
-COMPLEX_HANDLERS: dict[str, Handler] = {}
+# What a table has for operators of one tensor and numbers.
+Function = Callable[[Context, Value], Value]
 HANDLERS: HandlerTable[Handler] = HandlerTable(
     "mace.python.tools.importers.pytorch.handlers"
 )

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from mace.python.tools.importers.frame.errors import (
@@ -19,13 +19,13 @@ from mace.python.tools.importers.frame.journal import NodeEntry, Outcome
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
+    OutputSpec,
     border_type,
     framework_format,
     user_to_framework,
 )
 from mace.python.tools.importers.frame.shapes import shape_conflict
 from mace.python.tools.importers.pytorch.context import (
-    COMPLEX_HANDLERS,
     COMPLEX_TYPES,
     HANDLERS,
     Complex,
@@ -45,13 +45,12 @@ from mace.python.tools.importers.pytorch.program import NodeSpec, Ref, TensorMet
 from mace.python.tools.importers.pytorch.refused import refused
 from mace.python.tools.importers.pytorch.script import read_script
 from mace.python.tools.importers.pytorch.tensors import (
-    ELEMENT_TYPES,
     BadTensorError,
     contiguous,
+    element_type,
     type_name,
 )
 from mace.python.tools.ir.builder import GraphBuilder
-from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.shapes import Shape, compatible, format_shape
 from mace.python.tools.wording import nearest_names
@@ -95,28 +94,9 @@ class _Import:
             with journal.node(node.name, node.target, graph) as entry:
                 self._convert(node, entry)
         self._unsupported.raise_if_any()
-        graph = self._builder.graph
         for name, output in zip(outputs, self._request.outputs):
-            try:
-                value = self._value_of(name)
-            except UnsupportedNodeError as error:
-                raise ImportModelError(
-                    f"output_tensors: {output.name!r}: {error.reason}"
-                ) from error
-            if isinstance(value, Complex):
-                raise ImportModelError(
-                    f"output_tensors: {output.name!r} has complex numbers; let the "
-                    "module return torch.view_as_real of it"
-                )
-            if not isinstance(value, Value):
-                raise ImportModelError(
-                    f"output_tensors: {output.name!r} is {value!r:.40}, not a tensor"
-                )
-            order = framework_format(output.data_format, DataFormat.NCHW)
-            meta = self._flat.tensors.get(name)
-            own = ELEMENT_TYPES.get(meta.number) if meta else None
-            dtype = border_type(own or value.dtype, output)
-            self._builder.output(value, output.name, order, dtype)
+            self._add_output(name, output)
+        graph = self._builder.graph
         graph.prune()
         self._unsupported.add_unfit(graph)
         self._unsupported.raise_if_any()
@@ -185,10 +165,10 @@ class _Import:
 
     def _add_input(self, spec: InputSpec) -> None:
         name = self._model.names.get(spec.name, spec.name)
-        meta = self._flat.tensors.get(name)
+        meta = self._meta(name)
         if meta is None or name in self._model.tensors:
             raise self._no_tensor("input_tensors", spec.name, self._flat.tensors)
-        dtype = ELEMENT_TYPES.get(meta.number)
+        dtype = element_type(meta)
         if dtype is None:
             raise ImportModelError(
                 f"input_tensors: {spec.name!r} has elements of type "
@@ -210,6 +190,23 @@ class _Import:
             raise shape_conflict(self._request.model_path, spec, shape, own)
         return tuple(theirs if dim is None else dim for dim, theirs in zip(shape, own))
 
+    def _add_output(self, name: str, output: OutputSpec) -> None:
+        begin = f"output_tensors: {output.name!r}"
+        try:
+            value = self._value_of(name)
+        except UnsupportedNodeError as error:
+            raise ImportModelError(f"{begin}: {error.reason}") from error
+        if isinstance(value, Complex):
+            raise ImportModelError(
+                f"{begin} has complex numbers; let the module return "
+                "torch.view_as_real of it"
+            )
+        if not isinstance(value, Value):
+            raise ImportModelError(f"{begin} is {value!r:.40}, not a tensor")
+        order = framework_format(output.data_format, DataFormat.NCHW)
+        dtype = border_type(element_type(self._meta(name)) or value.dtype, output)
+        self._builder.output(value, output.name, order, dtype)
+
     # Nodes ------------------------------------------------------------------
 
     def _needed(self, outputs: Iterable[str]) -> list[NodeSpec]:
@@ -217,8 +214,7 @@ class _Import:
         made = {
             name: number
             for number, node in enumerate(self._flat.nodes)
-            for name in node.outputs
-            if name
+            for name in filter(None, node.outputs)
         }
         needed: set[int] = set()
         missing: dict[str, None] = {}
@@ -272,8 +268,8 @@ class _Import:
         """
         graph = self._builder.graph
         for name in outputs:
-            meta = self._flat.tensors.get(name)
-            dtype = None if meta is None else ELEMENT_TYPES.get(meta.number)
+            meta = self._meta(name)
+            dtype = element_type(meta)
             if meta is None or dtype is None:
                 continue
             shape = tuple(
@@ -293,10 +289,13 @@ class _Import:
         if known is None:
             raise _no_handler(operator)
         arguments = {k: self._resolved(v) for k, v in node.arguments.items()}
-        types = [self._type_of(name) for name in node.outputs]
+        metas = [self._meta(name) for name in node.outputs]
         handler: Handler = known
-        if self._is_complex(node, arguments):
-            handler = COMPLEX_HANDLERS.get(operator, known)
+        if _has_complex(arguments.values(), metas):
+            # Imported when a model has such numbers.
+            from mace.python.tools.importers.pytorch.handlers import complex_numbers
+
+            handler = complex_numbers.COMPLEX_HANDLERS.get(operator, known)
         contiguous = frozenset(
             key
             for key, argument in node.arguments.items()
@@ -306,25 +305,16 @@ class _Import:
             node,
             self._builder,
             arguments,
-            types,
-            node.name,
+            metas,
             contiguous,
             self._read,
             self._expressions,
-            [self._stated(name) for name in node.outputs],
         )
-        with self._builder.results_of(
-            lambda: [self._program_type(name) for name in node.outputs]
-        ):
+        with self._builder.results_of(lambda: [element_type(meta) for meta in metas]):
             handler(context)
-        unread = context.unread()
+        unread = [f"{k} is {_shown(node.arguments[k])}" for k in context.unread()]
         if unread:
-            raise UnsupportedNodeError(
-                "; ".join(
-                    f"{name} is {_shown(node.arguments[name])}" for name in unread
-                ),
-                DECOMPOSE_HINT,
-            )
+            raise UnsupportedNodeError("; ".join(unread), DECOMPOSE_HINT)
         for index, name in enumerate(node.outputs):
             if name is None:
                 continue
@@ -332,33 +322,16 @@ class _Import:
                 raise UnsupportedNodeError(f"output {index} ({name}) is not computed")
             self._set(name, context.results[index])
 
-    def _is_complex(self, node: NodeSpec, arguments: Mapping[str, Any]) -> bool:
-        """Whether an argument or a result has complex numbers."""
-        for argument in arguments.values():
-            items = argument if isinstance(argument, list) else [argument]
-            if any(isinstance(item, (complex, Complex)) for item in items):
-                return True
-        metas = [self._flat.tensors.get(name) for name in node.outputs if name]
-        return any(meta and meta.number in COMPLEX_TYPES for meta in metas)
-
     def _is_contiguous(self, name: str) -> bool:
-        meta = self._flat.tensors.get(name)
+        meta = self._meta(name)
         sizes = [] if meta is None else [n for n in meta.sizes if isinstance(n, int)]
         if meta is None or len(sizes) != len(meta.sizes) or meta.offset != 0:
             return False
         return meta.strides == contiguous(sizes)
 
-    def _stated(self, name: str | None) -> Shape | None:
-        meta = None if name is None else self._flat.tensors.get(name)
-        return None if meta is None else meta.sizes
-
-    def _program_type(self, name: str | None) -> DataType | None:
-        meta = None if name is None else self._flat.tensors.get(name)
-        return None if meta is None else ELEMENT_TYPES.get(meta.number)
-
-    def _type_of(self, name: str | None) -> DataType | None:
-        dtype = self._program_type(name)
-        return None if dtype is None else dtype.narrowed
+    def _meta(self, name: str | None) -> TensorMeta | None:
+        """What the program says of a tensor."""
+        return None if name is None else self._flat.tensors.get(name)
 
     def _resolved(self, argument: Any) -> Any:
         """An argument with values for what it refers to."""
@@ -401,7 +374,7 @@ class _Import:
                 f"model_file_path: {self._request.model_path} is damaged: {shown}: "
                 f"{error}; export the model again"
             ) from error
-        meta = self._flat.tensors.get(name)
+        meta = self._meta(name)
         if meta is not None and not compatible(constant.shape, meta.sizes):
             raise ImportModelError(
                 f"model_file_path: {self._request.model_path} is damaged: {shown} is "
@@ -411,7 +384,7 @@ class _Import:
 
     def _set(self, name: str, result: Any) -> None:
         """Gives a result the name of the program."""
-        meta = self._flat.tensors.get(name)
+        meta = self._meta(name)
         if isinstance(result, Complex) and (
             meta is None
             or meta.number not in COMPLEX_TYPES
@@ -422,8 +395,8 @@ class _Import:
             self._known[name] = result
             return
         if meta is not None:
-            dtype = self._type_of(name)
-            if dtype is not result.dtype:
+            dtype = element_type(meta)
+            if dtype is None or dtype.narrowed is not result.dtype:
                 raise UnsupportedNodeError(
                     f"{name} is of type {type_name(meta.number)}, but is computed in "
                     f"{result.dtype.value}"
@@ -452,10 +425,19 @@ class _Import:
         return value
 
 
+def _has_complex(
+    arguments: Iterable[Any], results: Iterable[TensorMeta | None]
+) -> bool:
+    """Whether an argument or a result has complex numbers."""
+    for argument in arguments:
+        items = argument if isinstance(argument, list) else [argument]
+        if any(isinstance(item, (complex, Complex)) for item in items):
+            return True
+    return any(meta and meta.number in COMPLEX_TYPES for meta in results)
+
+
 def _shown(argument: Any) -> str:
-    if isinstance(argument, Ref):
-        return argument.name
-    return f"{argument!r:.40}"
+    return argument.name if isinstance(argument, Ref) else f"{argument!r:.40}"
 
 
 def _no_handler(operator: str) -> UnsupportedNodeError:

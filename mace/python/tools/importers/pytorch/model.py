@@ -1,20 +1,31 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Opens a file of PyTorch; says what it is if it is no exported program."""
+"""Opens a file of PyTorch; says what it holds, and what it is if it is no exported
+program.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from mace.python.tools.importers.frame.description import (
+    ModelDescription,
+    TensorDescription,
+)
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.model_file import map_file, other_format
 from mace.python.tools.importers.frame.zip_file import DamagedZipError, ZipFile
-from mace.python.tools.importers.pytorch.functional import Flat, flatten_program
+from mace.python.tools.importers.pytorch.functional import (
+    Flat,
+    base_name,
+    flatten_program,
+)
 from mace.python.tools.importers.pytorch.pickled import (
     ForeignObjectError,
     PickleError,
@@ -23,9 +34,15 @@ from mace.python.tools.importers.pytorch.pickled import (
 from mace.python.tools.importers.pytorch.program import (
     BadProgramError,
     Program,
+    TensorMeta,
     parse_program,
 )
-from mace.python.tools.importers.pytorch.tensors import StoredTensor, contiguous
+from mace.python.tools.importers.pytorch.tensors import (
+    StoredTensor,
+    contiguous,
+    element_type,
+)
+from mace.python.tools.ir.graph import DataFormat
 
 _EXPORT = (
     "export it: torch.export.save(torch.export.export(model.eval(), (x,)), 'model.pt2')"
@@ -232,3 +249,33 @@ def _other_archive(path: Path, archive: ZipFile) -> ImportModelError:
     return ImportModelError(
         f"model_file_path: {path} holds {what}; load it in PyTorch and {_EXPORT}"
     )
+
+
+def describe(found: Model | ScriptFile) -> ModelDescription:
+    """See `importers.frame.opened.Framework`."""
+    if isinstance(found, ScriptFile):
+        raise ImportModelError(
+            f"{found.path} is TorchScript, which does not say the shapes of its "
+            "inputs; name inputs and outputs in a deployment file, or save the model "
+            "by torch.export.save as .pt2"
+        )
+    program = found.program
+    tensors = program.graph.tensors
+    keys = {name: key for key, name in found.names.items()}
+    version = f" {program.version}" if program.version else ""
+    return ModelDescription(
+        framework=f"PyTorch{version}, exported program",
+        image_order=DataFormat.NCHW,
+        inputs=tuple(_describe(n, tensors.get(n)) for n in program.inputs),
+        outputs=tuple(
+            _describe(keys.get(n, n), tensors.get(n))
+            for n in dict.fromkeys(program.outputs)
+        ),
+        operators=Counter(base_name(node.target) for node in found.flat.nodes),
+    )
+
+
+def _describe(name: str, meta: TensorMeta | None) -> TensorDescription:
+    if meta is None:
+        return TensorDescription(name)
+    return TensorDescription(name, meta.sizes, element_type(meta))

@@ -15,7 +15,7 @@ from typing import Any
 
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.frame.zip_file import DamagedZipError, ZipFile
-from mace.python.tools.importers.pytorch.tensors import StoredTensor
+from mace.python.tools.importers.pytorch.tensors import ELEMENT_TYPES, StoredTensor
 
 # Element types by the storage classes of PyTorch, in the numbers of exported programs.
 _STORAGES: Mapping[str, int] = {
@@ -33,21 +33,7 @@ _STORAGES: Mapping[str, int] = {
     "BFloat16Storage": 13,
     "UntypedStorage": 0,
 }
-_DTYPES: Mapping[str, int] = {
-    "uint8": 1,
-    "int8": 2,
-    "int16": 3,
-    "int32": 4,
-    "int64": 5,
-    "float16": 6,
-    "float32": 7,
-    "float64": 8,
-    "bool": 12,
-    "bfloat16": 13,
-    "uint16": 28,
-    "uint32": 34,
-    "uint64": 35,
-}
+_DTYPES = {dtype.value: number for number, dtype in ELEMENT_TYPES.items()}
 
 
 class PickleError(Exception):
@@ -98,11 +84,7 @@ def load_tensors(archive: ZipFile) -> Any:
 
 
 def _rebuild(
-    storage: _Storage,
-    offset: int,
-    shape: tuple[int, ...],
-    strides: tuple[int, ...],
-    *_: object,
+    storage: _Storage, offset: int, shape: Any, strides: Any, *_: object
 ) -> StoredTensor:
     if not isinstance(storage, _Storage):
         raise PickleError("a tensor has no storage")
@@ -116,15 +98,9 @@ def _rebuild(
 
 
 def _rebuild_typed(
-    storage: _Storage,
-    offset: int,
-    shape: tuple[int, ...],
-    strides: tuple[int, ...],
-    _grad: object,
-    _hooks: object,
-    dtype: _ElementType,
-    *_: object,
+    storage: _Storage, offset: int, shape: Any, strides: Any, *more: Any
 ) -> StoredTensor:
+    _grad, _hooks, dtype, *_ = more
     typed = _Storage(dtype.number, storage.content)
     return _rebuild(typed, offset, shape, strides)
 
@@ -137,7 +113,7 @@ def _nothing(*_: object) -> None:
     return None
 
 
-def _pairs(items: Iterable[Any]) -> dict[Any, Any]:
+def _dictionary(items: Iterable[Any] = (), *_: object) -> dict[Any, Any]:
     """A dictionary of pairs. Tuples in tuples that share their parts take exponential
     time to hash; what torch.save writes has names and numbers as keys.
     """
@@ -148,10 +124,6 @@ def _pairs(items: Iterable[Any]) -> dict[Any, Any]:
             raise PickleError(f"data.pkl has a key of type {kind}")
         found[key] = value
     return found
-
-
-def _dictionary(items: Iterable[Any] = (), *_: object) -> dict[Any, Any]:
-    return _pairs(items)
 
 
 _FUNCTIONS: Mapping[tuple[str, str], Callable[..., Any]] = {
@@ -267,74 +239,35 @@ class _Interpreter:
         self._marks -= 1
         return items
 
-    def _mark(self, _: Any) -> None:
+    def _mark(self) -> None:
         self._marks += 1
         self._check_depth(self._marks)
         self._push(_MARK)
-
-    def _nothing(self, _: Any) -> None:
-        return
-
-    def _empty_dict(self, _: Any) -> None:
-        self._push({})
-
-    def _empty_list(self, _: Any) -> None:
-        self._push([])
-
-    def _tuple(self, _: Any) -> None:
-        self._push_tuple(self._to_mark())
-
-    def _append(self, _: Any) -> None:
-        self._extend([self._pop()])
-
-    def _appends(self, _: Any) -> None:
-        self._extend(self._to_mark())
 
     def _extend(self, items: list[Any]) -> None:
         if not isinstance(self._stack[-1], list):
             raise PickleError("data.pkl adds to what is no list")
         self._stack[-1].extend(items)
 
-    def _set_item(self, _: Any) -> None:
-        value, key = self._pop(), self._pop()
-        self._update([key, value])
-
-    def _set_items(self, _: Any) -> None:
-        self._update(self._to_mark())
-
     def _update(self, items: list[Any]) -> None:
         if not isinstance(self._stack[-1], dict):
             raise PickleError("data.pkl adds to what is no dictionary")
-        self._stack[-1].update(_pairs(zip(items[::2], items[1::2])))
+        self._stack[-1].update(_dictionary(zip(items[::2], items[1::2])))
 
     def _put(self, index: Any) -> None:
         self._memo[index] = self._stack[-1]
 
-    def _memoize(self, _: Any) -> None:
-        self._memo[len(self._memo)] = self._stack[-1]
-
-    def _get(self, index: Any) -> None:
-        self._push(self._memo[index])
-
-    def _global(self, argument: Any) -> None:
-        module, _, name = argument.partition(" ")
-        self._push(_find(module, name))
-
-    def _stack_global(self, _: Any) -> None:
-        name, module = self._pop(), self._pop()
+    def _global(self, module: Any, name: Any) -> None:
         self._push(_find(str(module), str(name)))
 
-    def _reduce(self, _: Any) -> None:
+    def _reduce(self) -> None:
         arguments, function = self._pop(), self._pop()
         known = any(function is other for other in _FUNCTIONS.values())
         if not known or not isinstance(arguments, tuple):
             raise PickleError("data.pkl calls what is no function")
         self._push(function(*arguments))
 
-    def _build(self, _: Any) -> None:
-        self._pop()  # attributes of a dictionary or parameter, which nothing needs
-
-    def _storage(self, _: Any) -> None:
+    def _storage(self) -> None:
         kind, element_type, key, *_ = self._pop()
         if kind != "storage" or not isinstance(element_type, _ElementType):
             raise PickleError("a storage has no element type")
@@ -344,27 +277,29 @@ class _Interpreter:
         self._push(_Storage(element_type.number, self._archive.read(name)))
 
 
-_OPERATIONS: Mapping[str, Callable[[_Interpreter, Any], None]] = {
-    "APPEND": _Interpreter._append,
-    "APPENDS": _Interpreter._appends,
-    "BINGET": _Interpreter._get,
-    "BINPERSID": _Interpreter._storage,
-    "BINPUT": _Interpreter._put,
-    "BUILD": _Interpreter._build,
-    "EMPTY_DICT": _Interpreter._empty_dict,
-    "EMPTY_LIST": _Interpreter._empty_list,
-    "FRAME": _Interpreter._nothing,
-    "GLOBAL": _Interpreter._global,
-    "LONG_BINGET": _Interpreter._get,
-    "LONG_BINPUT": _Interpreter._put,
-    "MARK": _Interpreter._mark,
-    "MEMOIZE": _Interpreter._memoize,
-    "PROTO": _Interpreter._nothing,
-    "REDUCE": _Interpreter._reduce,
-    "SETITEM": _Interpreter._set_item,
-    "SETITEMS": _Interpreter._set_items,
-    "STACK_GLOBAL": _Interpreter._stack_global,
-    "TUPLE": _Interpreter._tuple,
+# What the operations do, with their arguments.
+_OPERATIONS: Mapping[str, Callable[[_Interpreter, Any], object]] = {
+    "APPEND": lambda run, _: run._extend([run._pop()]),
+    "APPENDS": lambda run, _: run._extend(run._to_mark()),
+    "BINGET": lambda run, index: run._push(run._memo[index]),
+    "BINPERSID": lambda run, _: run._storage(),
+    "BINPUT": lambda run, index: run._put(index),
+    # Attributes of a dictionary or parameter, which nothing needs.
+    "BUILD": lambda run, _: run._pop(),
+    "EMPTY_DICT": lambda run, _: run._push({}),
+    "EMPTY_LIST": lambda run, _: run._push([]),
+    "FRAME": _nothing,
+    "GLOBAL": lambda run, name: run._global(*name.split(" ", 1)),
+    "LONG_BINGET": lambda run, index: run._push(run._memo[index]),
+    "LONG_BINPUT": lambda run, index: run._put(index),
+    "MARK": lambda run, _: run._mark(),
+    "MEMOIZE": lambda run, _: run._put(len(run._memo)),
+    "PROTO": _nothing,
+    "REDUCE": lambda run, _: run._reduce(),
+    "SETITEM": lambda run, _: run._update([run._pop(), run._pop()][::-1]),
+    "SETITEMS": lambda run, _: run._update(run._to_mark()),
+    "STACK_GLOBAL": lambda run, _: run._global(*[run._pop(), run._pop()][::-1]),
+    "TUPLE": lambda run, _: run._push_tuple(run._to_mark()),
 }
 
 

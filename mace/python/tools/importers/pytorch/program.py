@@ -25,6 +25,8 @@ _PLAIN = frozenset(
         "as_strings",
     }
 )
+# Inputs that the file holds.
+_KEPT = ("parameter", "buffer", "tensor_constant")
 _SYMBOLS = ("as_sym_int", "as_sym_float", "as_sym_bool")
 
 
@@ -192,19 +194,16 @@ def _program(module: Any) -> Program:
             argument = _argument(spec["arg"])
             if isinstance(argument, Ref):
                 inputs.append(argument.name)
-        elif kind == "parameter":
-            weights[_text(spec["arg"]["name"])] = _text(spec["parameter_name"])
-        elif kind == "buffer":
-            place = weights if spec.get("persistent", True) else constants
-            place[_text(spec["arg"]["name"])] = _text(spec["buffer_name"])
-        elif kind == "tensor_constant":
-            constants[_text(spec["arg"]["name"])] = _text(spec["tensor_constant_name"])
+        elif kind in _KEPT:
+            temporary = kind == "buffer" and not spec.get("persistent", True)
+            is_constant = kind == "tensor_constant" or temporary
+            place = constants if is_constant else weights
+            place[_text(spec["arg"]["name"])] = _text(spec[f"{kind}_name"])
         elif kind == "constant_input":
             ((kind, value),) = spec["value"].items()
-            is_float = kind == "as_float"
             if kind != "as_none":
-                plain = _float(value) if is_float else _plain(value)
-                fixed[_text(spec["name"])] = plain
+                read = _float if kind == "as_float" else _plain
+                fixed[_text(spec["name"])] = read(value)
     outputs: list[str | None] = []
     states: list[str] = []
     for entry in signature["output_specs"]:

@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.pytorch.program import TensorMeta
 from mace.python.tools.ir.builder import narrow, narrow_constant
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
@@ -53,6 +54,11 @@ def type_name(number: int) -> str:
     if known is not None:
         return known.value
     return _OTHERS.get(number, f"number {number}")
+
+
+def element_type(meta: TensorMeta | None) -> DataType | None:
+    """What the program says that a tensor consists of."""
+    return None if meta is None else ELEMENT_TYPES.get(meta.number)
 
 
 def stored_type(dtype: DataType) -> np.dtype[Any]:

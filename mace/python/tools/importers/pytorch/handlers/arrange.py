@@ -4,64 +4,47 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.pytorch.context import HANDLERS, Context
-from mace.python.tools.importers.pytorch.promotion import common_type
+from mace.python.tools.importers.pytorch.context import (
+    HANDLERS,
+    Context,
+    Function,
+    common_type,
+)
 from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import END
 
 
-@HANDLERS.register(
-    "aten.alias",
-    "aten.clone",
-    "aten.contiguous",
-    "aten.detach",
-    "aten.lift_fresh_copy",
-)
-def _same(c: Context) -> None:
-    c.give(c.value("self"))
-
-
-@HANDLERS.register(
-    "aten.dropout",
-    "aten.native_dropout",
-    "aten.alpha_dropout",
-    "aten.feature_dropout",
-)
+@HANDLERS.register("aten.dropout", "aten.native_dropout", "aten.alpha_dropout")
+@HANDLERS.register("aten.feature_dropout")
 def _dropout(c: Context) -> None:
-    if c.flag("train") and c.number("p", 0.5) != 0:
+    share = c.number("p", 0.5)
+    if c.flag("train") and share != 0:
         raise UnsupportedNodeError("train is True", "export after model.eval()")
-    c.raw("p")
     x = c.value("self" if c.has("self") else "input")  # dropout_ has another name
     c.give(x, *[None] * (c.outputs - 1))
 
 
-@HANDLERS.register(
-    "aten.to",
-    "aten._to_copy",
-    "aten.type_as",
-)
+@HANDLERS.register("aten.to", "aten._to_copy", "aten.type_as")
 def _to(c: Context) -> None:
-    x = c.value("self")
     c.raw("other")
-    c.raw("dtype")
-    c.give(c.cast(x, c.type_of_result()))
+    c.give(c.cast(c.value("self"), c.type_of_result()))
 
 
-@HANDLERS.register("aten.copy")
-def _copy(c: Context) -> None:
-    x, source = c.value("self"), c.cast(c.value("src"), c.value("self").dtype)
-    if c.shape(x) != c.shape(source):
-        source = c.op("Expand", source, c.lengths.listed(c.sizes_of(x)))
-    c.give(source)
+def _copy(c: Context, x: Value) -> Value:
+    source = c.cast(c.value("src"), x.dtype)
+    return source if c.shape(x) == c.shape(source) else _like(c, source, x)
+
+
+def _like(c: Context, x: Value, other: Value) -> Value:
+    return c.expanded(x, c.sizes_of(other))
 
 
 # Shapes -----------------------------------------------------------------------
@@ -72,15 +55,8 @@ def _view(c: Context) -> None:
     if c.has("dtype"):
         raise UnsupportedNodeError("reads the bytes as another type")
     c.raw("stride")
-    x = c.value("self")
     sizes = c.sizes("shape" if c.has("shape") else "size")
-    c.give(c.reshape(x, sizes))
-
-
-@HANDLERS.register("aten.view_as", "aten.reshape_as")
-def _view_as(c: Context) -> None:
-    other = c.value("other")
-    c.give(c.op("Reshape", c.value("self"), c.op("Shape", other)))
+    c.give(c.reshape(c.value("self"), sizes))
 
 
 def _joined(c: Context, x: Value, first: int, last: int) -> Value:
@@ -89,73 +65,50 @@ def _joined(c: Context, x: Value, first: int, last: int) -> Value:
     if not shape:
         return c.reshape(x, [1])
     dims = [c.dim(x, axis) for axis in range(first)]
-    before = [0 if not isinstance(dim, int) else dim for dim in dims]
+    before = [dim if isinstance(dim, int) else 0 for dim in dims]
     after = [c.size(x, axis) for axis in range(last + 1, len(shape))]
     if 0 in shape:
         size = math.prod(c.static_shape(x)[first : last + 1])
         return c.reshape(x, [*before, size, *after])
-    return c.op(
-        "Reshape", x, c.lengths.listed([*before, -1, *after])
-    )  # 0 keeps a dimension
+    # 0 keeps a dimension.
+    return c.op("Reshape", x, c.lengths.listed([*before, -1, *after]))
 
 
-@HANDLERS.register("aten.flatten", "aten.ravel")
-def _flatten(c: Context) -> None:
-    x = c.value("self")
+def _flatten(c: Context, x: Value) -> Value:
     rank = c.rank(x)
     first = c.axis(c.integer("start_dim", 0), rank)
-    last = c.axis(c.integer("end_dim", -1), rank)
-    c.give(_joined(c, x, first, last))
+    return _joined(c, x, first, c.axis(c.integer("end_dim", -1), rank))
 
 
-@HANDLERS.register("aten.unflatten")
-def _unflatten(c: Context) -> None:
-    x, sizes = c.value("self"), c.sizes("sizes")
-    rank = c.rank(x)
-    axis = c.axis(c.integer("dim"), rank)
-    c.give(c.reshape(x, [*_lengths(c, x, 0, axis), *sizes, *_lengths(c, x, axis + 1)]))
+def _unflatten(c: Context, x: Value) -> Value:
+    own, axis = c.sizes_of(x), c.axis(c.integer("dim"), c.rank(x))
+    return c.reshape(x, [*own[:axis], *c.sizes("sizes"), *own[axis + 1 :]])
 
 
-def _lengths(
-    c: Context, x: Value, begin: int = 0, end: int | None = None
-) -> list[Size]:
-    """Some of the dimensions, computed at run time where they are open."""
-    return c.sizes_of(x)[begin:end]
-
-
-@HANDLERS.register("aten.permute")
-def _permute(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x)
-    c.give(c.transpose(x, [c.axis(axis, rank) for axis in c.integers("dims")]))
+def _permute(c: Context, x: Value) -> Value:
+    return c.transpose(x, c.axes("dims", c.rank(x)))
 
 
 @HANDLERS.register("aten.transpose", "aten.swapaxes", "aten.swapdims")
 def _transpose(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x)
     names = ("axis0", "axis1") if c.has("axis0") else ("dim0", "dim1")
-    a, b = (c.axis(c.integer(name), rank) for name in names)
-    order = list(range(rank))
+    (x, a), (_, b) = (c.along(name) for name in names)
+    c.give(swapped_axes(c, x, a, b))
+
+
+def swapped_axes(c: Context, x: Value, a: int, b: int) -> Value:
+    """A value with two dimensions in each other's place."""
+    order = list(range(c.rank(x)))
     if order:
         order[a], order[b] = order[b], order[a]
-    c.give(c.transpose(x, order))
+    return c.transpose(x, order)
 
 
-@HANDLERS.register("aten.t", "aten.mT", "aten.numpy_T")
-def _turn(c: Context) -> None:
-    x = c.value("self")
-    order = list(range(c.rank(x)))
-    if c.operator in ("t", "numpy_T"):
-        order.reverse()
-    else:
-        order[-2:] = order[:-3:-1]
-    c.give(c.transpose(x, order))
+def _matrices_transposed(c: Context, x: Value) -> Value:
+    return swapped_axes(c, x, -1, -2) if c.rank(x) > 1 else x
 
 
-@HANDLERS.register("aten.movedim", "aten.moveaxis")
-def _movedim(c: Context) -> None:
-    x = c.value("self")
+def _movedim(c: Context, x: Value) -> Value:
     rank = c.rank(x)
     source, target = (
         [c.axis(axis, rank) for axis in c.integers(name)]
@@ -164,62 +117,31 @@ def _movedim(c: Context) -> None:
     rest = iter(axis for axis in range(rank) if axis not in source)
     moved = dict(zip(target, source))
     order = [moved[axis] if axis in moved else next(rest) for axis in range(rank)]
-    c.give(c.transpose(x, order))
+    return c.transpose(x, order)
 
 
-@HANDLERS.register("aten.unsqueeze")
-def _unsqueeze(c: Context) -> None:
-    x = c.value("self")
-    c.give(c.unsqueeze(x, c.axis(c.integer("dim"), c.rank(x) + 1)))
-
-
-@HANDLERS.register("aten.squeeze")
-def _squeeze(c: Context) -> None:
-    x = c.value("self")
+def _squeeze(c: Context, x: Value) -> Value:
     shape = c.shape(x)
-    given = range(len(shape))
-    axes = c.axes("dim", len(shape)) if c.has("dim") else list(given)
+    axes = c.axes("dim", len(shape)) if c.has("dim") else list(range(len(shape)))
     ones = [axis for axis in axes if shape and shape[axis] == 1]
     # Of open lengths, the program may know that they are 1.
     unknown = [axis for axis in axes if shape and not isinstance(shape[axis], int)]
     stated = c.stated[0] if c.stated else None
     if stated is not None and len(shape) - len(ones) - len(unknown) == len(stated):
         ones += unknown
-    c.give(c.squeeze(x, *ones))
+    return c.squeeze(x, *ones)
 
 
-@HANDLERS.register("aten.expand", "aten.broadcast_to")
-def _expand(c: Context) -> None:
-    x = c.value("self")
-    sizes = [1 if size == -1 else size for size in c.sizes("size")]
-    c.give(_expanded(c, x, sizes))
+def _expand(c: Context, x: Value) -> Value:
+    return c.expanded(x, [1 if size == -1 else size for size in c.sizes("size")])
 
 
-def _expanded(c: Context, x: Value, sizes: Sequence[Size]) -> Value:
-    shape = c.shape(x)
-    own = [1] * (len(sizes) - len(shape)) + list(shape)
-    if len(sizes) == len(shape) and all(
-        isinstance(size, int) and size in (1, dim) for size, dim in zip(sizes, own)
-    ):
-        return x
-    return c.op("Expand", x, c.lengths.listed(sizes))
-
-
-@HANDLERS.register("aten.expand_as")
-def _expand_as(c: Context) -> None:
-    other = c.value("other")
-    c.give(_expanded(c, c.value("self"), _lengths(c, other)))
-
-
-@HANDLERS.register("aten.repeat", "aten.tile")
-def _repeat(c: Context) -> None:
-    x = c.value("self")
+def _repeat(c: Context, x: Value) -> Value:
     given = c.sizes("repeats" if c.has("repeats") else "dims")
     more = len(given) - c.rank(x)
     if more > 0:
         x = c.unsqueeze(x, *range(more))
-    times: list[Size] = [*([1] * -more), *given]
-    c.give(c.op("Tile", x, c.lengths.listed(times)))
+    return c.op("Tile", x, c.lengths.listed([*([1] * -more), *given]))
 
 
 @HANDLERS.register("aten.repeat_interleave")
@@ -259,15 +181,14 @@ def _repeat_each(c: Context, x: Value | None) -> None:
 # Joining and dividing ---------------------------------------------------------
 
 
-@HANDLERS.register("aten.cat", "aten.concat", "aten.concatenate")
+@HANDLERS.register("aten.cat")
 def _cat(c: Context) -> None:
     # An old rule lets empty tensors of rank 1 join any others.
     values = [v for v in c.values("tensors") if c.shape(v) != (0,)]
     values = values or c.values("tensors")
     dtype = common_type(c.values("tensors"))
     axis = c.axis(c.integer("dim", 0), c.rank(values[0]))
-    values = [c.cast(value, dtype) for value in values]
-    c.give(c.concat(values, axis))
+    c.give(c.concat([c.cast(value, dtype) for value in values], axis))
 
 
 @HANDLERS.register("aten.stack")
@@ -297,62 +218,49 @@ def _parts(c: Context, x: Value, axis: int, sizes: Sequence[int]) -> None:
     c.give(*c.op_all("Split", [x, list(sizes)], len(sizes), axis=axis))
 
 
-def _cut(length: int, size: int) -> list[int]:
-    if size < 1:
-        raise UnsupportedNodeError(f"parts of {size}")
-    sizes = [size] * (length // size)
-    return [*sizes, length % size] if length % size else sizes or [0]
-
-
-@HANDLERS.register(
-    "aten.split",
-    "aten.split_with_sizes",
-)
-def _split(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", 0), c.rank(x))
-    name = "split_sizes" if c.has("split_sizes") else "split_size"
-    if isinstance(c.raw(name), list):
-        given = c.sizes(name)
-        if all(isinstance(size, int) for size in given):
-            _parts(c, x, axis, c.integers(name))
-            return
-        begins: list[Size] = [0]
-        for size in given[:-1]:
-            begins.append(c.compute("ADD", begins[-1], size))
-        _cut_at(c, x, axis, begins)
-        return
-    (size,) = c.sizes(name)
-    length = c.size(x, axis)
-    if isinstance(length, int) and isinstance(size, int):
-        _parts(c, x, axis, _cut(length, size))
-        return
-    _cut_at(c, x, axis, [c.compute("MUL", size, index) for index in range(c.outputs)])
-
-
-@HANDLERS.register("aten.chunk")
-def _chunk(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", 0), c.rank(x))
-    length, count = c.size(x, axis), max(c.integer("chunks"), 1)
-    if isinstance(length, int):
-        _parts(c, x, axis, _cut(length, max(-(-length // count), 1)))
-        return
-    size = c.compute("FLOOR_DIV", c.compute("ADD", length, count - 1), count)
-    bounds = [c.compute("MUL", size, index) for index in range(c.outputs)]
-    _cut_at(c, x, axis, bounds)
-
-
 def _cut_at(c: Context, x: Value, axis: int, begins: Sequence[Size]) -> None:
     """Parts that begin at these places."""
+    bounds = [*begins, c.size(x, axis)]
+    known = [bound for bound in bounds if isinstance(bound, int)]
+    if len(known) == len(bounds):
+        _parts(c, x, axis, [end - begin for begin, end in zip(known, known[1:])])
+        return
     pairs = zip(begins, [*begins[1:], None])
     c.give(*(c.slice(x, axis, begin, end) for begin, end in pairs))
 
 
-@HANDLERS.register("aten.tensor_split")
+@HANDLERS.register("aten.split", "aten.split_with_sizes")
+def _split(c: Context) -> None:
+    x, axis = c.along("dim", 0)
+    name = "split_sizes" if c.has("split_sizes") else "split_size"
+    sizes = c.sizes(name)
+    known = [size for size in sizes if isinstance(size, int)]
+    begins: list[Size] = [0]
+    if not isinstance(c.raw(name), list):
+        if known and known[0] < 1:
+            raise UnsupportedNodeError(f"parts of {known[0]}")
+        begins = [c.compute("MUL", sizes[0], index) for index in range(c.outputs)]
+    elif len(known) == len(sizes):
+        _parts(c, x, axis, known)
+        return
+    else:
+        for size in sizes[:-1]:
+            begins.append(c.compute("ADD", begins[-1], size))
+    _cut_at(c, x, axis, begins)
+
+
+@HANDLERS.register("aten.chunk")
+def _chunk(c: Context) -> None:
+    x, axis = c.along("dim", 0)
+    length, count = c.size(x, axis), max(c.integer("chunks"), 1)
+    size = c.compute("FLOOR_DIV", c.compute("ADD", length, count - 1), count)
+    _cut_at(c, x, axis, [c.compute("MUL", size, index) for index in range(c.outputs)])
+
+
+@HANDLERS.register("aten.tensor_split", "aten.hsplit", "aten.vsplit", "aten.dsplit")
 def _tensor_split(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    own = {"hsplit": 1, "dsplit": 2}.get(c.operator, 0)
+    x, axis = c.along("dim", own if c.rank(c.value("self")) > 1 else 0)
     if c.has("indices"):
         _split_before(c, x, axis, c.sizes("indices"))
     else:
@@ -376,56 +284,42 @@ def _split_evenly(c: Context, x: Value, axis: int, count: int) -> None:
     length = c.size(x, axis)
     if count < 1:
         raise UnsupportedNodeError(f"{count} sections")
-    each, rest = (
-        c.compute("FLOOR_DIV", length, count),
-        c.compute("FLOOR_MOD", length, count),
-    )
+    each, rest = (c.compute(mode, length, count) for mode in ("FLOOR_DIV", "FLOOR_MOD"))
     begins = [
         c.compute("ADD", c.compute("MUL", each, index), c.compute("MIN", rest, index))
         for index in range(count)
     ]
-    known = [begin for begin in (*begins, length) if isinstance(begin, int)]
-    if len(known) > count:
-        _parts(c, x, axis, [end - begin for begin, end in zip(known, known[1:])])
-    else:
-        _cut_at(c, x, axis, begins)
+    _cut_at(c, x, axis, begins)
 
 
 @HANDLERS.register("aten.unbind")
 def _unbind(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    x, axis = c.along("dim", 0)
     length = c.dim(x, axis)
     if not isinstance(length, int):
         length = c.outputs  # so many the program has
-    if length == 1:
-        c.give(c.squeeze(x, axis))
-        return
-    parts = c.op_all("Split", [x, [1] * length], length, axis=axis)
+    parts = [x]
+    if length != 1:
+        parts = c.op_all("Split", [x, [1] * length], length, axis=axis)
     c.give(*(c.squeeze(part, axis) for part in parts))
 
 
 @HANDLERS.register("aten.slice")
 def _slice(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    x, axis = c.along("dim", 0)
     (step,) = c.integers("step", [1])
-    begin = c.sizes("start", [0])
-    end = c.sizes("end", [END])
-    whole = end[0] == c.shape(x)[axis] or (isinstance(end[0], int) and end[0] >= END)
-    if step == 1 and begin[0] == 0 and whole:
+    (begin,), (end,) = c.sizes("start", [0]), c.sizes("end", [END])
+    end = min(end, END) if isinstance(end, int) else end
+    if step == 1 and begin == 0 and end in (END, c.shape(x)[axis]):
         c.give(x)
         return
-    end = [min(size, END) if isinstance(size, int) else size for size in end]
-    c.give(
-        c.op("Slice", x, c.lengths.listed(begin), c.lengths.listed(end), [axis], [step])
-    )
+    bounds = [c.lengths.listed([bound]) for bound in (begin, end)]
+    c.give(c.op("Slice", x, *bounds, [axis], [step]))
 
 
 @HANDLERS.register("aten.narrow")
 def _narrow(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim"), c.rank(x))
+    x, axis = c.along()
     ((begin,), (length,)) = c.sizes("start"), c.sizes("length")
     if isinstance(begin, int) and begin < 0:
         begin = c.compute("ADD", c.size(x, axis), begin)
@@ -434,8 +328,7 @@ def _narrow(c: Context) -> None:
 
 @HANDLERS.register("aten.select")
 def _select(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim"), c.rank(x))
+    x, axis = c.along()
     (index,) = c.sizes("index")
     if isinstance(index, Value):
         c.give(c.op("Gather", x, index, axis=axis))
@@ -444,30 +337,20 @@ def _select(c: Context) -> None:
     c.give(c.squeeze(c.slice(x, axis, index, end), axis))
 
 
-@HANDLERS.register("aten.flip", "aten.fliplr", "aten.flipud")
-def _flip(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x)
-    axes = {"fliplr": [1], "flipud": [0]}.get(c.operator)
-    axes = c.axes("dims", rank) if axes is None else axes
+def flipped(c: Context, x: Value, *axes: int) -> Value:
+    """A value with its elements in the opposite order along axes."""
     count = len(axes)
-    inputs = [[-1] * count, [-END] * count, axes, [-1] * count]
-    c.give(c.op("Slice", x, *inputs))
+    return c.op("Slice", x, [-1] * count, [-END] * count, list(axes), [-1] * count)
 
 
-@HANDLERS.register("aten.roll")
-def _roll(c: Context) -> None:
-    x = c.value("self")
-    shifts = c.sizes("shifts")
-    shape = c.shape(x)
-    if not c.has("dims") or not c.integers("dims", []):
-        flat = c.reshape(x, [-1])
-        rolled = _rolled(c, flat, 0, shifts[0])
-        c.give(c.reshape(rolled, c.sizes_of(x)))
-        return
-    for axis, shift in zip(c.integers("dims"), shifts):
-        x = _rolled(c, x, c.axis(axis, len(shape)), shift)
-    c.give(x)
+def _roll(c: Context, x: Value) -> Value:
+    shifts, axes = c.sizes("shifts"), c.integers("dims", [])
+    if not axes:
+        rolled = _rolled(c, c.reshape(x, [-1]), 0, shifts[0])
+        return c.reshape(rolled, c.sizes_of(x))
+    for axis, shift in zip(axes, shifts):
+        x = _rolled(c, x, c.axis(axis, c.rank(x)), shift)
+    return x
 
 
 def _rolled(c: Context, x: Value, axis: int, shift: Size) -> Value:
@@ -475,37 +358,31 @@ def _rolled(c: Context, x: Value, axis: int, shift: Size) -> Value:
     if shift == 0 or length in (0, 1):
         return x
     at = c.compute("FLOOR_MOD", c.compute("MUL", shift, -1), length)
-    parts = [c.slice(x, axis, at), c.slice(x, axis, 0, at)]
-    return c.op("Concat", *parts, axis=axis)
+    return c.concat([c.slice(x, axis, at), c.slice(x, axis, 0, at)], axis)
 
 
 # Images -----------------------------------------------------------------------
 
 
-@HANDLERS.register("aten.pixel_shuffle")
-def _pixel_shuffle(c: Context) -> None:
-    size = c.integer("upscale_factor")
-    c.give(c.op("DepthToSpace", c.value("self"), blocksize=size, mode="CRD"))
+def _pixel_shuffle(c: Context, x: Value) -> Value:
+    return c.op("DepthToSpace", x, blocksize=c.integer("upscale_factor"), mode="CRD")
 
 
-@HANDLERS.register("aten.pixel_unshuffle")
-def _pixel_unshuffle(c: Context) -> None:
-    x, size = c.value("self"), c.integer("downscale_factor")
+def _pixel_unshuffle(c: Context, x: Value) -> Value:
+    size = c.integer("downscale_factor")
     n, channels, *lengths = c.sizes_of(x)
     small = [c.compute("FLOOR_DIV", length, size) for length in lengths]
     split = c.reshape(x, [n, channels, small[0], size, small[1], size])
     turned = c.transpose(split, [0, 1, 3, 5, 2, 4])
-    c.give(c.reshape(turned, [n, c.compute("MUL", channels, size * size), *small]))
+    return c.reshape(turned, [n, c.compute("MUL", channels, size * size), *small])
 
 
-@HANDLERS.register("aten.channel_shuffle")
-def _channel_shuffle(c: Context) -> None:
-    x, groups = c.value("self"), c.integer("groups")
-    sizes = c.sizes_of(x)
+def _channel_shuffle(c: Context, x: Value) -> Value:
+    groups, sizes = c.integer("groups"), c.sizes_of(x)
     n, channels, *rest = sizes
     split = c.reshape(x, [n, groups, c.compute("FLOOR_DIV", channels, groups), *rest])
     order = [0, 2, 1, *range(3, len(sizes) + 1)]
-    c.give(c.reshape(c.transpose(split, order), sizes))
+    return c.reshape(c.transpose(split, order), sizes)
 
 
 _PAD_MODES = {
@@ -542,52 +419,9 @@ def _pad(c: Context) -> None:
     c.give(c.op("Pad", x, amounts, filler, mode=_PAD_MODES[mode]))
 
 
-@HANDLERS.register("aten.im2col")
-def _im2col(c: Context) -> None:
-    x = c.value("self")
-    n, channels = c.length(x, 0), c.length(x, 1)
-    kernel, dilation, padding, stride = (
-        c.integers(name) for name in ("kernel_size", "dilation", "padding", "stride")
-    )
-    height, width = (length for length in kernel)
-    # A convolution that picks each element of the window.
-    taps = height * width
-    filters = np.zeros((channels * taps, 1, height, width), np.float32)
-    for index in range(channels * taps):
-        filters[index, 0, index % taps // width, index % width] = 1
-    columns = c.op(
-        "Conv",
-        x,
-        filters,
-        kernel_shape=kernel,
-        strides=stride,
-        dilations=dilation,
-        pads=[*padding, *padding],
-        group=channels,
-    )
-    c.give(c.reshape(columns, [n, channels * taps, -1]))
-
-
-@HANDLERS.register("aten.col2im")
-def _col2im(c: Context) -> None:
-    padding = c.integers("padding")
-    c.give(
-        c.op(
-            "Col2Im",
-            c.value("self"),
-            c.integers("output_size"),
-            c.integers("kernel_size"),
-            dilations=c.integers("dilation"),
-            pads=[*padding, *padding],
-            strides=c.integers("stride"),
-        )
-    )
-
-
 @HANDLERS.register("aten.unfold")
 def _unfold(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dimension"), c.rank(x))
+    x, axis = c.along("dimension")
     size, step = c.integer("size"), c.integer("step")
     length = c.size(x, axis)
     if isinstance(length, int):
@@ -601,64 +435,8 @@ def _unfold(c: Context) -> None:
         begins = c.op("Range", c.constant(0), last, c.constant(step))
         indices = c.op("Add", c.unsqueeze(begins, 1), c.positions(size))
     windows = c.op("Gather", x, indices, axis=axis)
-    rank = c.rank(windows)
-    order = [a for a in range(rank) if a != axis + 1] + [axis + 1]
+    order = [a for a in range(c.rank(windows)) if a != axis + 1] + [axis + 1]
     c.give(c.transpose(windows, order))
-
-
-@HANDLERS.register("aten.diagonal")
-def _diagonal(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x)
-    first, second = (
-        c.axis(c.integer(name, default), rank)
-        for name, default in (("dim1", 0), ("dim2", 1))
-    )
-    c.give(_on_diagonal(c, x, [first, second], c.integer("offset", 0)))
-
-
-def _on_diagonal(c: Context, x: Value, axes: Sequence[int], offset: int) -> Value:
-    """The elements on a diagonal along two axes, as the last dimension."""
-    first, second = axes
-    rank = c.rank(x)
-    rows, columns = c.size(x, first), c.size(x, second)
-    begin = (max(-offset, 0), max(offset, 0))
-    counts = (c.compute("SUB", n, b) for n, b in zip((rows, columns), begin))
-    count = functools.reduce(lambda a, b: c.compute("MIN", a, b), counts)
-    steps = c.positions(c.compute("MAX", count, 0))
-    ahead = c.compute("ADD", c.compute("MUL", columns, begin[0]), begin[1])
-    apart = c.compute("ADD", columns, 1)
-    flat = c.op(
-        "Add", c.op("Mul", steps, c.lengths.scalar(apart)), c.lengths.scalar(ahead)
-    )
-    order = [a for a in range(rank) if a not in (first, second)] + [first, second]
-    moved = c.transpose(x, order)
-    lengths = _lengths(c, moved, 0, rank - 2)
-    joined = c.reshape(moved, [*lengths, c.compute("MUL", rows, columns)])
-    return c.op("Gather", joined, flat, axis=rank - 2)
-
-
-@HANDLERS.register("aten.diag_embed")
-def _diag_embed(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x) + 1
-    rows, columns = (
-        c.axis(c.integer(name, default), rank)
-        for name, default in (("dim1", -2), ("dim2", -1))
-    )
-    offset = c.integer("offset", 0)
-    if offset:
-        raise UnsupportedNodeError(f"offset is {offset}")
-    size = c.length(x, -1)
-    check_made(size, size)
-    # The elements lie along the last axis, and those of the matrices are the last two.
-    wide = c.unsqueeze(x, rank - 1)
-    on = c.constant(np.eye(size, dtype=bool))
-    found = c.op("Where", on, wide, c.constant(0, x.dtype))
-    rest = iter(range(rank - 2))
-    places = {rows: rank - 2, columns: rank - 1}
-    order = [places[a] if a in places else next(rest) for a in range(rank)]
-    c.give(c.transpose(found, order))
 
 
 @HANDLERS.register("aten.meshgrid")
@@ -674,105 +452,53 @@ def _meshgrid(c: Context) -> None:
     for index, value in enumerate(values):
         place = order.index(index)
         own = [-1 if axis == place else 1 for axis in range(count)]
-        results.append(_expanded(c, c.reshape(value, own), shape))
+        results.append(c.expanded(c.reshape(value, own), shape))
     c.give(*results)
-
-
-@HANDLERS.register("aten.atleast_1d", "aten.atleast_2d", "aten.atleast_3d")
-def _atleast(c: Context) -> None:
-    if not c.has("self"):
-        raise UnsupportedNodeError("a list of tensors")
-    x = c.value("self")
-    rank, least = c.rank(x), int(c.operator[-2])
-    if rank == 2 and least == 3:
-        c.give(c.unsqueeze(x, 2))
-    elif rank >= least:
-        c.give(x)
-    else:
-        # A line is a row, of images of one channel.
-        c.give(
-            c.unsqueeze(x, *{(1, 3): [0, 2]}.get((rank, least), range(least - rank)))
-        )
 
 
 @HANDLERS.register("aten.broadcast_tensors")
 def _broadcast_tensors(c: Context) -> None:
     values = c.values("tensors")
     sizes = c.broadcast(values)
-    c.give(*(_expanded(c, value, sizes) for value in values))
+    c.give(*(c.expanded(value, sizes) for value in values))
 
 
-@HANDLERS.register("aten.column_stack")
-def _column_stack(c: Context) -> None:
-    values = [
-        c.reshape(v, [-1, 1]) if c.rank(v) < 2 else v for v in c.values("tensors")
-    ]
-    c.give(c.concat(values, 1))
+# Operators of one tensor.
+_FUNCTIONS: Mapping[str, Function] = {
+    "aten.channel_shuffle": _channel_shuffle,
+    "aten.copy": _copy,
+    "aten.expand": _expand,
+    "aten.expand_as": lambda c, x: _like(c, x, c.value("other")),
+    "aten.flatten": _flatten,
+    "aten.flip": lambda c, x: flipped(c, x, *c.axes("dims", c.rank(x))),
+    "aten.fliplr": lambda c, x: flipped(c, x, 1),
+    "aten.flipud": lambda c, x: flipped(c, x, 0),
+    "aten.mT": _matrices_transposed,
+    "aten.movedim": _movedim,
+    "aten.numpy_T": lambda c, x: c.transpose(x, range(c.rank(x))[::-1]),
+    "aten.permute": _permute,
+    "aten.pixel_shuffle": _pixel_shuffle,
+    "aten.pixel_unshuffle": _pixel_unshuffle,
+    "aten.ravel": _flatten,
+    "aten.repeat": _repeat,
+    "aten.roll": _roll,
+    "aten.squeeze": _squeeze,
+    "aten.t": lambda c, x: c.transpose(x, range(c.rank(x))[::-1]),
+    "aten.tile": _repeat,
+    "aten.unflatten": _unflatten,
+    "aten.unsqueeze": lambda c, x: c.unsqueeze(
+        x, c.axis(c.integer("dim"), c.rank(x) + 1)
+    ),
+    "aten.view_as": lambda c, x: c.op("Reshape", x, c.op("Shape", c.value("other"))),
+    # The same elements in the same shape.
+    "aten.alias": lambda c, x: x,
+    "aten.clone": lambda c, x: x,
+    "aten.contiguous": lambda c, x: x,
+    "aten.detach": lambda c, x: x,
+    "aten.lift_fresh_copy": lambda c, x: x,
+}
 
 
-@HANDLERS.register("aten.hsplit", "aten.vsplit", "aten.dsplit")
-def _split_along(c: Context) -> None:
-    x = c.value("self")
-    axis = {"hsplit": 1, "vsplit": 0, "dsplit": 2}[c.operator]
-    axis = 0 if c.rank(x) == 1 else axis
-    if c.has("indices"):
-        _split_before(c, x, axis, c.sizes("indices"))
-    else:
-        _split_evenly(c, x, axis, c.integer("sections"))
-
-
-@HANDLERS.register("aten.rot90")
-def _rot90(c: Context) -> None:
-    x, times = c.value("self"), c.integer("k", 1) % 4
-    rank = c.rank(x)
-    a, b = (c.axis(axis, rank) for axis in c.integers("dims", [0, 1]))
-    order = list(range(rank))
-    order[a], order[b] = order[b], order[a]
-
-    def flipped(value: Value, axis: int) -> Value:
-        return c.op("Slice", value, [-1], [-END], [axis], [-1])
-
-    if times == 2:
-        x = flipped(flipped(x, a), b)
-    elif times == 1:
-        x = c.transpose(flipped(x, b), order)
-    elif times == 3:
-        x = flipped(c.transpose(x, order), b)
-    c.give(x)
-
-
-@HANDLERS.register("aten.diag", "aten.linalg_diagonal")
-def _diag(c: Context) -> None:
-    lines = c.operator == "diag"
-    x = c.value("self" if lines else "A")
-    offset = c.integer("diagonal" if lines else "offset", 0)
-    rank = c.rank(x)
-    if lines and rank == 1:
-        count = c.length(x, 0)
-        size = count + abs(offset)
-        check_made(size, size)
-        grid = np.zeros((size, size), np.int64)
-        grid[np.arange(count) + max(-offset, 0), np.arange(count) + max(offset, 0)] = 1
-        places = np.cumsum(grid).reshape(size, size) - 1
-        taken = c.op("Gather", x, c.constant(np.maximum(places, 0)), axis=0)
-        c.give(c.op("Where", c.constant(grid > 0), taken, c.constant(0, x.dtype)))
-        return
-    axes = [0, 1] if lines else [c.integer("dim1", -2), c.integer("dim2", -1)]
-    c.give(_on_diagonal(c, x, [c.axis(axis, rank) for axis in axes], offset))
-
-
-@HANDLERS.register("aten.diagonal_scatter")
-def _diagonal_scatter(c: Context) -> None:
-    x, source = c.value("self"), c.value("src")
-    rank = c.rank(x)
-    a, b = c.axis(c.integer("dim1", 0), rank), c.axis(c.integer("dim2", 1), rank)
-    offset = c.integer("offset", 0)
-    order = [axis for axis in range(rank) if axis not in (a, b)] + [a, b]
-    rows, columns = c.length(x, a), c.length(x, b)
-    check_made(rows, columns)
-    grid = np.eye(rows, columns, offset, dtype=np.int64)
-    places = np.maximum(np.cumsum(grid).reshape(rows, columns) - 1, 0)
-    spread = c.op("Gather", source, c.constant(places), axis=rank - 2)
-    moved = c.transpose(x, order)
-    found = c.op("Where", c.constant(grid > 0), c.cast(spread, x.dtype), moved)
-    c.give(c.transpose(found, [order.index(axis) for axis in range(rank)]))
+@HANDLERS.register(*_FUNCTIONS)
+def _function(c: Context) -> None:
+    c.give(_FUNCTIONS[f"aten.{c.operator}"](c, c.value("self")))

@@ -8,7 +8,8 @@ convert each. Products consist of four products of parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,12 @@ import numpy as np
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import (
     ALIASES,
-    COMPLEX_HANDLERS,
     HANDLERS,
     Complex,
     Context,
     Handler,
 )
-from mace.python.tools.importers.pytorch.handlers.elementwise import (
-    angle,
-    as_float,
-)
+from mace.python.tools.importers.pytorch.handlers.elementwise import angle
 from mace.python.tools.importers.standard.operators import Operand
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -60,6 +57,10 @@ _PRODUCTS = {
 }
 
 
+# Handlers of operators that are others if an argument or a result is complex.
+COMPLEX_HANDLERS: dict[str, Handler] = {}
+
+
 def _for(*names: str) -> Callable[[Handler], Handler]:
     def add(handler: Handler) -> Handler:
         COMPLEX_HANDLERS.update({f"aten.{name}": handler for name in names})
@@ -70,11 +71,22 @@ def _for(*names: str) -> Callable[[Handler], Handler]:
 
 def _nothing(c: Context, like: Value) -> Value:
     """Zeros in the shape of a value."""
-    return (
-        c.op("Sub", like, like)
-        if not like.is_constant
-        else c.constant(np.zeros(like.numpy().shape), _FLOAT)
-    )
+    if like.is_constant:
+        return c.constant(np.zeros(like.numpy().shape), _FLOAT)
+    return c.op("Sub", like, like)
+
+
+def _each(function: Callable[[Value], Value], x: Complex) -> Complex:
+    return Complex(function(x.real), function(x.imag))
+
+
+def _scaled(c: Context, op_type: str, x: Complex, number: Operand) -> Complex:
+    """Products with, or quotients by, real numbers."""
+    return _each(lambda part: c.op(op_type, part, number), x)
+
+
+def _self(c: Context) -> Complex:
+    return as_complex(c, c.raw("self"))
 
 
 def as_complex(c: Context, item: Any) -> Complex:
@@ -86,7 +98,7 @@ def as_complex(c: Context, item: Any) -> Complex:
         return Complex(c.constant(number.real, _FLOAT), c.constant(number.imag, _FLOAT))
     if not isinstance(item, Value):
         raise UnsupportedNodeError(f"an operand is {item!r:.40}")
-    real = as_float(c, item)
+    real = c.cast(item, _FLOAT)
     return Complex(real, _nothing(c, real))
 
 
@@ -106,9 +118,7 @@ def _run(c: Context, arguments: dict[str, Any], of_floats: bool = True) -> list[
 def _part(c: Context, name: str, argument: Any, index: int) -> Any:
     if isinstance(argument, list):
         return [_part(c, name, item, index) for item in argument]
-    if isinstance(argument, Complex):
-        return (argument.real, argument.imag)[index]
-    if isinstance(argument, complex):
+    if isinstance(argument, (complex, Complex)):
         return (argument.real, argument.imag)[index]
     if index and name in _OPERANDS:
         if isinstance(argument, (int, float)):
@@ -146,85 +156,36 @@ def _product(c: Context) -> None:
         assert isinstance(result, Value)
         return result
 
-    a, b = operands
-    if isinstance(a, (complex, Complex)) and isinstance(b, (complex, Complex)):
-        a, b = as_complex(c, a), as_complex(c, b)
-        real = c.op("Sub", product(a.real, b.real), product(a.imag, b.imag))
-        imag = c.op("Add", product(a.real, b.imag), product(a.imag, b.real))
-        c.give(Complex(real, imag))
-    elif isinstance(a, (complex, Complex)):
-        a = as_complex(c, a)
-        c.give(Complex(product(a.real, b), product(a.imag, b)))
+    a: Any
+    b: Any
+    a, b = (as_complex(c, v) if isinstance(v, complex) else v for v in operands)
+    if isinstance(a, Complex) and isinstance(b, Complex):
+        c.give(multiplied(c, a, b, product))
+    elif isinstance(a, Complex):
+        c.give(_each(lambda part: product(part, b), a))
     else:
-        b = as_complex(c, b)
-        c.give(Complex(product(a, b.real), product(a, b.imag)))
+        c.give(_each(lambda part: product(a, part), b))
 
 
 @_for("div", "divide", "true_divide")
 def _quotient(c: Context) -> None:
     if c.has("rounding_mode"):
         raise UnsupportedNodeError("rounding_mode with complex numbers")
-    a, b = as_complex(c, c.raw("self")), c.raw("other")
+    a, b = _self(c), c.raw("other")
     if not isinstance(b, (complex, Complex)):
-        divisor = as_float(c, c.value("other"))
-        c.give(Complex(c.op("Div", a.real, divisor), c.op("Div", a.imag, divisor)))
+        c.give(_scaled(c, "Div", a, c.floats("other")))
         return
     b = as_complex(c, b)
-    size = c.op("Add", c.op("Mul", b.real, b.real), c.op("Mul", b.imag, b.imag))
     real = c.op("Add", c.op("Mul", a.real, b.real), c.op("Mul", a.imag, b.imag))
     imag = c.op("Sub", c.op("Mul", a.imag, b.real), c.op("Mul", a.real, b.imag))
-    c.give(Complex(c.op("Div", real, size), c.op("Div", imag, size)))
-
-
-@_for("abs")
-def _absolute(c: Context) -> None:
-    x = as_complex(c, c.raw("self"))
-    c.give(absolute(c, x))
-
-
-def absolute(c: Context, x: Complex) -> Value:
-    """The distances from 0."""
-    squares = [c.op("Mul", part, part) for part in (x.real, x.imag)]
-    return c.op("Sqrt", c.op("Add", *squares))
-
-
-@_for("sgn")
-def _direction(c: Context) -> None:
-    """At the distance 1 from 0; 0 remains."""
-    x = as_complex(c, c.raw("self"))
-    size = absolute(c, x)
-    nothing = c.op("Equal", size, c.constant(0.0))
-    size = c.op("Where", nothing, c.constant(1.0), size)
-    c.give(Complex(c.op("Div", x.real, size), c.op("Div", x.imag, size)))
+    c.give(_scaled(c, "Div", Complex(real, imag), _squares(c, b)))
 
 
 @_for("mH", "adjoint", "matrix_H")
 def _adjoint(c: Context) -> None:
-    x = as_complex(c, c.raw("self"))
+    x = _self(c)
     (real,), (imag,) = (_run(c, {"self": part}) for part in (x.real, x.imag))
-    c.give(Complex(real, c.op("Neg", imag)))
-
-
-@_for("reciprocal")
-def _reciprocal(c: Context) -> None:
-    x = as_complex(c, c.raw("self"))
-    size = c.op("Add", *(c.op("Mul", part, part) for part in (x.real, x.imag)))
-    imag = c.op("Neg", x.imag)
-    c.give(Complex(c.op("Div", x.real, size), c.op("Div", imag, size)))
-
-
-@_for("log")
-def _log(c: Context) -> None:
-    x = as_complex(c, c.raw("self"))
-    c.give(Complex(c.op("Log", absolute(c, x)), angle(c, x.imag, x.real)))
-
-
-@_for("sqrt")
-def _sqrt(c: Context) -> None:
-    x = as_complex(c, c.raw("self"))
-    size = c.op("Sqrt", absolute(c, x))
-    half = c.op("Mul", angle(c, x.imag, x.real), c.constant(0.5))
-    c.give(_polar(c, size, half))
+    c.give(conjugate(c, Complex(real, imag)))
 
 
 @_for("eq", "ne")
@@ -234,22 +195,67 @@ def _equal(c: Context) -> None:
     c.give(same if c.operator == "eq" else c.op("Not", same))
 
 
-@_for("square")
-def _square(c: Context) -> None:
-    x = as_complex(c, c.raw("self"))
-    c.give(multiplied(c, x, x))
+def multiplied(
+    c: Context,
+    a: Complex,
+    b: Complex,
+    product: Callable[[Value, Value], Value] | None = None,
+) -> Complex:
+    """The products of elements, or what another product of real numbers makes."""
+    by = product or functools.partial(c.op, "Mul")
+    real = c.op("Sub", by(a.real, b.real), by(a.imag, b.imag))
+    return Complex(real, c.op("Add", by(a.real, b.imag), by(a.imag, b.real)))
 
 
-def multiplied(c: Context, a: Complex, b: Complex) -> Complex:
-    """The products of elements."""
-    real = c.op("Sub", c.op("Mul", a.real, b.real), c.op("Mul", a.imag, b.imag))
-    imag = c.op("Add", c.op("Mul", a.real, b.imag), c.op("Mul", a.imag, b.real))
-    return Complex(real, imag)
+def conjugate(c: Context, x: Complex) -> Complex:
+    """The numbers with the other sign of their imaginary parts."""
+    return Complex(x.real, c.op("Neg", x.imag))
+
+
+def absolute(c: Context, x: Complex) -> Value:
+    """The distances from 0."""
+    return c.op("Sqrt", _squares(c, x))
+
+
+def _squares(c: Context, x: Complex) -> Value:
+    return c.op("Add", *(c.op("Mul", part, part) for part in (x.real, x.imag)))
+
+
+def _direction(c: Context, x: Complex) -> Complex:
+    """At the distance 1 from 0; 0 remains."""
+    size = absolute(c, x)
+    return _scaled(c, "Div", x, c.op("Where", c.op("Equal", size, 0.0), 1.0, size))
+
+
+def _sqrt(c: Context, x: Complex) -> Complex:
+    size = c.op("Sqrt", absolute(c, x))
+    return _polar(c, size, c.op("Mul", angle(c, x.imag, x.real), 0.5))
+
+
+def _polar(c: Context, size: Value, turn: Value) -> Complex:
+    along, across = c.op("Cos", turn), c.op("Sin", turn)
+    return _scaled(c, "Mul", Complex(along, across), size)
+
+
+_FUNCTIONS: Mapping[str, Callable[[Context, Complex], Complex | Value]] = {
+    "abs": absolute,
+    "exp": lambda c, x: _polar(c, c.op("Exp", x.real), x.imag),
+    "log": lambda c, x: Complex(c.op("Log", absolute(c, x)), angle(c, x.imag, x.real)),
+    "reciprocal": lambda c, x: _scaled(c, "Div", conjugate(c, x), _squares(c, x)),
+    "sign": _direction,
+    "sqrt": _sqrt,
+    "square": lambda c, x: multiplied(c, x, x),
+}
+
+
+@_for("sgn", *_FUNCTIONS)
+def _function(c: Context) -> None:
+    c.give(_FUNCTIONS[c.operator](c, _self(c)))
 
 
 @_for("pow")
 def _power(c: Context) -> None:
-    x, times = as_complex(c, c.raw("self")), c.raw("exponent")
+    x, times = _self(c), c.raw("exponent")
     if not isinstance(times, int) or not 1 <= times <= 64:
         raise UnsupportedNodeError(f"complex numbers to the power of {times!r:.40}")
     result: Complex | None = None
@@ -259,13 +265,6 @@ def _power(c: Context) -> None:
         times //= 2
         x = multiplied(c, x, x) if times else x
     c.give(result)
-
-
-@_for("exp")
-def _exp(c: Context) -> None:
-    x = as_complex(c, c.raw("self"))
-    size = c.op("Exp", x.real)
-    c.give(_polar(c, size, x.imag))
 
 
 @_for("zeros", "full", "ones", "empty", "new_full", "full_like", "ones_like")
@@ -314,12 +313,6 @@ def _of_angle(c: Context) -> None:
     c.give(_polar(c, c.value("abs"), c.value("angle")))
 
 
-def _polar(c: Context, size: Value, turn: Value) -> Complex:
-    return Complex(
-        c.op("Mul", size, c.op("Cos", turn)), c.op("Mul", size, c.op("Sin", turn))
-    )
-
-
 @HANDLERS.register("aten.view_as_complex")
 def _view_as_complex(c: Context) -> None:
     c.give(from_last(c, c.value("self")))
@@ -341,7 +334,7 @@ def to_last(c: Context, x: Complex) -> Value:
 
 @HANDLERS.register("aten.view_as_real")
 def _view_as_real(c: Context) -> None:
-    c.give(to_last(c, as_complex(c, c.raw("self"))))
+    c.give(to_last(c, _self(c)))
 
 
 @HANDLERS.register("aten.real", "aten.imag")
@@ -360,23 +353,17 @@ def _angle(c: Context) -> None:
     if isinstance(x, Complex):
         c.give(angle(c, x.imag, x.real))
         return
-    x = as_float(c, c.value("self"))
-    below = c.op("Less", x, c.constant(0.0))
-    turned = c.op("Where", below, c.constant(np.float32(np.pi)), c.constant(0.0))
+    x = c.floats()
+    turned = c.op("Where", c.op("Less", x, 0.0), c.constant(np.float32(np.pi)), 0.0)
     c.give(c.op("Where", c.op("IsNaN", x), x, turned))
 
 
-@HANDLERS.register(
-    "aten._conj",
-    "aten.conj_physical",
-    "aten._conj_physical",
-    "aten.resolve_conj",
-    "aten.resolve_neg",
-)
+@HANDLERS.register("aten._conj", "aten.conj_physical", "aten._conj_physical")
+@HANDLERS.register("aten.resolve_conj", "aten.resolve_neg")
 def _conj(c: Context) -> None:
     x = c.raw("self")
     if isinstance(x, Complex) and "conj" in c.operator and "resolve" not in c.operator:
-        c.give(Complex(x.real, c.op("Neg", x.imag)))
+        c.give(conjugate(c, x))
     else:
         c.give(x)
 

@@ -5,15 +5,118 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 
 from mace.python.tools.importers.emit.near_zero import expm1, log1p
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.pytorch.context import HANDLERS, Context
-from mace.python.tools.importers.pytorch.promotion import common_type, promoted
+from mace.python.tools.importers.pytorch.context import (
+    ALIASES,
+    HANDLERS,
+    Context,
+    Function,
+    common_type,
+)
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
 _FLOAT = DataType.FLOAT32
+
+# Operators of one tensor of any type, and of ONNX.
+_FUNCTIONS = {
+    "aten.abs": "Abs",
+    "aten.isinf": "IsInf",
+    "aten.isnan": "IsNaN",
+    "aten.neg": "Neg",
+    "aten.sign": "Sign",
+}
+# Those that compute in floats, also of integers.
+_FLOAT_FUNCTIONS: Mapping[str, str | Function] = {
+    "aten.acos": "Acos",
+    "aten.acosh": "Acosh",
+    "aten.asin": "Asin",
+    "aten.asinh": "Asinh",
+    "aten.atan": "Atan",
+    "aten.atanh": "Atanh",
+    "aten.cos": "Cos",
+    "aten.cosh": "Cosh",
+    "aten.erf": "Erf",
+    "aten.erfc": lambda c, x: c.op("Sub", 1.0, c.op("Erf", x)),
+    "aten.exp": "Exp",
+    "aten.exp2": lambda c, x: c.op("Exp", c.op("Mul", x, math.log(2))),
+    "aten.expm1": lambda c, x: expm1(c.builder, x, c.label),
+    "aten.log": "Log",
+    "aten.log10": lambda c, x: c.op("Mul", c.op("Log", x), 1 / math.log(10)),
+    "aten.log1p": lambda c, x: log1p(c.builder, x, c.label),
+    "aten.log2": lambda c, x: c.op("Mul", c.op("Log", x), 1 / math.log(2)),
+    "aten.reciprocal": "Reciprocal",
+    "aten.rsqrt": lambda c, x: c.op("Reciprocal", c.op("Sqrt", x)),
+    "aten.sigmoid": "Sigmoid",
+    "aten.sin": "Sin",
+    "aten.sinh": "Sinh",
+    "aten.sqrt": "Sqrt",
+    "aten.tan": "Tan",
+    "aten.tanh": "Tanh",
+}
+Function2 = Callable[[Context, Value, Value], Value]
+
+
+def _add(c: Context, a: Value, b: Value) -> Value:
+    if c.operator == "rsub":
+        a, b = b, a
+    factor = c.number("alpha", 1)
+    if factor != 1:
+        b = c.op("Mul", b, c.constant(factor, b.dtype))
+    if a.dtype is DataType.BOOL:
+        return c.op("Or", a, b)
+    return c.op("Add" if c.operator == "add" else "Sub", a, b)
+
+
+def _mul(c: Context, a: Value, b: Value) -> Value:
+    return c.op("And" if a.dtype is DataType.BOOL else "Mul", a, b)
+
+
+def _remainder(c: Context, a: Value, b: Value) -> Value:
+    if not a.dtype.is_float:
+        return c.op("Mod", a, b)
+    quotient = c.op("Floor", c.op("Div", a, b))
+    return c.op("Sub", a, c.op("Mul", quotient, b))
+
+
+def extreme(c: Context, op_type: str, a: Value, b: Value) -> Value:
+    """The larger or smaller of two values."""
+    if a.dtype is DataType.BOOL:
+        return c.op("Or" if op_type == "Max" else "And", a, b)
+    return c.op(op_type, a, b)
+
+
+def _compared(c: Context, op_type: str, a: Value, b: Value) -> Value:
+    if a.dtype is DataType.BOOL:
+        a, b = (c.cast(value, DataType.INT32) for value in (a, b))
+    return c.op(op_type, a, b)
+
+
+# Operators of two operands in their common type.
+_FUNCTIONS_OF_TWO: Mapping[str, Function2] = {
+    "aten.add": _add,
+    "aten.eq": lambda c, a, b: c.op("Equal", a, b),
+    "aten.fmod": lambda c, a, b: c.op("Mod", a, b, fmod=1),
+    "aten.ge": lambda c, a, b: _compared(c, "GreaterOrEqual", a, b),
+    "aten.gt": lambda c, a, b: _compared(c, "Greater", a, b),
+    "aten.le": lambda c, a, b: _compared(c, "LessOrEqual", a, b),
+    "aten.lt": lambda c, a, b: _compared(c, "Less", a, b),
+    "aten.maximum": lambda c, a, b: extreme(c, "Max", a, b),
+    "aten.minimum": lambda c, a, b: extreme(c, "Min", a, b),
+    "aten.mul": _mul,
+    "aten.ne": lambda c, a, b: c.op("Not", c.op("Equal", a, b)),
+    "aten.remainder": _remainder,
+    "aten.rsub": _add,
+    "aten.sub": _add,
+}
+_LOGIC = {
+    **dict.fromkeys(("logical_and", "bitwise_and", "__and__"), "And"),
+    **dict.fromkeys(("logical_or", "bitwise_or", "__or__"), "Or"),
+    **dict.fromkeys(("logical_xor", "bitwise_xor", "__xor__"), "Xor"),
+}
 
 
 def positions(c: Context, mask: Value) -> Value:
@@ -23,80 +126,37 @@ def positions(c: Context, mask: Value) -> Value:
     return c.op("NonZero", mask)
 
 
-# Functions of one float that ONNX has under another name.
-_FLOAT_FUNCTIONS = {
-    "acos": "Acos",
-    "acosh": "Acosh",
-    "asin": "Asin",
-    "asinh": "Asinh",
-    "atan": "Atan",
-    "atanh": "Atanh",
-    "cos": "Cos",
-    "cosh": "Cosh",
-    "erf": "Erf",
-    "exp": "Exp",
-    "log": "Log",
-    "reciprocal": "Reciprocal",
-    "sigmoid": "Sigmoid",
-    "sin": "Sin",
-    "sinh": "Sinh",
-    "sqrt": "Sqrt",
-    "tan": "Tan",
-    "tanh": "Tanh",
-}
-_FUNCTIONS = {"abs": "Abs", "neg": "Neg", "sign": "Sign"}
-_ROUNDING = {"ceil": "Ceil", "floor": "Floor"}
-_COMPARISONS = {
-    "eq": "Equal",
-    "ge": "GreaterOrEqual",
-    "gt": "Greater",
-    "le": "LessOrEqual",
-    "lt": "Less",
-}
-_LOGIC = {"and": "And", "or": "Or", "xor": "Xor"}
+@HANDLERS.register(*(f"aten.{name}" for name in ALIASES))
+def _alias(c: Context) -> None:
+    handler = HANDLERS.find(f"aten.{c.operator}")
+    assert handler is not None, c.operator
+    handler(c)
 
 
-def _name(c: Context) -> str:
-    return c.operator.removeprefix("special_")
-
-
-def as_float(c: Context, value: Value) -> Value:
-    """A value in floats, in which PyTorch computes functions of integers."""
-    return c.cast(value, _FLOAT)
-
-
-@HANDLERS.register(*(f"aten.{name}" for name in _FLOAT_FUNCTIONS))
-def _float_function(c: Context) -> None:
-    x = as_float(c, c.value("self"))
-    c.give(c.op(_FLOAT_FUNCTIONS[_name(c)], x))
-
-
-@HANDLERS.register(*(f"aten.{name}" for name in _FUNCTIONS))
+@HANDLERS.register(*_FUNCTIONS)
 def _function(c: Context) -> None:
-    c.give(c.op(_FUNCTIONS[_name(c)], c.value("self")))
+    c.give(c.op(_FUNCTIONS[f"aten.{c.operator}"], c.value("self")))
 
 
-@HANDLERS.register(*(f"aten.{name}" for name in _ROUNDING))
-def _rounding(c: Context) -> None:
-    x = c.value("self")
-    c.give(c.op(_ROUNDING[_name(c)], x) if x.dtype.is_float else x)
+@HANDLERS.register(*_FLOAT_FUNCTIONS)
+def _float_function(c: Context) -> None:
+    x, function = c.floats(), _FLOAT_FUNCTIONS[f"aten.{c.operator}"]
+    c.give(c.op(function, x) if isinstance(function, str) else function(c, x))
 
 
-@HANDLERS.register("aten.round")
-def _round(c: Context) -> None:
+@HANDLERS.register("aten.ceil", "aten.floor", "aten.round", "aten.trunc")
+def _rounded(c: Context) -> None:
     x = c.value("self")
     decimals = c.integer("decimals", 0)
-    if decimals and x.dtype.is_float:
-        scale = c.constant(10.0**decimals, _FLOAT)
+    if not x.dtype.is_float:
+        c.give(x)
+    elif c.operator == "trunc":
+        c.give(truncated(c, x))
+    elif decimals:
+        scale = 10.0**decimals
         c.give(c.op("Div", c.op("Round", c.op("Mul", x, scale)), scale))
-        return
-    c.give(c.op("Round", x) if x.dtype.is_float else x)
-
-
-@HANDLERS.register("aten.trunc")
-def _trunc(c: Context) -> None:
-    x = c.value("self")
-    c.give(truncated(c, x) if x.dtype.is_float else x)
+    else:
+        c.give(c.op(c.operator.capitalize(), x))
 
 
 def truncated(c: Context, x: Value) -> Value:
@@ -111,202 +171,79 @@ def _frac(c: Context) -> None:
     c.give(c.op("Sub", x, truncated(c, x)))
 
 
-@HANDLERS.register("aten.rsqrt")
-def _rsqrt(c: Context) -> None:
-    x = as_float(c, c.value("self"))
-    c.give(c.op("Reciprocal", c.op("Sqrt", x)))
-
-
 @HANDLERS.register("aten.square")
 def _square(c: Context) -> None:
     x = c.value("self")
     c.give(c.op("Mul", x, x))
 
 
-@HANDLERS.register("aten.exp2")
-def _exp2(c: Context) -> None:
-    x = as_float(c, c.value("self"))
-    c.give(c.op("Exp", c.op("Mul", x, c.constant(math.log(2.0), _FLOAT))))
+@HANDLERS.register(*_FUNCTIONS_OF_TWO)
+def _function_of_two(c: Context) -> None:
+    c.give(_FUNCTIONS_OF_TWO[f"aten.{c.operator}"](c, *c.promoted("self", "other")))
 
 
-@HANDLERS.register("aten.expm1", "aten.log1p", "aten.log2", "aten.log10")
-def _shifted(c: Context) -> None:
-    x, name = as_float(c, c.value("self")), _name(c)
-    if name == "expm1":
-        result = expm1(c.builder, x, c.label)
-    elif name == "log1p":
-        result = log1p(c.builder, x, c.label)
-    else:
-        base = 2.0 if name == "log2" else 10.0
-        result = c.op("Mul", c.op("Log", x), c.constant(1 / math.log(base), _FLOAT))
-    c.give(result)
-
-
-@HANDLERS.register("aten.erfc")
-def _erfc(c: Context) -> None:
-    x = as_float(c, c.value("self"))
-    c.give(c.op("Sub", c.constant(1, _FLOAT), c.op("Erf", x)))
-
-
-@HANDLERS.register("aten.add", "aten.sub", "aten.subtract", "aten.rsub")
-def _add(c: Context) -> None:
-    name = _name(c)
-    a, b = promoted(c, ("self", "other"))
-    if name == "rsub":
-        a, b = b, a
-    factor = c.number("alpha", 1)
-    if factor != 1:
-        if name == "rsub":
-            a, b = b, a
-            a = c.op("Mul", a, c.constant(factor, a.dtype))
-            a, b = b, a
-        else:
-            b = c.op("Mul", b, c.constant(factor, b.dtype))
-    if a.dtype is DataType.BOOL:
-        c.give(c.op("Or", a, b))
-    else:
-        c.give(c.op("Add" if name == "add" else "Sub", a, b))
-
-
-@HANDLERS.register("aten.mul", "aten.multiply")
-def _mul(c: Context) -> None:
-    a, b = promoted(c, ("self", "other"))
-    c.give(c.op("And" if a.dtype is DataType.BOOL else "Mul", a, b))
-
-
-@HANDLERS.register("aten.div", "aten.divide", "aten.true_divide")
+@HANDLERS.register("aten.div", "aten.floor_divide")
 def _div(c: Context) -> None:
-    mode = c.text("rounding_mode", "")
-    if not mode:
-        a, b = promoted(c, ("self", "other"), _FLOAT)
-        c.give(c.op("Div", a, b))
-        return
-    a, b = promoted(c, ("self", "other"))
-    if mode == "floor":
-        c.give(_floor_divided(c, a, b))
-    elif a.dtype.is_float:
+    mode = c.text("rounding_mode", "floor" if c.operator == "floor_divide" else "")
+    least = DataType.BOOL if mode else _FLOAT
+    a, b = c.promoted("self", "other", least=least)
+    if mode == "floor" and a.dtype.is_float:
+        c.give(c.op("Floor", c.op("Div", a, b)))
+    elif mode == "floor":
+        # a - (a mod b), where the remainder has the sign of b, is divided exactly.
+        c.give(c.op("Div", c.op("Sub", a, c.op("Mod", a, b)), b))
+    elif mode and a.dtype.is_float:
         c.give(truncated(c, c.op("Div", a, b)))
     else:
-        c.give(c.op("Div", a, b))  # truncates
-
-
-@HANDLERS.register("aten.floor_divide")
-def _floor_divide(c: Context) -> None:
-    c.give(_floor_divided(c, *promoted(c, ("self", "other"))))
-
-
-def _floor_divided(c: Context, a: Value, b: Value) -> Value:
-    if a.dtype.is_float:
-        return c.op("Floor", c.op("Div", a, b))
-    # a - (a mod b), where the remainder has the sign of b, is divided exactly.
-    return c.op("Div", c.op("Sub", a, c.op("Mod", a, b)), b)
-
-
-@HANDLERS.register("aten.remainder", "aten.fmod")
-def _remainder(c: Context) -> None:
-    a, b = promoted(c, ("self", "other"))
-    if _name(c) == "fmod":
-        c.give(c.op("Mod", a, b, fmod=1))
-    elif a.dtype.is_float:
-        quotient = c.op("Floor", c.op("Div", a, b))
-        c.give(c.op("Sub", a, c.op("Mul", quotient, b)))
-    else:
-        c.give(c.op("Mod", a, b))
+        c.give(c.op("Div", a, b))  # truncates integers
 
 
 @HANDLERS.register("aten.pow", "aten.float_power")
 def _pow(c: Context) -> None:
-    least = _FLOAT if _name(c) == "float_power" else None
-    a, b = promoted(c, ("self", "exponent"), least)
+    least = _FLOAT if c.operator == "float_power" else DataType.BOOL
+    a, b = c.promoted("self", "exponent", least=least)
     if not a.dtype.is_float and not b.is_constant:
         raise UnsupportedNodeError("an integer to the power of a computed integer")
     c.give(c.op("Pow", a, b))
 
 
-@HANDLERS.register("aten.maximum", "aten.minimum")
-def _extreme(c: Context) -> None:
-    a, b = promoted(c, ("self", "other"))
-    c.give(extreme(c, "Max" if _name(c) in ("maximum", "fmax") else "Min", a, b))
-
-
-def extreme(c: Context, op_type: str, a: Value, b: Value) -> Value:
-    """The larger or smaller of two values."""
-    if a.dtype is DataType.BOOL:
-        return c.op("Or" if op_type == "Max" else "And", a, b)
-    return c.op(op_type, a, b)
-
-
-@HANDLERS.register("aten.atan2", "aten.arctan2")
+@HANDLERS.register("aten.atan2")
 def _atan2(c: Context) -> None:
-    y, x = promoted(c, ("self", "other"), _FLOAT)
-    c.give(angle(c, y, x))
+    c.give(angle(c, *c.promoted("self", "other", least=_FLOAT)))
 
 
 def angle(c: Context, y: Value, x: Value) -> Value:
     """The angle from the positive half of the first axis to a point (x, y)."""
     found = c.op("Atan", c.op("Div", y, x))
-    turn = c.op(
-        "Where",
-        c.op("Less", y, 0.0),
-        c.constant(-math.pi, _FLOAT),
-        c.constant(math.pi, _FLOAT),
-    )
+    turn = c.op("Where", c.op("Less", y, 0.0), -math.pi, math.pi)
     left = c.op("Where", c.op("Less", x, 0.0), c.op("Add", found, turn), found)
     # 0 / 0 is no number, but its angle is 0.
     both = c.op("And", c.op("Equal", x, 0.0), c.op("Equal", y, 0.0))
-    return c.op("Where", both, c.constant(0, _FLOAT), left)
+    return c.op("Where", both, 0.0, left)
 
 
-@HANDLERS.register(*(f"aten.{name}" for name in _COMPARISONS))
-def _compare(c: Context) -> None:
-    a, b = promoted(c, ("self", "other"))
-    if a.dtype is DataType.BOOL and _name(c) != "eq":
-        a, b = (c.cast(value, DataType.INT32) for value in (a, b))
-    c.give(c.op(_COMPARISONS[_name(c)], a, b))
+@HANDLERS.register("aten.isfinite")
+def _isfinite(c: Context) -> None:
+    x = c.value("self")
+    c.give(c.op("Not", c.op("Or", c.op("IsNaN", x), c.op("IsInf", x))))
 
 
-@HANDLERS.register("aten.ne", "aten.not_equal")
-def _not_equal(c: Context) -> None:
-    c.give(c.op("Not", c.op("Equal", *promoted(c, ("self", "other")))))
-
-
-@HANDLERS.register(
-    *(f"aten.logical_{name}" for name in _LOGIC), "aten.logical_not", "aten.isfinite"
-)
-def _logical(c: Context) -> None:
-    name = _name(c).removeprefix("logical_")
-    if name == "isfinite":
-        x = c.value("self")
-        bad = c.op("Or", c.op("IsNaN", x), c.op("IsInf", x))
-        c.give(c.op("Not", bad))
-        return
-    a = c.cast(c.value("self"), DataType.BOOL)
-    if name == "not":
-        c.give(c.op("Not", a))
+@HANDLERS.register(*(f"aten.{name}" for name in _LOGIC))
+def _logic(c: Context) -> None:
+    word = _LOGIC[c.operator]
+    if c.operator.startswith("logical"):
+        a, b = (c.cast(c.value(name), DataType.BOOL) for name in ("self", "other"))
     else:
-        c.give(c.op(_LOGIC[name], a, c.cast(c.value("other"), DataType.BOOL)))
-
-
-@HANDLERS.register(
-    *(f"aten.bitwise_{name}" for name in _LOGIC),
-    *(f"aten.__{name}__" for name in _LOGIC),
-)
-def _bitwise(c: Context) -> None:
-    name = c.operator.strip("_")
-    word = _LOGIC[name.removeprefix("bitwise_")]
-    a, b = promoted(c, ("self", "other"))
+        a, b = c.promoted("self", "other")
     c.give(c.op(word if a.dtype is DataType.BOOL else f"Bitwise{word}", a, b))
 
 
-@HANDLERS.register("aten.bitwise_not")
-def _bitwise_not(c: Context) -> None:
+@HANDLERS.register("aten.bitwise_not", "aten.logical_not")
+def _not(c: Context) -> None:
     x = c.value("self")
+    if c.operator == "logical_not":
+        x = c.cast(x, DataType.BOOL)
     c.give(c.op("Not" if x.dtype is DataType.BOOL else "BitwiseNot", x))
-
-
-@HANDLERS.register("aten.isnan", "aten.isinf")
-def _is(c: Context) -> None:
-    c.give(c.op("IsNaN" if _name(c) == "isnan" else "IsInf", c.value("self")))
 
 
 @HANDLERS.register("aten.nan_to_num")
@@ -342,13 +279,16 @@ def _clamp(c: Context) -> None:
 @HANDLERS.register("aten.where")
 def _where(c: Context) -> None:
     if not c.has("self"):
-        mask = c.value("condition")
-        places = positions(c, mask)
-        rows = range(c.rank(mask))
-        c.give(*(c.squeeze(c.slice(places, 0, i, i + 1), 0) for i in rows))
+        c.give(*places_by_axis(c, c.value("condition")))
         return
-    a, b = promoted(c, ("self", "other"))
+    a, b = c.promoted("self", "other")
     c.give(c.op("Where", c.cast(c.value("condition"), DataType.BOOL), a, b))
+
+
+def places_by_axis(c: Context, mask: Value) -> list[Value]:
+    """Where a value is not 0, as indices of each axis."""
+    places, rows = positions(c, mask), range(c.rank(mask))
+    return [c.squeeze(c.slice(places, 0, row, row + 1), 0) for row in rows]
 
 
 @HANDLERS.register("aten.masked_fill")
@@ -360,14 +300,14 @@ def _masked_fill(c: Context) -> None:
 
 @HANDLERS.register("aten.lerp")
 def _lerp(c: Context) -> None:
-    a, b, w = (as_float(c, c.value(name)) for name in ("self", "end", "weight"))
+    a, b, w = (c.floats(name) for name in ("self", "end", "weight"))
     c.give(c.op("Add", a, c.op("Mul", w, c.op("Sub", b, a))))
 
 
 @HANDLERS.register("aten.addcmul", "aten.addcdiv")
 def _addc(c: Context) -> None:
-    x, a, b = promoted(c, ("self", "tensor1", "tensor2"))
-    part = c.op("Mul" if _name(c) == "addcmul" else "Div", a, b)
+    x, a, b = c.promoted("self", "tensor1", "tensor2")
+    part = c.op("Mul" if c.operator == "addcmul" else "Div", a, b)
     factor = c.number("value", 1)
     if factor != 1:
         part = c.op("Mul", part, c.constant(factor, part.dtype))

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
-from typing import Any, Union
+from collections.abc import Callable, Sequence
+from typing import Union
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Complex, Context
 from mace.python.tools.importers.pytorch.handlers.complex_numbers import (
     as_complex,
+    conjugate,
     from_last,
     to_last,
 )
-from mace.python.tools.importers.pytorch.handlers.elementwise import as_float
 from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
@@ -27,8 +27,6 @@ from mace.python.tools.ir.graph import Value
 _FLOAT = DataType.FLOAT32
 # Parts in which a frame is added to its neighbours.
 _MOST_BLOCKS = 64
-# Elements that as_strided picks.
-_MOST_PICKED = 1 << 22
 
 Signal = Union[Value, Complex]
 
@@ -44,7 +42,7 @@ def _transformed(
     if isinstance(x, Complex):
         both = to_last(c, x)
     else:
-        x = as_float(c, x)
+        x = c.cast(x, _FLOAT)
         both = c.unsqueeze(x, c.rank(x))
     numbers = c.lengths.scalar(length), c.constant(axis)
     found = c.op("DFT", both, *numbers, inverse=int(inverse), onesided=int(onesided))
@@ -54,12 +52,16 @@ def _transformed(
 
 
 def _scaled(c: Context, x: Signal, factor: float | Value) -> Signal:
-    if isinstance(factor, (int, float)) and factor == 1:
+    if not isinstance(factor, Value) and factor == 1:
         return x
-    number = factor if isinstance(factor, Value) else c.constant(factor, _FLOAT)
+    return _parts(x, lambda part: c.op("Mul", part, factor))
+
+
+def _parts(x: Signal, function: Callable[[Value], Value]) -> Signal:
+    """A function of real numbers, of both parts of complex ones."""
     if isinstance(x, Complex):
-        return Complex(c.op("Mul", x.real, number), c.op("Mul", x.imag, number))
-    return c.op("Mul", x, number)
+        return Complex(function(x.real), function(x.imag))
+    return function(x)
 
 
 def _factor(c: Context, norm: str, count: Size, inverse: bool) -> float | Value:
@@ -75,12 +77,9 @@ def _factor(c: Context, norm: str, count: Size, inverse: bool) -> float | Value:
     return c.op("Pow", c.cast(count, _FLOAT), c.constant(power, _FLOAT))
 
 
-def _rank(c: Context, x: Signal) -> int:
-    return c.rank(x.real if isinstance(x, Complex) else x)
-
-
-def _length(c: Context, x: Signal, axis: int) -> Size:
-    return c.size(x.real if isinstance(x, Complex) else x, axis)
+def _real(x: Signal) -> Value:
+    """Something of the same shape."""
+    return x.real if isinstance(x, Complex) else x
 
 
 def _signal(c: Context, name: str = "self") -> Signal:
@@ -108,7 +107,7 @@ _MORE = {
 def _one_axis(c: Context) -> None:
     inverse, onesided = _ONE[c.operator]
     x = _signal(c)
-    axis = c.axis(c.integer("dim", -1), _rank(c, x))
+    axis = c.axis(c.integer("dim", -1), c.rank(_real(x)))
     given = c.sizes("n") if c.has("n") else None
     norm = c.text("norm", "backward")
     hermitian = "hfft" in c.operator
@@ -116,22 +115,18 @@ def _one_axis(c: Context) -> None:
         # The transform and its inverse are conjugates of each other.
         norm = {"backward": "forward", "forward": "backward"}.get(norm, norm)
     if c.operator == "fft_hfft":
-        x = _conjugate(c, as_complex(c, x))
+        x = conjugate(c, as_complex(c, x))
     result = _along(c, x, [axis], given, (inverse, onesided), norm)
     if c.operator == "fft_ihfft":
         assert isinstance(result, Complex)
-        result = _conjugate(c, result)
+        result = conjugate(c, result)
     c.give(result)
-
-
-def _conjugate(c: Context, x: Complex) -> Complex:
-    return Complex(x.real, c.op("Neg", x.imag))
 
 
 @HANDLERS.register(*(f"aten.{name}" for name in _MORE))
 def _more_axes(c: Context) -> None:
     x = _signal(c)
-    rank = _rank(c, x)
+    rank = c.rank(_real(x))
     given = c.sizes("s") if c.has("s") else None
     if c.has("dim"):
         axes = [c.axis(axis, rank) for axis in c.integers("dim")]
@@ -157,7 +152,7 @@ def _along(
     for place, axis in enumerate(axes):
         length: Size = -1 if given is None else given[place]
         if length == -1:
-            length = _length(c, x, axis)
+            length = c.size(_real(x), axis)
             if inverse and onesided and place == len(axes) - 1:
                 length = c.compute("MUL", c.compute("SUB", length, 1), 2)
         lengths.append(length)
@@ -176,11 +171,11 @@ def _along(
 @HANDLERS.register("aten._fft_r2c", "aten._fft_c2c", "aten._fft_c2r")
 def _transform(c: Context) -> None:
     x = _signal(c)
-    axes = [c.axis(axis, _rank(c, x)) for axis in c.integers("dim")]
+    axes = [c.axis(axis, c.rank(_real(x))) for axis in c.integers("dim")]
     code = c.integer("normalization")
     inverse = c.operator == "_fft_c2r"
     half = inverse or (c.operator == "_fft_r2c" and c.flag("onesided"))
-    lengths = [_length(c, x, axis) for axis in axes]
+    lengths = [c.size(_real(x), axis) for axis in axes]
     if inverse:
         lengths[-1:] = c.sizes("last_dim_size")
         x = as_complex(c, x)
@@ -190,30 +185,6 @@ def _transform(c: Context) -> None:
     norms = ("forward", "ortho", "backward")
     norm = norms[code] if inverse else norms[2 - code]
     c.give(_along(c, x, axes, lengths, (inverse, half), norm))
-
-
-@HANDLERS.register("aten.fft_fftshift", "aten.fft_ifftshift")
-def _shift(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x)
-    for axis in c.axes("dim", rank):
-        length = c.size(x, axis)
-        # The second half first; of an odd length, it is the shorter one.
-        half = length if "ifft" in c.operator else c.compute("ADD", length, 1)
-        at = c.compute("FLOOR_DIV", half, 2)
-        if at in (0, length):
-            continue
-        parts = [c.slice(x, axis, at), c.slice(x, axis, 0, at)]
-        x = c.op("Concat", *parts, axis=axis)
-    c.give(x)
-
-
-@HANDLERS.register("aten.fft_fftfreq", "aten.fft_rfftfreq")
-def _frequencies(c: Context) -> None:
-    c.dtype()
-    count, step = c.integer("n"), c.number("d", 1.0)
-    make: Any = np.fft.fftfreq if c.operator == "fft_fftfreq" else np.fft.rfftfreq
-    c.give(c.constant(make(count, step), c.type_of_result()))
 
 
 # Short-time transforms ---------------------------------------------------------------
@@ -252,10 +223,10 @@ def _stft(c: Context) -> None:
     result = _transformed(c, frames, 2, size, False, onesided)
     if c.flag("normalized"):
         result = _scaled(c, result, 1 / math.sqrt(size))
-    assert isinstance(result, Complex)
-    turned = Complex(*(c.transpose(p, [0, 2, 1]) for p in (result.real, result.imag)))
+    turned = _parts(result, lambda part: c.transpose(part, [0, 2, 1]))
     if not batched:
-        turned = Complex(*(c.squeeze(part, 0) for part in (turned.real, turned.imag)))
+        turned = _parts(turned, lambda part: c.squeeze(part, 0))
+    assert isinstance(turned, Complex)
     c.give(turned if c.flag("return_complex") else to_last(c, turned))
 
 
@@ -296,15 +267,15 @@ def _istft(c: Context) -> None:
     if c.flag("return_complex"):
         raise UnsupportedNodeError("return_complex is True")
     batched = c.rank(x.real) == 3
+    turned: Signal = x
     if not batched:
-        x = Complex(*(c.unsqueeze(part, 0) for part in (x.real, x.imag)))
+        turned = _parts(turned, lambda part: c.unsqueeze(part, 0))
     onesided = c.flag("onesided", True)
-    turned = Complex(*(c.transpose(p, [0, 2, 1]) for p in (x.real, x.imag)))
+    turned = _parts(turned, lambda part: c.transpose(part, [0, 2, 1]))
     frames = _transformed(c, turned, 2, size, True, onesided)
     if c.flag("normalized"):
         frames = _scaled(c, frames, math.sqrt(size))
-    real = frames.real if isinstance(frames, Complex) else frames
-    real = c.op("Mul", real, c.constant(window, _FLOAT))
+    real = c.op("Mul", _real(frames), c.constant(window, _FLOAT))
     count = c.size(real, 1)
     if isinstance(count, int):
         check_made(count, size)
@@ -317,10 +288,10 @@ def _istft(c: Context) -> None:
         end = c.compute("MIN", c.compute("ADD", wanted, begin), total)
     squares = c.constant((window**2)[None, None], _FLOAT)
     squares = c.op("Expand", squares, c.lengths.listed([1, count, 1]))
-    weights = c.slice(_added(c, squares, step, total), 1, begin, end)
+    weights = c.slice(added(c, squares, step, total), 1, begin, end)
     if weights.is_constant and np.abs(weights.numpy()).min() < 1e-11:
         raise UnsupportedNodeError("the windows leave samples out")
-    signal = c.slice(_added(c, real, step, total), 1, begin, end)
+    signal = c.slice(added(c, real, step, total), 1, begin, end)
     signal = c.op("Div", signal, weights)
     missing = c.compute("SUB", wanted, c.compute("SUB", end, begin))
     if c.has("length") and missing != 0:
@@ -328,7 +299,7 @@ def _istft(c: Context) -> None:
     c.give(signal if batched else c.squeeze(signal, 0))
 
 
-def _added(c: Context, frames: Value, step: int, total: Size) -> Value:
+def added(c: Context, frames: Value, step: int, total: Size) -> Value:
     """[rows, total]: the sum of frames [rows, frames, size], each a step further on."""
     rows, count = c.size(frames, 0), c.size(frames, 1)
     size = c.length(frames, 2)
@@ -342,52 +313,9 @@ def _added(c: Context, frames: Value, step: int, total: Size) -> Value:
     for k in range(blocks):
         part = c.slice(frames, 2, k * step, (k + 1) * step)
         parts.append(c.op("Pad", part, np.array([0, k, 0, 0, blocks - 1 - k, 0])))
-    added = parts[0]
-    for part in parts[1:]:
-        added = c.op("Add", added, part)
+    added = functools.reduce(lambda a, b: c.op("Add", a, b), parts)
     length = c.compute("MUL", c.compute("ADD", count, blocks - 1), step)
     line = c.reshape(added, [rows, length])
     if isinstance(length, int) and isinstance(total, int) and length < total:
         return c.op("Pad", line, np.array([0, 0, 0, total - length]))
     return c.slice(line, 1, 0, total)
-
-
-@HANDLERS.register("aten.unfold_backward")
-def _unfold_backward(c: Context) -> None:
-    x = c.value("grad_in")
-    sizes = c.integers("input_sizes")
-    size, step = c.integer("size"), c.integer("step")
-    axis = c.axis(c.integer("dim"), len(sizes))
-    if c.length(x, -1) != size:
-        raise UnsupportedNodeError(f"windows of {c.length(x, -1)}, not {size}")
-    rank = len(sizes)
-    order = [*(a for a in range(rank) if a != axis), axis, rank]
-    moved = c.transpose(x, order)
-    others = [sizes[a] for a in range(rank) if a != axis]
-    rows = c.reshape(moved, [math.prod(others), c.length(x, axis), size])
-    line = c.reshape(_added(c, rows, step, sizes[axis]), [*others, sizes[axis]])
-    back = [*range(axis), rank - 1, *range(axis, rank - 1)]
-    c.give(c.transpose(line, back))
-
-
-@HANDLERS.register("aten.as_strided")
-def _as_strided(c: Context) -> None:
-    x = c.value("self")
-    sizes, strides = c.integers("size"), c.integers("stride")
-    offset = c.integer("storage_offset", 0)
-    count = math.prod(c.static_shape(x))
-    if "self" not in c.contiguous:
-        raise UnsupportedNodeError(
-            "its input lies in memory in another way than its shape says",
-            "make the tensor contiguous before as_strided",
-        )
-    if math.prod(sizes) > _MOST_PICKED:
-        raise UnsupportedNodeError(f"{math.prod(sizes)} elements")
-    places = np.full(sizes, offset, np.int64)
-    for axis, (length, stride) in enumerate(zip(sizes, strides)):
-        line = [1] * len(sizes)
-        line[axis] = length
-        places += (np.arange(length) * stride).reshape(line)
-    if places.size and not 0 <= places.min() <= places.max() < count:
-        raise UnsupportedNodeError("it reads beyond its input")
-    c.give(c.op("Gather", c.reshape(x, [-1]), c.constant(places), axis=0))

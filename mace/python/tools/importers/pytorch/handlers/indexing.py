@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elements at places that tensors tell, read and written."""
+"""Elements at places that tensors name, read and written, and where elements are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ import numpy as np
 from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
-from mace.python.tools.importers.pytorch.handlers.elementwise import positions
+from mace.python.tools.importers.pytorch.handlers.elementwise import (
+    places_by_axis,
+    positions,
+)
 from mace.python.tools.importers.standard.counts import never_negative
 from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dims import Dim
@@ -22,6 +25,8 @@ from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import END, static
 
 _T = TypeVar("_T")
+# Elements that as_strided picks.
+_MOST_PICKED = 1 << 22
 
 
 @HANDLERS.register("aten.embedding")
@@ -31,15 +36,13 @@ def _embedding(c: Context) -> None:
 
 @HANDLERS.register("aten.index_select")
 def _index_select(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim"), c.rank(x))
+    x, axis = c.along()
     c.give(c.op("Gather", x, c.value("index"), axis=axis))
 
 
 @HANDLERS.register("aten.gather")
 def _gather(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim"), c.rank(x))
+    x, axis = c.along()
     c.give(c.op("GatherElements", x, c.value("index"), axis=axis))
 
 
@@ -58,11 +61,9 @@ def _take_along_dim(c: Context) -> None:
         """Both have the same lengths except along the axis."""
         lengths = c.sizes_of(other)
         lengths[axis] = 1
-        if c.shape(value)[:axis] == c.shape(other)[:axis] and (
-            c.shape(value)[axis + 1 :] == c.shape(other)[axis + 1 :]
-        ):
-            return value
-        return c.op("Expand", value, c.lengths.listed(lengths))
+        shapes = [list(c.shape(item)) for item in (value, other)]
+        own, wanted = ([*shape[:axis], *shape[axis + 1 :]] for shape in shapes)
+        return value if own == wanted else c.expanded(value, lengths)
 
     c.give(c.op("GatherElements", expanded(x, index), expanded(index, x), axis=axis))
 
@@ -75,28 +76,30 @@ def _indices(c: Context) -> dict[int, Value]:
     found: dict[int, Value] = {}
     axis = 0
     for entry in given:
-        if entry is None:
-            axis += 1
-            continue
-        if not isinstance(entry, Value):
-            raise UnsupportedNodeError("an index is no tensor")
-        if entry.dtype in (DataType.BOOL, DataType.UINT8):
+        rows = [entry]
+        if isinstance(entry, Value) and entry.dtype in (DataType.BOOL, DataType.UINT8):
             # As many rows as the mask has dimensions.
-            places = positions(c, entry)
-            for row in range(c.rank(entry)):
-                found[axis] = c.squeeze(c.slice(places, 0, row, row + 1), 0)
-                axis += 1
-            continue
-        found[axis] = entry
-        axis += 1
+            rows = places_by_axis(c, entry)
+        elif entry is not None and not isinstance(entry, Value):
+            raise UnsupportedNodeError("an index is no tensor")
+        found.update((axis + i, row) for i, row in enumerate(rows) if row is not None)
+        axis += len(rows)
     return found
 
 
-def _together(c: Context, found: dict[int, Value]) -> tuple[Value, int]:
-    """Indices of several axes as one tensor, the last dimension of which are the axes,
-    and the rank without this one.
+def _located(c: Context, x: Value, found: dict[int, Value]) -> tuple[list[int], int]:
+    """The axes of x with those of indices in front, and how many of the others are in
+    front of the dimensions of the indices: these remain where they were if they lie
+    side by side.
     """
-    values = list(found.values())
+    axes = sorted(found)
+    rest = [axis for axis in range(c.rank(x)) if axis not in found]
+    return [*axes, *rest], axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0
+
+
+def _together(c: Context, x: Value, found: dict[int, Value]) -> Value:
+    """Indices of axes as one tensor, whose last dimension are the axes."""
+    values = [from_front(c, x, axis, found[axis]) for axis in sorted(found)]
     shapes = [c.shape(value) for value in values]
     known = [shape for shape in map(static, shapes) if shape is not None]
     if len(set(shapes)) == 1 and None not in shapes[0]:
@@ -105,53 +108,38 @@ def _together(c: Context, found: dict[int, Value]) -> tuple[Value, int]:
         common = list(np.broadcast_shapes(*known))
     else:
         common = c.broadcast(values)
-    rank = max(map(len, shapes))
     parts = []
+    rank = max(map(len, shapes))
     for value, shape in zip(values, shapes):
         if common is not None and list(shape) != common:
-            value = c.op("Expand", value, c.lengths.listed(common))
+            value = c.expanded(value, common)
         parts.append(c.unsqueeze(value, rank))
-    return c.concat(parts, rank), rank
+    return c.concat(parts, rank)
 
 
 @HANDLERS.register("aten.index", "aten._unsafe_index")
 def _index(c: Context) -> None:
     x = c.value("self")
     found = _indices(c)
-    axes = sorted(found)
-    if len(axes) == 1:
-        c.give(c.op("Gather", x, found[axes[0]], axis=axes[0]))
+    if len(found) == 1:
+        ((axis, index),) = found.items()
+        c.give(c.op("Gather", x, index, axis=axis))
         return
-    rank = c.rank(x)
-    rest = [axis for axis in range(rank) if axis not in found]
-    moved = c.transpose(x, [*axes, *rest])
-    places = {axis: _from_front(c, x, axis, found[axis]) for axis in axes}
-    indices, count = _together(c, places)
+    order, first = _located(c, x, found)
+    moved, indices = c.transpose(x, order), _together(c, x, found)
     picked = c.op("GatherND", moved, indices)
-    # Axes of the indices that lie side by side remain where they were.
-    if axes[-1] - axes[0] == len(axes) - 1:
-        first = axes[0]
-        order = [
-            *range(count, count + first),
-            *range(count),
-            *range(count + first, count + len(rest)),
-        ]
-        picked = c.transpose(picked, order)
-    c.give(picked)
+    rank, count = c.rank(picked), c.rank(indices) - 1
+    before, own = range(count, count + first), range(count)
+    c.give(c.transpose(picked, [*before, *own, *range(count + first, rank)]))
 
 
-def _from_front(c: Context, x: Value, axis: int, index: Value) -> Value:
+def from_front(c: Context, x: Value, axis: int, index: Value) -> Value:
     """Indices that may be negative, counted from the front."""
-    if index.is_constant and (index.numpy() >= 0).all():
-        return index
-    if never_negative(index):
+    if never_negative(index) or (index.is_constant and (index.numpy() >= 0).all()):
         return index
     size = c.size(x, axis)
-    length = (
-        c.constant(size, index.dtype)
-        if isinstance(size, int)
-        else c.cast(size, index.dtype)
-    )
+    length = size if isinstance(size, Value) else c.constant(size, index.dtype)
+    length = c.cast(length, index.dtype)
     below = c.op("Less", index, c.constant(0, index.dtype))
     return c.op("Where", below, c.op("Add", index, length), index)
 
@@ -164,43 +152,27 @@ def _index_put(c: Context) -> None:
     add = c.flag("accumulate")
     if len(given) == 1 and masks and c.shape(values) in ((), (1,)) and not add:
         mask = masks[0]
-        more = c.rank(x) - c.rank(mask)
-        if more:
+        if c.rank(mask) < c.rank(x):
             mask = c.unsqueeze(mask, *range(c.rank(mask), c.rank(x)))
         c.give(c.op("Where", mask, c.cast(values, x.dtype), x))
         return
     found = _indices(c)
-    axes = sorted(found)
-    rank = c.rank(x)
-    rest = [axis for axis in range(rank) if axis not in found]
-    order = [*axes, *rest]
-    places = {axis: _from_front(c, x, axis, found[axis]) for axis in axes}
-    indices, count = _together(c, places)
-    # Axes of the indices that lie side by side are where they were, or else in front.
-    first = axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0
+    order, first = _located(c, x, found)
+    indices = _together(c, x, found)
+    count = c.rank(indices) - 1
 
     def target(of_x: Sequence[_T], picked: Sequence[_T]) -> list[_T]:
-        others = [of_x[axis] for axis in rest]
+        others = [of_x[axis] for axis in order[len(found) :]]
         return [*others[:first], *picked[:count], *others[first:]]
 
     wanted = target(c.shape(x), c.shape(indices))
     if None in wanted or list(c.shape(values)) != wanted:
-        sizes = target(c.sizes_of(x), c.largest_sizes(indices))
-        values = c.op("Expand", values, c.lengths.listed(sizes))
-    turned = [
-        *range(first, first + count),
-        *range(first),
-        *range(first + count, len(wanted)),
-    ]
-    values = c.cast(c.transpose(values, turned), x.dtype)
-    written = c.op(
-        "ScatterND",
-        c.transpose(x, order),
-        indices,
-        values,
-        reduction="add" if add else "none",
-    )
-    c.give(c.transpose(written, [order.index(axis) for axis in range(rank)]))
+        values = c.expanded(values, target(c.sizes_of(x), c.largest_sizes(indices)))
+    own, after = range(first, first + count), range(first + count, len(wanted))
+    values = c.cast(c.transpose(values, [*own, *range(first), *after]), x.dtype)
+    kind = "add" if add else "none"
+    written = c.op("ScatterND", c.transpose(x, order), indices, values, reduction=kind)
+    c.give(c.untransposed(written, order))
 
 
 # For each way to reduce, ONNX's name of it, and the number that changes nothing.
@@ -266,8 +238,7 @@ def _scatter(c: Context) -> None:
 
 @HANDLERS.register("aten.select_scatter")
 def _select_scatter(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim"), c.rank(x))
+    x, axis = c.along()
     index = c.integer("index")
     source = c.unsqueeze(c.cast(c.value("src"), x.dtype), axis)
     c.give(_replaced(c, x, axis, index, None if index == -1 else index + 1, source))
@@ -275,8 +246,7 @@ def _select_scatter(c: Context) -> None:
 
 @HANDLERS.register("aten.slice_scatter")
 def _slice_scatter(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", 0), c.rank(x))
+    x, axis = c.along("dim", 0)
     (step,) = c.integers("step", [1])
     source = c.cast(c.value("src"), x.dtype)
     if step == 1:
@@ -315,7 +285,7 @@ def _replaced(
     """
     part = c.slice(x, axis, begin, end)
     if None in c.shape(part) or c.shape(source) != c.shape(part):
-        source = c.op("Expand", source, c.lengths.listed(c.sizes_of(part)))
+        source = c.expanded(source, c.sizes_of(part))
     parts = [source]
     if begin != 0:
         parts.insert(0, c.slice(x, axis, 0, begin))
@@ -333,22 +303,6 @@ def _one_hot(c: Context) -> None:
     c.give(c.op("OneHot", c.value("self"), c.constant(depth), pair, axis=-1))
 
 
-@HANDLERS.register("aten.bucketize")
-def _bucketize(c: Context) -> None:
-    x, bounds = c.value("self"), c.known("boundaries")
-    if math.prod(bounds.shape) > 4096:
-        raise UnsupportedNodeError(f"{bounds.size} boundaries")
-    c.dtype()
-    c.flag("out_int32")
-    above = "GreaterOrEqual" if c.flag("right") else "Greater"
-    wide = c.unsqueeze(c.cast(x, DataType.FLOAT32), c.rank(x))
-    reached = c.op(above, wide, c.constant(bounds.astype(np.float32)))
-    counts = c.op(
-        "ReduceSum", c.cast(reached, DataType.FLOAT32), [c.rank(x)], keepdims=0
-    )
-    c.give(c.cast(counts, DataType.INT32))
-
-
 @HANDLERS.register("aten.index_add", "aten.index_copy")
 def _index_add(c: Context) -> None:
     """Slices that are added to those of some places of an axis, or replace them."""
@@ -361,51 +315,10 @@ def _index_add(c: Context) -> None:
     if alpha != 1:
         source = c.op("Mul", source, c.constant(alpha, x.dtype))
     order = [axis, *(i for i in range(rank) if i != axis)]
-    found = c.op(
-        "ScatterND",
-        c.transpose(x, order),
-        c.op("Reshape", index, [-1, 1]),
-        c.transpose(source, order),
-        reduction="add" if adds else "none",
-    )
-    c.give(c.transpose(found, [order.index(i) for i in range(rank)]))
-
-
-@HANDLERS.register("aten.take", "aten.put")
-def _take(c: Context) -> None:
-    """Elements by their number among all."""
-    x, index = c.value("self"), c.value("index")
-    line = c.reshape(x, [-1])
-    index = _from_front(c, line, 0, index)
-    if c.operator == "take":
-        c.give(c.op("Gather", line, index, axis=0))
-        return
-    source = c.reshape(c.cast(c.value("source"), x.dtype), [-1])
-    add = c.flag("accumulate")
-    written = c.op(
-        "ScatterND",
-        line,
-        c.op("Reshape", index, [-1, 1]),
-        source,
-        reduction="add" if add else "none",
-    )
-    c.give(c.reshape(written, c.sizes_of(x)))
-
-
-@HANDLERS.register("aten.index_fill")
-def _index_fill(c: Context) -> None:
-    x, index = c.value("self"), c.value("index")
-    rank = c.rank(x)
-    axis = c.axis(c.integer("dim"), rank)
-    # Where one of the indices is the position along the axis.
-    index = c.reshape(_from_front(c, x, axis, index), [-1, 1])
-    places = c.positions(c.size(x, axis))
-    hits = c.cast(c.op("Equal", index, places), DataType.FLOAT32)
-    found = c.cast(c.op("ReduceMax", hits, [0], keepdims=0), DataType.BOOL)
-    own = [1] * rank
-    own[axis] = -1
-    filler = c.cast(c.value("value"), x.dtype)
-    c.give(c.op("Where", c.reshape(found, own), filler, x))
+    target, source = (c.transpose(value, order) for value in (x, source))
+    rows, kind = c.reshape(index, [-1, 1]), "add" if adds else "none"
+    found = c.op("ScatterND", target, rows, source, reduction=kind)
+    c.give(c.untransposed(found, order))
 
 
 @HANDLERS.register(
@@ -473,18 +386,63 @@ def _of_computed_bags(
     if mode == 0:
         return total
     sizes = c.op("ReduceSum", inside, [1], keepdims=1)
-    return c.op("Div", total, c.op("Max", sizes, c.constant(1.0)))
+    return c.op("Div", total, c.op("Max", sizes, 1.0))
 
 
-@HANDLERS.register("aten.max_unpool2d")
-def _max_unpool(c: Context) -> None:
-    """Elements at the places where they were before pooling, and 0 elsewhere."""
-    x, index = c.value("self"), c.value("indices")
-    sizes = c.integers("output_size")
-    lead = list(c.static_shape(x)[:-2])
-    rows = math.prod(lead)
-    places = c.reshape(index, [rows, -1])
-    nothing = c.constant(np.zeros((rows, math.prod(sizes)), np.float32))
-    values = c.reshape(x, [rows, -1])
-    found = c.op("ScatterElements", nothing, places, values, axis=1)
-    c.give(c.reshape(found, [*lead, *sizes]))
+@HANDLERS.register("aten.nonzero", "aten.argwhere", "aten.nonzero_numpy")
+def _nonzero(c: Context) -> None:
+    x = c.value("self")
+    if c.operator == "nonzero_numpy":
+        c.give(*places_by_axis(c, x))
+    else:
+        c.give(c.transpose(positions(c, x), [1, 0]))
+
+
+@HANDLERS.register("aten.masked_select")
+def _masked_select(c: Context) -> None:
+    x, mask = c.value("self"), c.value("mask")
+    sizes = c.broadcast([x, mask])
+    x, mask = (
+        value if list(c.shape(value)) == sizes else c.expanded(value, sizes)
+        for value in (x, mask)
+    )
+    c.give(c.op("GatherND", x, c.transpose(positions(c, mask), [1, 0])))
+
+
+@HANDLERS.register("aten.masked_scatter")
+def _masked_scatter(c: Context) -> None:
+    """Each place of the mask takes as many elements of the source on as before it."""
+    x, mask, source = c.value("self"), c.value("mask"), c.value("source")
+    sizes = c.sizes_of(x)
+    if list(c.shape(mask)) != sizes:
+        mask = c.expanded(mask, sizes)
+    line = c.reshape(c.cast(mask, DataType.INT32), [-1])
+    before = c.op("Sub", c.op("CumSum", line, c.constant(0)), c.constant(1))
+    line = c.reshape(source, [-1])
+    last = c.compute("MAX", c.compute("SUB", c.size(line, 0), 1), 0)
+    place = c.op("Min", c.op("Max", before, c.constant(0)), c.lengths.scalar(last))
+    taken = c.op("Gather", line, place, axis=0)
+    c.give(c.op("Where", mask, c.cast(c.reshape(taken, sizes), x.dtype), x))
+
+
+@HANDLERS.register("aten.as_strided")
+def _as_strided(c: Context) -> None:
+    x = c.value("self")
+    sizes, strides = c.integers("size"), c.integers("stride")
+    offset = c.integer("storage_offset", 0)
+    count = math.prod(c.static_shape(x))
+    if "self" not in c.contiguous:
+        raise UnsupportedNodeError(
+            "its input lies in memory in another way than its shape says",
+            "make the tensor contiguous before as_strided",
+        )
+    if math.prod(sizes) > _MOST_PICKED:
+        raise UnsupportedNodeError(f"{math.prod(sizes)} elements")
+    places = np.full(sizes, offset, np.int64)
+    for axis, (length, stride) in enumerate(zip(sizes, strides)):
+        line = [1] * len(sizes)
+        line[axis] = length
+        places += (np.arange(length) * stride).reshape(line)
+    if places.size and not 0 <= places.min() <= places.max() < count:
+        raise UnsupportedNodeError("it reads beyond its input")
+    c.give(c.op("Gather", c.reshape(x, [-1]), c.constant(places), axis=0))

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products of matrices, and attention."""
+"""Products of matrices and vectors, and attention."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ _FLOAT = DataType.FLOAT32
 def _linear(c: Context) -> None:
     x, weight, bias = c.value("input"), c.value("weight"), c.optional("bias")
     if c.rank(x) == 2 and c.rank(weight) == 2:
-        inputs = [x, weight] if bias is None else [x, weight, bias]
-        c.give(c.op("Gemm", *inputs, transB=1))
+        c.give(c.op("Gemm", x, weight, bias, transB=1))
         return
     turned = c.transpose(weight, [1, 0]) if c.rank(weight) == 2 else weight
     result = c.op("MatMul", x, turned)
@@ -52,13 +51,11 @@ def _addmm(c: Context) -> None:
 
 
 def _scaled(c: Context, value: Value, factor: float) -> Value:
-    return value if factor == 1 else c.op("Mul", value, c.constant(factor, _FLOAT))
+    return value if factor == 1 else c.op("Mul", value, factor)
 
 
 @HANDLERS.register("aten.einsum")
 def _einsum(c: Context) -> None:
-    if c.has("path"):
-        c.raw("path")  # the order of the products, which gives the same sums
     c.give(c.op("Einsum", *c.values("tensors"), equation=c.text("equation", "")))
 
 
@@ -76,8 +73,6 @@ def _attention(c: Context) -> None:
     q, k, v = (c.value(name) for name in ("query", "key", "value"))
     if c.number("dropout_p", 0) != 0:
         raise UnsupportedNodeError("dropout_p is not 0", "export after model.eval()")
-    for name in ("return_debug_mask", "compute_log_sumexp"):
-        c.raw(name)
     mask = None
     for name in ("attn_mask", "attn_bias"):
         mask = mask or c.optional(name)
@@ -85,15 +80,13 @@ def _attention(c: Context) -> None:
         k, v = (_repeated_heads(c, q, value) for value in (k, v))
     rank = c.rank(q)
     depth = c.length(q, rank - 1)
-    scale = c.number("scale", 1 / math.sqrt(depth)) if c.has("scale") else None
-    scale = 1 / math.sqrt(depth) if scale is None else scale
+    scale = c.number("scale", 1 / math.sqrt(depth))
     order = [*range(rank - 2), rank - 1, rank - 2]
     scores = c.op("MatMul", _scaled(c, q, scale), c.transpose(k, order))
     if c.flag("is_causal"):
         scores = _causal(c, scores, c.shape(q)[-2], c.shape(k)[-2])
     if mask is not None and mask.dtype is DataType.BOOL:
-        zero, out = c.constant(0.0, _FLOAT), c.constant(-np.inf, _FLOAT)
-        mask = c.op("Where", mask, zero, out)
+        mask = c.op("Where", mask, 0.0, -np.inf)
     if mask is not None:
         scores = c.op("Add", scores, mask)
     result = c.op("MatMul", c.op("Softmax", scores, axis=-1), v)
@@ -109,8 +102,8 @@ def _without_keys(c: Context, result: Value, mask: Value) -> Value:
     if mask.is_constant and not np.isneginf(mask.numpy()).all(-1).any():
         return result
     largest = c.op("ReduceMax", mask, [-1], keepdims=1)
-    nothing = c.op("Equal", largest, c.constant(-np.inf, _FLOAT))
-    return c.op("Where", nothing, c.constant(0.0, _FLOAT), result)
+    nothing = c.op("Equal", largest, -np.inf)
+    return c.op("Where", nothing, 0.0, result)
 
 
 def _causal(c: Context, scores: Value, rows: Dim, columns: Dim) -> Value:
@@ -119,14 +112,12 @@ def _causal(c: Context, scores: Value, rows: Dim, columns: Dim) -> Value:
         causal = np.triu(np.full((rows, columns), -np.inf, np.float32), 1)
         return c.op("Add", scores, c.constant(causal))
     shape = c.op("Shape", scores)
-    axes = (c.rank(scores) - 2, c.rank(scores) - 1)
     places = []
-    for axis in axes:
+    for axis in (c.rank(scores) - 2, c.rank(scores) - 1):
         end = c.op("Gather", shape, c.constant(np.array(axis)), axis=0)
-        zero, one = (c.constant(np.array(number)) for number in (0, 1))
-        places.append(c.op("Range", zero, end, one))
+        places.append(c.positions(end))
     seen = c.op("LessOrEqual", places[1], c.unsqueeze(places[0], 1))
-    return c.op("Where", seen, scores, c.constant(-np.inf, _FLOAT))
+    return c.op("Where", seen, scores, -np.inf)
 
 
 def _repeated_heads(c: Context, q: Value, value: Value) -> Value:
@@ -138,3 +129,22 @@ def _repeated_heads(c: Context, q: Value, value: Value) -> Value:
     wide = c.unsqueeze(value, len(shape) - 2)
     target = [*shape[:-2], heads // own, *shape[-2:]]
     return c.reshape(c.op("Expand", wide, target), [*shape[:-3], heads, *shape[-2:]])
+
+
+@HANDLERS.register("aten.linalg_cross", "aten.cross")
+def _cross(c: Context) -> None:
+    a, b = c.promoted("self", "other")
+    rank = c.rank(a)
+    if c.has("dim"):
+        axis = c.axis(c.integer("dim"), rank)
+    elif c.operator == "linalg_cross":
+        axis = rank - 1
+    else:
+        axis = c.static_shape(a).index(3)
+
+    def turned(x: Value, order: list[int]) -> Value:
+        return c.op("Gather", x, c.constant(np.array(order)), axis=axis)
+
+    left = c.op("Mul", turned(a, [1, 2, 0]), turned(b, [2, 0, 1]))
+    right = c.op("Mul", turned(a, [2, 0, 1]), turned(b, [1, 2, 0]))
+    c.give(c.op("Sub", left, right))

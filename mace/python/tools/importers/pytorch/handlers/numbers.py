@@ -1,6 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of numbers: all that PyTorch knows of symbolic ones.
+"""Tensors made of numbers, the numbers of shapes, and functions of numbers: all that
+PyTorch knows of symbolic ones.
 
 Sums, products and quotients of integers are lengths, of which the graph knows what is
 equal. Everything else is computed as PyTorch does it, in double precision: by one
@@ -11,10 +12,13 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.standard.operators import Size
@@ -22,6 +26,150 @@ from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
 _INTEGER, _FLOAT, _BOOLEAN = DataType.INT32, DataType.FLOAT32, DataType.BOOL
+# Larger tensors of one number are made at run time.
+_LARGEST = 1 << 20
+
+
+def _as(c: Context, number: Any, dtype: DataType) -> Value:
+    """A number, or a tensor, in a type."""
+    known = isinstance(number, Value)
+    return c.cast(number, dtype) if known else c.constant(number, dtype)
+
+
+def _filled(c: Context, sizes: Sequence[Size], number: Any, dtype: DataType) -> Value:
+    filler = _as(c, number, dtype)
+    known = [size for size in sizes if isinstance(size, int)]
+    if not sizes:
+        return filler
+    if len(known) == len(sizes) and math.prod(known) <= _LARGEST and filler.is_constant:
+        return c.constant(np.full(known, filler.numpy(), dtype.numpy), dtype)
+    return c.expanded(filler, sizes)
+
+
+@HANDLERS.register("aten.full", "aten.zeros", "aten.ones", "aten.empty")
+@HANDLERS.register("aten.new_full", "aten.new_zeros", "aten.new_ones", "aten.new_empty")
+@HANDLERS.register("aten.full_like", "aten.zeros_like", "aten.ones_like")
+@HANDLERS.register("aten.empty_like", "aten.empty_permuted")
+def _full(c: Context) -> None:
+    name = c.operator.removeprefix("new_").removesuffix("_like")
+    number = c.raw("fill_value") if name == "full" else int(name == "ones")
+    like = c.value("self") if c.has("self") else None
+    if like is not None and c.operator.endswith("_like"):
+        sizes = c.sizes_of(like)
+    else:
+        sizes = c.sizes("size")
+    c.give(_filled(c, sizes, number, c.type_of_result()))
+
+
+@HANDLERS.register("aten.fill", "aten.zero")
+def _fill(c: Context) -> None:
+    x = c.value("self")
+    number = c.raw("value") if c.operator == "fill" else 0
+    c.give(_filled(c, c.sizes_of(x), number, x.dtype))
+
+
+@HANDLERS.register("aten.scalar_tensor")
+def _scalar_tensor(c: Context) -> None:
+    c.give(c.cast(c.value("s"), c.type_of_result()))
+
+
+@HANDLERS.register("aten.arange")
+def _arange(c: Context) -> None:
+    bounds = [c.raw("start", 0), c.raw("end"), c.raw("step", 1)]
+    dtype = c.type_of_result()
+    if any(isinstance(bound, Value) for bound in bounds):
+        c.give(c.op("Range", *(_as(c, bound, dtype) for bound in bounds)))
+        return
+    start, end, step = bounds
+    if not step:
+        raise UnsupportedNodeError(f"from {start} to {end} in steps of {step}")
+    check_made((end - start) / step)
+    count = max(math.ceil((end - start) / step), 0)
+    c.give(c.constant(start + np.arange(count) * step, dtype))
+
+
+@HANDLERS.register("aten.linspace")
+def _linspace(c: Context) -> None:
+    bounds, steps = (c.raw("start"), c.raw("end")), c.integer("steps")
+    check_made(steps)
+    if any(isinstance(bound, Value) for bound in bounds):
+        c.give(c.cast(_spaced(c, *bounds, steps), c.type_of_result()))
+        return
+    numbers = np.linspace(c.number("start"), c.number("end"), steps)
+    c.give(c.constant(numbers, c.type_of_result()))
+
+
+def _spaced(c: Context, start: Any, end: Any, steps: int) -> Value:
+    """As PyTorch has them in floats: from both ends to the middle."""
+    first, last = (_as(c, bound, _FLOAT) for bound in (start, end))
+    rest = max(steps - 1, 1)
+    step = c.op("Div", c.op("Sub", last, first), float(rest))
+    after = np.arange(steps)
+    return c.op(
+        "Where",
+        c.constant(after < max(steps // 2, 1)),
+        c.op("Add", first, c.op("Mul", step, c.constant(after, _FLOAT))),
+        c.op("Sub", last, c.op("Mul", step, c.constant(rest - after, _FLOAT))),
+    )
+
+
+@HANDLERS.register("aten.eye")
+def _eye(c: Context) -> None:
+    (rows,) = c.sizes("n")
+    columns = c.sizes("m")[0] if c.has("m") else rows
+    if isinstance(rows, int) and isinstance(columns, int):
+        check_made(rows, columns)
+        c.give(c.constant(np.eye(rows, columns), c.type_of_result()))
+        return
+    own = c.unsqueeze(c.positions(rows), 1)
+    on = c.op("Equal", own, c.positions(columns))
+    c.give(c.cast(on, c.type_of_result()))
+
+
+@HANDLERS.register("aten.tril", "aten.triu")
+def _triangle(c: Context) -> None:
+    x = c.value("self")
+    k = c.constant(c.integer("diagonal", 0))
+    c.give(c.op("Trilu", x, k, upper=int(c.operator == "triu")))
+
+
+@HANDLERS.register("aten.item", "aten._local_scalar_dense")
+def _item(c: Context) -> None:
+    x = c.value("self")
+    count = math.prod(c.static_shape(x))
+    if count != 1:
+        raise UnsupportedNodeError(f"a number of a tensor of {count}")
+    if x.is_constant:
+        c.give(x.numpy().reshape(()).item())
+    else:
+        c.give(c.reshape(x, []))
+
+
+@HANDLERS.register("aten.tril_indices", "aten.triu_indices")
+def _triangle_indices(c: Context) -> None:
+    rows, columns = c.integer("row"), c.integer("col")
+    check_made(rows, columns)
+    make = np.tril_indices if c.operator == "tril_indices" else np.triu_indices
+    pair = make(rows, c.integer("offset", 0), columns)
+    c.give(c.constant(np.stack(pair), c.type_of_result()))
+
+
+@HANDLERS.register("aten.sym_size")
+def _sym_size(c: Context) -> None:
+    x, axis = c.along()
+    c.give(c.sizes_of(x)[axis])
+
+
+@HANDLERS.register("aten.sym_numel")
+def _sym_numel(c: Context) -> None:
+    count: Size = 1
+    for size in c.sizes_of(c.value("self")):
+        count = c.compute("MUL", count, size)
+    c.give(count)
+
+
+# Functions ------------------------------------------------------------------------
+
 # Of what is longer, a float of 32 bits is taken.
 _LONGEST = 500
 
@@ -78,7 +226,7 @@ _FUNCTIONS = {
 
 
 @HANDLERS.register(*_FUNCTIONS)
-def _number(c: Context) -> None:
+def _function_of_numbers(c: Context) -> None:
     function = _FUNCTIONS[c.node.target]
     operands = [c.raw(name) for name in c.node.arguments]
     if any(not isinstance(v, (bool, int, float, Value)) for v in operands):

@@ -170,7 +170,7 @@ def _projected_layer(
         x = c.op("Concat", *parts, axis=2)
     shape = c.shape(cell)
     if not isinstance(shape[1], int):
-        nothing = c.op("Mul", cell, c.constant(0.0))
+        nothing = c.op("Mul", cell, 0.0)
     else:
         nothing = c.constant(np.zeros((directions, shape[1], units), np.float32))
     m, last_m, last_cell = _layer(c, kind, x, changed, [nothing, cell])

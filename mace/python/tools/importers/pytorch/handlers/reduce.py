@@ -1,15 +1,16 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions, sums along axes, and the largest elements."""
+"""Reductions, norms, sums and maxima along axes, and the largest elements."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import extreme
-from mace.python.tools.importers.pytorch.promotion import promoted
 from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -17,13 +18,14 @@ from mace.python.tools.ir.shapes import END
 
 _FLOAT = DataType.FLOAT32
 _REDUCTIONS = {
-    "amax": "ReduceMax",
-    "amin": "ReduceMin",
-    "logsumexp": "ReduceLogSumExp",
-    "mean": "ReduceMean",
-    "prod": "ReduceProd",
-    "sum": "ReduceSum",
-    "nansum": "",
+    "aten.all": "ReduceMin",
+    "aten.amax": "ReduceMax",
+    "aten.amin": "ReduceMin",
+    "aten.any": "ReduceMax",
+    "aten.logsumexp": "ReduceLogSumExp",
+    "aten.mean": "ReduceMean",
+    "aten.prod": "ReduceProd",
+    "aten.sum": "ReduceSum",
 }
 
 
@@ -44,36 +46,28 @@ def _of_integers(
             sums = c.op("CumSum", x, c.constant(axis))
             x = c.op("Slice", sums, [-1], [END], [axis], [1])
         else:
-            largest = int(op_type == "ReduceMax")
-            x, _ = c.op_all(
-                "TopK", [x, np.array([1])], 2, axis=axis, largest=largest, sorted=1
-            )
+            x, _ = ordered(c, x, axis, op_type == "ReduceMax", 1)
     return x if keep else c.squeeze(x, *axes)
 
 
-def _of_booleans(
-    c: Context, op_type: str, x: Value, axes: list[int], keep: bool
-) -> Value:
-    """A reduction in floats, which count up to 2**24 exactly."""
-    return _reduced(c, op_type, c.cast(x, _FLOAT), axes, keep)
+def ordered(
+    c: Context, x: Value, axis: int, largest: bool, count: Size, in_order: bool = True
+) -> list[Value]:
+    """The first elements, from the largest or the least on, and where they are."""
+    inputs = [x, c.lengths.listed([count])]
+    order = {"largest": int(largest), "sorted": int(in_order)}
+    return c.op_all("TopK", inputs, 2, axis=axis, **order)
 
 
-@HANDLERS.register(*(f"aten.{name}" for name, op in _REDUCTIONS.items() if op))
+@HANDLERS.register(*_REDUCTIONS)
 def _reduce(c: Context) -> None:
-    x = c.value("self")
-    c.dtype()
-    op_type = _REDUCTIONS[c.operator]
-    if x.dtype is DataType.BOOL:
-        axes = c.axes("dim", c.rank(x))
-        result = _of_booleans(c, op_type, x, axes, c.flag("keepdim"))
-        c.give(c.cast(result, c.type_of_result()))
-        return
-    x = c.cast(x, c.type_of_result())
-    if c.rank(x) == 0 and c.operator == "logsumexp":
-        c.give(x)
-        return
-    axes = c.axes("dim", c.rank(x))
-    c.give(_reduced(c, op_type, x, axes, c.flag("keepdim")))
+    x, dtype = c.value("self"), c.type_of_result()
+    axes, keep = c.axes("dim", c.rank(x)), c.flag("keepdim")
+    if c.operator in ("all", "any"):
+        x = c.cast(x, DataType.BOOL)
+    # Floats count booleans up to 2**24 exactly.
+    x = c.cast(x, _FLOAT if x.dtype is DataType.BOOL else dtype)
+    c.give(c.cast(_reduced(c, _REDUCTIONS[f"aten.{c.operator}"], x, axes, keep), dtype))
 
 
 @HANDLERS.register("aten.var", "aten.std", "aten.var_mean", "aten.std_mean")
@@ -81,7 +75,7 @@ def _var(c: Context) -> None:
     x = c.value("self")
     axes = c.axes("dim", c.rank(x))
     keep = int(c.flag("keepdim"))
-    correction = c.number("correction", 1) if c.has("correction") else 1.0
+    correction = c.number("correction", 1)
     if c.has("unbiased") or "unbiased" in c.node.arguments:
         correction = float(c.flag("unbiased", True))
     count: Size = 1
@@ -93,8 +87,8 @@ def _var(c: Context) -> None:
     if isinstance(count, int):
         divisor = c.constant(max(count - correction, 0), _FLOAT)
     else:
-        rest = c.op("Sub", c.cast(count, _FLOAT), c.constant(correction, _FLOAT))
-        divisor = c.op("Max", rest, c.constant(0, _FLOAT))
+        rest = c.op("Sub", c.cast(count, _FLOAT), correction)
+        divisor = c.op("Max", rest, 0.0)
     result = c.op("Div", total, divisor)
     if c.operator.startswith("std"):
         result = c.op("Sqrt", result)
@@ -104,20 +98,11 @@ def _var(c: Context) -> None:
     c.give(result, mean if keep else c.squeeze(mean, *axes))
 
 
-@HANDLERS.register("aten.all", "aten.any")
-def _all(c: Context) -> None:
-    x = c.cast(c.value("self"), DataType.BOOL)
-    axes = c.axes("dim", c.rank(x))
-    op_type = "ReduceMin" if c.operator == "all" else "ReduceMax"
-    result = _of_booleans(c, op_type, x, axes, c.flag("keepdim"))
-    c.give(c.cast(result, DataType.BOOL))
-
-
 @HANDLERS.register("aten.max", "aten.min")
 def _max(c: Context) -> None:
     large = c.operator == "max"
     if c.has("other"):
-        a, b = promoted(c, ("self", "other"))
+        a, b = c.promoted("self", "other")
         c.give(extreme(c, "Max" if large else "Min", a, b))
         return
     x = c.value("self")
@@ -132,9 +117,7 @@ def _max(c: Context) -> None:
 def _place(c: Context, x: Value, axis: int, large: bool, keep: bool) -> Value:
     """Where the largest or smallest element is."""
     if x.dtype is DataType.INT32:
-        _, found = c.op_all(
-            "TopK", [x, np.array([1])], 2, axis=axis, largest=int(large), sorted=1
-        )
+        _, found = ordered(c, x, axis, large, 1)
         return found if keep else c.squeeze(found, axis)
     op_type = "ArgMax" if large else "ArgMin"
     return c.op(op_type, x, axis=axis, keepdims=int(keep))
@@ -142,12 +125,9 @@ def _place(c: Context, x: Value, axis: int, large: bool, keep: bool) -> Value:
 
 @HANDLERS.register("aten.argmax", "aten.argmin")
 def _argmax(c: Context) -> None:
-    x = c.value("self")
-    large = c.operator == "argmax"
-    keep = c.flag("keepdim")
+    x, keep, large = c.value("self"), c.flag("keepdim"), c.operator == "argmax"
     if c.has("dim"):
-        axis = c.axis(c.integer("dim"), c.rank(x))
-        c.give(_place(c, x, axis, large, keep))
+        c.give(_place(c, x, c.axis(c.integer("dim"), c.rank(x)), large, keep))
         return
     if keep:
         raise UnsupportedNodeError("keeps all dimensions")
@@ -157,7 +137,6 @@ def _argmax(c: Context) -> None:
 @HANDLERS.register("aten.cumsum", "aten.cumprod")
 def _cumsum(c: Context) -> None:
     x = c.value("self")
-    c.dtype()
     x = c.cast(x, c.type_of_result())
     axis = c.axis(c.integer("dim"), c.rank(x))
     op_type = "CumSum" if c.operator == "cumsum" else "CumProd"
@@ -166,12 +145,9 @@ def _cumsum(c: Context) -> None:
 
 @HANDLERS.register("aten.diff")
 def _diff(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", -1), c.rank(x))
-    before = [c.value(name) for name in ("prepend",) if c.has(name)]
-    after = [c.value(name) for name in ("append",) if c.has(name)]
-    if before or after:
-        x = c.op("Concat", *before, x, *after, axis=axis)
+    x, axis = c.along("dim", -1)
+    ends = (c.optional("prepend"), x, c.optional("append"))
+    x = c.concat([part for part in ends if part is not None], axis)
     for _ in range(c.integer("n", 1)):
         parts = c.slice(x, axis, 1), c.slice(x, axis, 0, -1)
         x = c.op("Xor" if x.dtype is DataType.BOOL else "Sub", *parts)
@@ -180,30 +156,124 @@ def _diff(c: Context) -> None:
 
 @HANDLERS.register("aten.topk")
 def _topk(c: Context) -> None:
-    x = c.value("self")
-    axis = c.axis(c.integer("dim", -1), c.rank(x))
-    ordered, largest = c.flag("sorted", True), c.flag("largest", True)
+    x, axis = c.along("dim", -1)
+    in_order, largest = c.flag("sorted", True), c.flag("largest", True)
     (count,) = c.sizes("k")
-    c.give(
-        *c.op_all(
-            "TopK",
-            [x, c.lengths.listed([count])],
-            2,
-            axis=axis,
-            largest=int(largest),
-            sorted=int(ordered),
-        )
-    )
+    c.give(*ordered(c, x, axis, largest, count, in_order))
 
 
 @HANDLERS.register("aten.sort", "aten.argsort")
 def _sort(c: Context) -> None:
     x = c.value("self")
-    c.raw("stable")
     axis = c.axis(c.integer("dim", -1), c.rank(x))
-    largest = int(c.flag("descending"))
-    count = c.lengths.listed([c.size(x, axis)])
-    values, indices = c.op_all(
-        "TopK", [x, count], 2, axis=axis, largest=largest, sorted=1
-    )
-    c.give(*((indices,) if c.operator == "argsort" else (values, indices)))
+    found = ordered(c, x, axis, c.flag("descending"), c.size(x, axis))
+    c.give(*(found[1:] if c.operator == "argsort" else found))
+
+
+# Norms ------------------------------------------------------------
+
+
+@HANDLERS.register("aten.linalg_norm", "aten.linalg_matrix_norm")
+def _norm(c: Context) -> None:
+    x = c.value("self")
+    order, keep = c.raw("ord"), c.flag("keepdim")
+    c.dtype()
+    given = [-2, -1] if c.operator == "linalg_matrix_norm" else []
+    given = c.integers("dim") if c.has("dim") else given
+    axes = [c.axis(axis, c.rank(x)) for axis in given] or list(range(c.rank(x)))
+    if order is None or order == "fro":
+        c.give(c.op("ReduceL2", x, axes, keepdims=int(keep)))
+        return
+    if len(axes) == 1:
+        c.give(vector_norm(c, x, axes, float(order), keep))
+        return
+    if len(axes) != 2 or order not in (1, -1, math.inf, -math.inf):
+        raise UnsupportedNodeError(
+            f"ord is {order!r}, which needs singular values",
+            "'fro', 1, -1, inf and -inf are possible",
+        )
+    # The largest or smallest sum of columns (1) or rows (inf).
+    if abs(order) != 1:
+        axes.reverse()
+    sums = c.op("ReduceL1", x, [axes[0]], keepdims=1)
+    reduce = "ReduceMax" if order > 0 else "ReduceMin"
+    found = c.op(reduce, sums, [axes[1]], keepdims=1)
+    c.give(found if keep else c.squeeze(found, *sorted(axes)))
+
+
+def vector_norm(
+    c: Context, x: Value, axes: list[int], order: float, keep: bool
+) -> Value:
+    """The norm of the elements along axes."""
+    kept = int(keep)
+    if order in (1, 2):
+        return c.op(f"ReduceL{order:.0f}", x, axes, keepdims=kept)
+    if math.isinf(order):
+        reduce = "ReduceMax" if order > 0 else "ReduceMin"
+        return c.op(reduce, c.op("Abs", x), axes, keepdims=kept)
+    if order == 0:
+        other = c.op("Not", c.op("Equal", x, 0.0))
+        return c.op("ReduceSum", c.cast(other, _FLOAT), axes, keepdims=kept)
+    powers = c.op("Pow", c.op("Abs", x), order)
+    total = c.op("ReduceSum", powers, axes, keepdims=kept)
+    return c.op("Pow", total, 1 / order)
+
+
+@HANDLERS.register("aten.linalg_vector_norm", "aten.norm")
+def _vector_norm(c: Context) -> None:
+    x = c.value("self")
+    order = c.number("ord" if "linalg" in c.operator else "p", 2)
+    c.dtype()
+    axes = c.axes("dim", c.rank(x))
+    c.give(vector_norm(c, x, axes, order, c.flag("keepdim")))
+
+
+@HANDLERS.register("aten.cdist", "aten._cdist_forward", "aten.pairwise_distance")
+def _distance(c: Context) -> None:
+    a, b = c.value("x1"), c.value("x2")
+    order = c.number("p", 2)
+    keep = c.flag("keepdim")
+    if c.operator == "pairwise_distance":
+        gap = c.op("Add", c.op("Sub", a, b), c.number("eps", 1e-6))
+    else:
+        gap = c.op("Sub", c.unsqueeze(a, c.rank(a) - 1), c.unsqueeze(b, c.rank(b) - 2))
+    c.give(vector_norm(c, gap, [c.rank(gap) - 1], order, keep))
+
+
+@HANDLERS.register("aten.pdist", "aten._pdist_forward")
+def _pdist(c: Context) -> None:
+    x = c.value("self")
+    rows, columns = np.triu_indices(c.length(x, 0), 1)
+    a, b = (c.op("Gather", x, c.constant(i), axis=0) for i in (rows, columns))
+    c.give(vector_norm(c, c.op("Sub", a, b), [1], c.number("p", 2), False))
+
+
+def _cumulated(c: Context, x: Value, axis: int, mode: str) -> Value:
+    name = c.builder.graph.unique_name(f"{c.label}/cumulated")
+    attributes = {"axis": axis, "mode": mode}
+    return c.builder.one("Cumulate", [x], name, attributes, name)
+
+
+@HANDLERS.register("aten.cummax", "aten.cummin")
+def _cummax(c: Context) -> None:
+    x = c.value("self")
+    rank = c.rank(x)
+    if not rank:
+        c.give(x, c.constant(0))
+        return
+    axis = c.axis(c.integer("dim"), rank)
+    wide = c.cast(x, DataType.INT32) if x.dtype is DataType.BOOL else x
+    found = _cumulated(c, wide, axis, "MAX" if c.operator == "cummax" else "MIN")
+    own = [1] * rank
+    own[axis] = -1
+    numbers = c.reshape(c.positions(c.size(x, axis)), own)
+    # Of equal elements, the last one.
+    at = c.op("Where", c.op("Equal", wide, found), numbers, c.constant(-1))
+    c.give(c.cast(found, x.dtype), _cumulated(c, at, axis, "MAX"))
+
+
+@HANDLERS.register("aten.logcumsumexp", "aten._logcumsumexp")
+def _logcumsumexp(c: Context) -> None:
+    x = c.floats()
+    axis = c.axis(c.integer("dim"), c.rank(x))
+    c.give(_cumulated(c, x, axis, "LOG_SUM_EXP") if c.rank(x) else x)

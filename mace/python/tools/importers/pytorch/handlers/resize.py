@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,88 +16,71 @@ from mace.python.tools.importers.pytorch.context import (
 )
 from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dtypes import DataType
-from mace.python.tools.ir.graph import Value
 
 _FLOAT = DataType.FLOAT32
-_KINDS = {
-    "nearest": ("nearest", (1, 2, 3)),
-    "_nearest_exact": ("nearest_exact", (1, 2, 3)),
-    "linear": ("linear", (1,)),
-    "bilinear": ("linear", (2,)),
-    "trilinear": ("linear", (3,)),
-    "bicubic": ("cubic", (2,)),
+_NAMES = {
+    "nearest": ("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"),
+    "nearest_exact": tuple(f"_upsample_nearest_exact{n}d" for n in (1, 2, 3)),
+    "linear": ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d"),
+    "cubic": ("upsample_bicubic2d",),
+    "linear_aa": ("_upsample_bilinear2d_aa",),
+    "cubic_aa": ("_upsample_bicubic2d_aa",),
 }
-_MODES: dict[str, str] = {}
-for _name, (_mode, _counts) in _KINDS.items():
-    for _count in _counts:
-        _first = "_" if _name.startswith("_") else ""
-        _MODES[f"{_first}upsample_{_name.lstrip('_').replace('_', '-')}{_count}d"] = (
-            _mode
-        )
-_MODES = {name.replace("-", "_"): mode for name, mode in _MODES.items()}
-_MODES["_upsample_bilinear2d_aa"] = "linear_aa"
-_MODES["_upsample_bicubic2d_aa"] = "cubic_aa"
+_MODES = {name: mode for mode, names in _NAMES.items() for name in names}
 
 
 @HANDLERS.register(*(f"aten.{name}" for name in _MODES))
 def _upsample(c: Context) -> None:
-    name = "input" if c.has("input") else "self"
-    x = c.value(name)
-    rank = c.rank(x)
-    scales = _scales(c, rank - 2)
-    if _is_open(c, x) and not c.has("output_size"):
-        c.give(_scaled(c, x, scales))
-        return
-    if c.has("output_size"):
-        wanted = c.sizes("output_size")
-        if _is_open(c, x) or not all(isinstance(size, int) for size in wanted):
-            c.give(_sized(c, x, wanted))
-            return
-    lengths = [c.length(x, axis) for axis in range(2, rank)]
-    if c.has("output_size"):
-        sizes = c.integers("output_size")
-    else:
+    x = c.value("input" if c.has("input") else "self")
+    axes = list(range(2, c.rank(x)))
+    scales = _scales(c, len(axes))
+    is_open = not all(isinstance(dim, int) for dim in c.shape(x)[2:])
+    lengths = [] if is_open else [c.length(x, axis) for axis in axes]
+    sizes: list[Size] | None = c.sizes("output_size") if c.has("output_size") else None
+    factors: list[float] | None = None
+    if sizes is None and is_open:
+        factors = _whole(scales)
+    elif sizes is None:
         sizes = [int(n * (s or 1)) for n, s in zip(lengths, scales)]
-    aligned = c.flag("align_corners")
-    attributes = _attributes(c, aligned)
-    inputs: list[Any] = [None, None, np.array(sizes, np.int64)]
-    if not aligned and _differ(lengths, sizes, scales):
-        # The scale is the ratio of pixels, instead of the ratio of the sizes.
-        inputs = [None, c.constant(np.array(scales, np.float32)), None]
-        made = [int(n * s) for n, s in zip(lengths, scales) if s is not None]
-        if made != sizes:
-            raise UnsupportedNodeError(f"scales {scales} for sizes {sizes}")
-    inputs = inputs[: 3 if inputs[2] is not None else 2]
-    c.give(c.op("Resize", x, *inputs, axes=list(range(2, rank)), **attributes))
-
-
-def _is_open(c: Context, x: Value) -> bool:
-    return not all(isinstance(dim, int) for dim in c.shape(x)[2:])
-
-
-def _sized(c: Context, x: Value, sizes: Sequence[Size]) -> Value:
-    """An image in a size, one of which the run knows."""
-    if any(scale is not None for scale in _scales(c, len(sizes))):
-        raise UnsupportedNodeError("scales beside an open size", STATIC_HINT)
+    known = [size for size in sizes or () if isinstance(size, int)]
+    if sizes is not None and (is_open or len(known) < len(sizes)):
+        if any(scale is not None for scale in scales):
+            raise UnsupportedNodeError("scales beside an open size", STATIC_HINT)
+    elif sizes is not None and not c.flag("align_corners"):
+        factors = _other_ratios(lengths, known, scales)
     attributes = _attributes(c, c.flag("align_corners"))
-    axes = list(range(2, 2 + len(sizes)))
-    return c.op(
-        "Resize", x, None, None, c.lengths.listed(sizes), axes=axes, **attributes
-    )
+    if factors is not None:
+        scale = c.constant(np.array(factors, np.float32))
+        c.give(c.op("Resize", x, None, scale, axes=axes, **attributes))
+    else:
+        target = c.lengths.listed(sizes or [])
+        c.give(c.op("Resize", x, None, None, target, axes=axes, **attributes))
 
 
-def _scaled(c: Context, x: Value, scales: list[float | None]) -> Value:
-    """An image whose size the run knows, by factors."""
+def _whole(scales: list[float | None]) -> list[float]:
+    """The factors of an image whose size the run knows."""
     factors = [1.0 if scale is None else scale for scale in scales]
     if not all(float(factor).is_integer() for factor in factors):
         raise UnsupportedNodeError(
             f"factors {factors} of an image whose size is not known before the run",
             STATIC_HINT,
         )
-    attributes = _attributes(c, c.flag("align_corners"))
-    axes = list(range(2, 2 + len(factors)))
-    scale = c.constant(np.array(factors, np.float32))
-    return c.op("Resize", x, None, scale, axes=axes, **attributes)
+    return factors
+
+
+def _other_ratios(
+    lengths: list[int], sizes: list[int], scales: list[float | None]
+) -> list[float] | None:
+    """The ratios of pixels, if they are not those of the sizes."""
+    known = [scale for scale in scales if scale is not None]
+    if len(known) < len(scales):
+        return None
+    made = [length * scale for length, scale in zip(lengths, known)]
+    if all(abs(m - size) <= 1e-6 * size for m, size in zip(made, sizes)):
+        return None
+    if list(map(int, made)) != sizes:
+        raise UnsupportedNodeError(f"scales {scales} for sizes {sizes}")
+    return known
 
 
 def _attributes(c: Context, aligned: bool) -> dict[str, Any]:
@@ -128,21 +110,8 @@ def _attributes(c: Context, aligned: bool) -> dict[str, Any]:
 def _scales(c: Context, count: int) -> list[float | None]:
     if c.has("scale_factors"):
         return [float(s) for s in c.numbers("scale_factors")]
-    names = {
-        1: ("scales",),
-        2: ("scales_h", "scales_w"),
-        3: ("scales_d", "scales_h", "scales_w"),
-    }[count]
+    names = ("scales",) if count == 1 else ("scales_d", "scales_h", "scales_w")[-count:]
     return [c.number(name) if c.has(name) else None for name in names]
-
-
-def _differ(lengths: list[int], sizes: list[int], scales: list[float | None]) -> bool:
-    if any(scale is None for scale in scales):
-        return False
-    return any(
-        scale is not None and abs(length * scale - size) > 1e-6 * size
-        for length, size, scale in zip(lengths, sizes, scales)
-    )
 
 
 @HANDLERS.register("aten.grid_sampler", "aten.grid_sampler_2d", "aten.grid_sampler_3d")
@@ -152,16 +121,10 @@ def _grid_sampler(c: Context) -> None:
     mode, padding = c.integer("interpolation_mode"), c.integer("padding_mode")
     if not (0 <= mode < 3 and 0 <= padding < 3):
         raise UnsupportedNodeError(f"mode {mode}, padding {padding}")
-    c.give(
-        c.op(
-            "GridSample",
-            c.value("input"),
-            c.value("grid"),
-            mode=modes[mode],
-            padding_mode=paddings[padding],
-            align_corners=int(c.flag("align_corners")),
-        )
-    )
+    how = {"mode": modes[mode], "padding_mode": paddings[padding]}
+    aligned = int(c.flag("align_corners"))
+    x, grid = c.value("input"), c.value("grid")
+    c.give(c.op("GridSample", x, grid, align_corners=aligned, **how))
 
 
 @HANDLERS.register("aten.affine_grid_generator")

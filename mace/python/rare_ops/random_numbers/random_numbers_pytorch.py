@@ -11,7 +11,6 @@ import numpy as np
 from mace.python.tools.importers.emit import random_numbers
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
-from mace.python.tools.importers.pytorch.handlers.elementwise import as_float
 from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -45,7 +44,6 @@ def _shifted(
 @HANDLERS.register("aten.rand", "aten.randn", "aten.rand_like", "aten.randn_like")
 def _random(c: Context) -> None:
     c.dtype()
-    c.raw("names")
     like = c.operator.endswith("_like")
     sizes = c.sizes_of(c.value("self")) if like else c.sizes("size")
     c.give(_drawn(c, sizes, c.operator.startswith("randn")))
@@ -55,7 +53,7 @@ def _random(c: Context) -> None:
 def _distributed(c: Context) -> None:
     names = ("from", "to") if c.operator == "uniform" else ("mean", "std")
     a, b = (
-        as_float(c, c.value(name)) if c.is_tensor(name) else c.number(name, default)
+        c.floats(name) if c.is_tensor(name) else c.number(name, default)
         for name, default in zip(names, (0.0, 1.0))
     )
     c.dtype()
@@ -80,7 +78,6 @@ def _distributed(c: Context) -> None:
 
 @HANDLERS.register("aten.randint", "aten.randint_like")
 def _integers(c: Context) -> None:
-    c.dtype()
     low, high = c.integer("low", 0), c.integer("high")
     if not 0 < high - low <= 1 << 24:
         raise UnsupportedNodeError(f"numbers from {low} to {high}")
@@ -95,14 +92,13 @@ def _integers(c: Context) -> None:
 @HANDLERS.register("aten.bernoulli")
 def _bernoulli(c: Context) -> None:
     x = c.value("self")
-    chance = c.constant(c.number("p"), _FLOAT) if c.has("p") else as_float(c, x)
+    chance = c.constant(c.number("p"), _FLOAT) if c.has("p") else c.cast(x, _FLOAT)
     drawn = _drawn(c, c.sizes_of(x), False)
     c.give(c.cast(c.op("Less", drawn, chance), c.type_of_result()))
 
 
 @HANDLERS.register("aten.randperm")
 def _permutation(c: Context) -> None:
-    c.dtype()
     count = c.integer("n")
     drawn = _drawn(c, [count], False)
     _, order = c.op_all("TopK", [drawn, np.array([count])], 2, axis=0)
@@ -111,7 +107,7 @@ def _permutation(c: Context) -> None:
 
 @HANDLERS.register("aten.multinomial")
 def _multinomial(c: Context) -> None:
-    x = as_float(c, c.value("self"))
+    x = c.floats()
     count, classes = c.integer("num_samples"), c.length(x, -1)
     rank = c.rank(x)
     lead = c.sizes_of(x)[:-1]

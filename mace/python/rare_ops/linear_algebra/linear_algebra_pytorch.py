@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Linear algebra: inverses, equations, norms and products of matrices."""
+"""Linear algebra: inverses, equations and products of matrices."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
-from mace.python.tools.importers.pytorch.promotion import promoted
-from mace.python.tools.importers.standard.operators import (
+from mace.python.tools.importers.standard.elimination import (
     eliminate,
     inverse,
     order_of,
@@ -36,14 +35,12 @@ def _first_of(c: Context, value: Value, batch: Value) -> None:
 @HANDLERS.register("aten.linalg_inv", "aten.linalg_inv_ex", "aten.inverse")
 def _inverse(c: Context) -> None:
     a = c.value("self" if c.operator == "inverse" else "A")
-    c.flag("check_errors")
     _first_of(c, inverse(c, a), a)
 
 
 @HANDLERS.register("aten.linalg_solve", "aten.linalg_solve_ex", "aten._linalg_solve_ex")
 def _solve(c: Context) -> None:
     a, b = c.value("A"), c.value("B")
-    c.flag("check_errors")
     left = c.flag("left", True)
     # PyTorch takes b for vectors if its shape is that of the vectors of a's batch.
     vectors = c.rank(b) == 1 or c.static_shape(b) == c.static_shape(a)[:-1]
@@ -69,7 +66,7 @@ def _solve_triangular(c: Context) -> None:
     a = c.op("Trilu", a, c.constant(0), upper=int(upper))
     if one:
         on = c.constant(np.eye(count, dtype=bool))
-        a = c.op("Where", on, c.constant(1.0), a)
+        a = c.op("Where", on, 1.0, a)
     a = swapped(c, a) if turned else a
     if not left:
         result = swapped(c, solve(c, swapped(c, a), swapped(c, b)))
@@ -81,7 +78,6 @@ def _solve_triangular(c: Context) -> None:
 @HANDLERS.register("aten.linalg_cholesky", "aten.linalg_cholesky_ex", "aten.cholesky")
 def _cholesky(c: Context) -> None:
     x = c.value("self")
-    c.flag("check_errors")
     lower = _cholesky_factor(c, x)
     _first_of(c, swapped(c, lower) if c.flag("upper") else lower, x)
 
@@ -136,116 +132,13 @@ def _slogdet(c: Context) -> None:
     sign = c.op("ReduceProd", c.op("Sign", pivots), [axis - 1], keepdims=0)
     sign = c.op("Mul", sign, c.op("Det", c.concat(found.rows, axis - 1)))
     if c.operator == "logdet":
-        below = c.op("Less", sign, c.constant(0.0))
+        below = c.op("Less", sign, 0.0)
         c.give(c.op("Where", below, c.constant(np.float32(np.nan)), logarithm))
     else:
         c.give(sign, logarithm, *[None] * (c.outputs - 2))
 
 
-# Norms -----------------------------------------------------------------------------
-
-
-@HANDLERS.register("aten.linalg_norm", "aten.linalg_matrix_norm")
-def _norm(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x)
-    order = c.raw("ord", None)
-    matrix = c.operator == "linalg_matrix_norm"
-    c.dtype()
-    keep = c.flag("keepdim")
-    given = c.integers("dim") if c.has("dim") else ([-2, -1] if matrix else [])
-    axes = [c.axis(axis, rank) for axis in given] or list(range(rank))
-    if order is None or order == "fro":
-        c.give(c.op("ReduceL2", x, axes, keepdims=int(keep)))
-        return
-    if len(axes) == 1:
-        c.give(vector_norm(c, x, axes, float(order), keep))
-        return
-    if len(axes) != 2 or order not in (1, -1, math.inf, -math.inf):
-        raise UnsupportedNodeError(
-            f"ord is {order!r}, which needs singular values",
-            "'fro', 1, -1, inf and -inf are possible",
-        )
-    # The largest or smallest sum of columns (1) or rows (inf).
-    if abs(order) != 1:
-        axes.reverse()
-    sums = c.op("ReduceL1", x, [axes[0]], keepdims=1)
-    reduce = "ReduceMax" if order > 0 else "ReduceMin"
-    found = c.op(reduce, sums, [axes[1]], keepdims=1)
-    c.give(found if keep else c.squeeze(found, *sorted(axes)))
-
-
-def vector_norm(
-    c: Context, x: Value, axes: list[int], order: float, keep: bool
-) -> Value:
-    """The norm of the elements along axes."""
-    kept = int(keep)
-    if order == 2:
-        return c.op("ReduceL2", x, axes, keepdims=kept)
-    if order == 1:
-        return c.op("ReduceL1", x, axes, keepdims=kept)
-    if math.isinf(order):
-        reduce = "ReduceMax" if order > 0 else "ReduceMin"
-        return c.op(reduce, c.op("Abs", x), axes, keepdims=kept)
-    if order == 0:
-        other = c.op("Not", c.op("Equal", x, c.constant(0.0)))
-        return c.op("ReduceSum", c.cast(other, _FLOAT), axes, keepdims=kept)
-    powers = c.op("Pow", c.op("Abs", x), c.constant(order, _FLOAT))
-    total = c.op("ReduceSum", powers, axes, keepdims=kept)
-    return c.op("Pow", total, c.constant(1 / order, _FLOAT))
-
-
-@HANDLERS.register("aten.linalg_vector_norm", "aten.norm")
-def _vector_norm(c: Context) -> None:
-    x = c.value("self")
-    name = "ord" if "linalg" in c.operator else "p"
-    order = c.number(name, 2) if c.has(name) else 2.0
-    c.dtype()
-    axes = c.axes("dim", c.rank(x))
-    c.give(vector_norm(c, x, axes, order, c.flag("keepdim")))
-
-
-@HANDLERS.register("aten.cdist", "aten._cdist_forward", "aten.pairwise_distance")
-def _distance(c: Context) -> None:
-    a, b = c.value("x1"), c.value("x2")
-    order = c.number("p", 2)
-    keep = c.flag("keepdim")
-    c.raw("compute_mode")
-    if c.operator == "pairwise_distance":
-        gap = c.op("Add", c.op("Sub", a, b), c.constant(c.number("eps", 1e-6), _FLOAT))
-    else:
-        gap = c.op("Sub", c.unsqueeze(a, c.rank(a) - 1), c.unsqueeze(b, c.rank(b) - 2))
-    c.give(vector_norm(c, gap, [c.rank(gap) - 1], order, keep))
-
-
-@HANDLERS.register("aten.pdist", "aten._pdist_forward")
-def _pdist(c: Context) -> None:
-    x = c.value("self")
-    rows, columns = np.triu_indices(c.length(x, 0), 1)
-    a, b = (c.op("Gather", x, c.constant(i), axis=0) for i in (rows, columns))
-    c.give(vector_norm(c, c.op("Sub", a, b), [1], c.number("p", 2), False))
-
-
 # Products --------------------------------------------------------------------------
-
-
-@HANDLERS.register("aten.linalg_cross", "aten.cross")
-def _cross(c: Context) -> None:
-    a, b = promoted(c, ("self", "other"))
-    rank = c.rank(a)
-    if c.has("dim"):
-        axis = c.axis(c.integer("dim"), rank)
-    elif c.operator == "linalg_cross":
-        axis = rank - 1
-    else:
-        axis = c.static_shape(a).index(3)
-
-    def turned(x: Value, order: list[int]) -> Value:
-        return c.op("Gather", x, c.constant(np.array(order)), axis=axis)
-
-    left = c.op("Mul", turned(a, [1, 2, 0]), turned(b, [2, 0, 1]))
-    right = c.op("Mul", turned(a, [2, 0, 1]), turned(b, [1, 2, 0]))
-    c.give(c.op("Sub", left, right))
 
 
 @HANDLERS.register("aten.linalg_vecdot")
@@ -317,7 +210,7 @@ def _inner(c: Context) -> None:
 
 @HANDLERS.register("aten.kron")
 def _kron(c: Context) -> None:
-    a, b = promoted(c, ("self", "other"))
+    a, b = c.promoted("self", "other")
     rank = max(c.rank(a), c.rank(b))
     shapes = [[1] * (rank - c.rank(x)) + list(c.static_shape(x)) for x in (a, b)]
     wide_a = c.reshape(a, [n for size in shapes[0] for n in (size, 1)])
@@ -368,16 +261,6 @@ def _trilinear(c: Context) -> None:
         x = c.value(name)
         wide = c.unsqueeze(x, *given) if given else x
         product = wide if product is None else c.op("Mul", product, wide)
-    c.raw("unroll_dim")
     assert product is not None
     axes_of_sum = [c.axis(axis, c.rank(product)) for axis in c.integers("sumdim")]
     c.give(c.op("ReduceSum", product, axes_of_sum, keepdims=0))
-
-
-@HANDLERS.register("aten.trace")
-def _trace(c: Context) -> None:
-    x = c.value("self")
-    rows, columns = c.static_shape(x)
-    on = c.constant(np.eye(rows, columns, dtype=bool))
-    kept = c.op("Where", on, x, c.constant(0, x.dtype))
-    c.give(c.cast(c.op("ReduceSum", kept, [0, 1], keepdims=0), c.type_of_result()))

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elements by their order, sums and maxima up to each element, and counts."""
+"""Elements by their order, and counts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import (
-    as_float,
     positions,
 )
+from mace.python.tools.importers.pytorch.handlers.reduce import ordered
 from mace.python.tools.importers.standard.operators import Size
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -39,9 +39,12 @@ def _line(c: Context, x: Value) -> tuple[Value, int]:
 
 
 def _ordered(c: Context, x: Value, axis: int) -> list[Value]:
-    """The elements from the least to the largest, and where they were."""
-    count = c.lengths.listed([c.size(x, axis)])
-    return c.op_all("TopK", [x, count], 2, axis=axis, largest=0, sorted=1)
+    return ordered(c, x, axis, False, c.size(x, axis))
+
+
+def _count(c: Context, hits: Value, axis: int) -> Value:
+    """The number of those that are true, in floats."""
+    return c.op("ReduceSum", c.cast(hits, _FLOAT), [axis], keepdims=0)
 
 
 @HANDLERS.register("aten.median", "aten.kthvalue")
@@ -71,7 +74,7 @@ def _quantile(c: Context) -> None:
     keep = c.flag("keepdim")
     rank = c.rank(x)
     line, axis = _line(c, x)
-    ordered, _ = _ordered(c, line, axis)
+    values, _ = _ordered(c, line, axis)
     last = c.lengths.scalar(c.compute("SUB", c.size(line, axis), 1))
     # In floats, as PyTorch does it.
     places = c.op("Mul", c.constant(q.reshape(-1), _FLOAT), c.cast(last, _FLOAT))
@@ -80,12 +83,12 @@ def _quantile(c: Context) -> None:
         raise UnsupportedNodeError(f"interpolation is {mode!r}")
     below, above = (c.op(rounding, places) for rounding in _ROUNDED[mode])
     a, b = (
-        c.op("Gather", ordered, c.cast(index, DataType.INT32), axis=axis)
+        c.op("Gather", values, c.cast(index, DataType.INT32), axis=axis)
         for index in (below, above)
     )
     share = c.op("Sub", places if mode == "linear" else above, below)
     if mode == "midpoint":
-        share = c.op("Mul", share, c.constant(0.5, _FLOAT))
+        share = c.op("Mul", share, 0.5)
     own = [1] * c.rank(a)
     own[axis] = q.size
     found = c.op("Mul", c.op("Sub", b, a), c.reshape(share, own))
@@ -93,11 +96,10 @@ def _quantile(c: Context) -> None:
     # The quantiles are the first axis.
     order = [axis, *(i for i in range(c.rank(found)) if i != axis)]
     found = c.transpose(found, order)
-    if keep:
-        if c.has("dim"):
-            found = c.unsqueeze(found, axis + 1)
-        else:
-            found = c.reshape(found, [q.size, *[1] * rank])
+    if keep and c.has("dim"):
+        found = c.unsqueeze(found, axis + 1)
+    elif keep:
+        found = c.reshape(found, [q.size, *[1] * rank])
     c.give(found if q.ndim else c.squeeze(found, 0))
 
 
@@ -114,9 +116,7 @@ def _counted_sum(c: Context) -> None:
         c.give(c.cast(total, DataType.INT32))
         return
     numbers = c.op("Equal", x, x)
-    total = c.op(
-        "ReduceSum", c.op("Where", numbers, x, c.constant(0.0)), axes, keepdims=keep
-    )
+    total = c.op("ReduceSum", c.op("Where", numbers, x, 0.0), axes, keepdims=keep)
     if c.operator == "nanmean":
         count = c.op("ReduceSum", c.cast(numbers, _FLOAT), axes, keepdims=keep)
         total = c.op("Div", total, count)
@@ -137,46 +137,12 @@ def _both_ends(c: Context) -> None:
     )
 
 
-# Up to each element ----------------------------------------------------------------
-
-
-def _cumulated(c: Context, x: Value, axis: int, mode: str) -> Value:
-    name = c.builder.graph.unique_name(f"{c.label}/cumulated")
-    attributes = {"axis": axis, "mode": mode}
-    return c.builder.one("Cumulate", [x], name, attributes, name)
-
-
-@HANDLERS.register("aten.cummax", "aten.cummin")
-def _cummax(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x)
-    if not rank:
-        c.give(x, c.constant(0))
-        return
-    axis = c.axis(c.integer("dim"), rank)
-    wide = c.cast(x, DataType.INT32) if x.dtype is DataType.BOOL else x
-    found = _cumulated(c, wide, axis, "MAX" if c.operator == "cummax" else "MIN")
-    own = [1] * rank
-    own[axis] = -1
-    numbers = c.reshape(c.positions(c.size(x, axis)), own)
-    # Of equal elements, the last one.
-    at = c.op("Where", c.op("Equal", wide, found), numbers, c.constant(-1))
-    c.give(c.cast(found, x.dtype), _cumulated(c, at, axis, "MAX"))
-
-
-@HANDLERS.register("aten.logcumsumexp", "aten._logcumsumexp")
-def _logcumsumexp(c: Context) -> None:
-    x = as_float(c, c.value("self"))
-    axis = c.axis(c.integer("dim"), c.rank(x))
-    c.give(_cumulated(c, x, axis, "LOG_SUM_EXP") if c.rank(x) else x)
-
-
 # Counts ----------------------------------------------------------------------------
 
 
 @HANDLERS.register("aten.histc")
 def _histc(c: Context) -> None:
-    x = c.reshape(as_float(c, c.value("self")), [-1, 1])
+    x = c.reshape(c.floats(), [-1, 1])
     bins = c.integer("bins", 100)
     low, high = c.number("min", 0), c.number("max", 0)
     if bins > _MOST_COMPARED:
@@ -185,12 +151,10 @@ def _histc(c: Context) -> None:
         raise UnsupportedNodeError(
             "the bounds depend on the data", "give min and max of histc"
         )
-    scale = c.constant(bins / (high - low), _FLOAT)
-    place = c.op("Floor", c.op("Mul", c.op("Sub", x, c.constant(low, _FLOAT)), scale))
-    last = c.op("Equal", x, c.constant(high, _FLOAT))
-    place = c.op("Where", last, c.constant(bins - 1, _FLOAT), place)
+    place = c.op("Floor", c.op("Mul", c.op("Sub", x, low), bins / (high - low)))
+    place = c.op("Where", c.op("Equal", x, high), float(bins - 1), place)
     hits = c.op("Equal", place, c.constant(np.arange(bins), _FLOAT))
-    c.give(c.op("ReduceSum", c.cast(hits, _FLOAT), [0], keepdims=0))
+    c.give(_count(c, hits, 0))
 
 
 @HANDLERS.register("aten.searchsorted")
@@ -198,25 +162,27 @@ def _searchsorted(c: Context) -> None:
     line, x = c.value("sorted_sequence"), c.value("self")
     if c.has("sorter"):
         raise UnsupportedNodeError("a sorter", "sort the sequence itself")
-    c.flag("out_int32")
     right = c.flag("right") or c.text("side", "left") == "right"
     length = c.length(line, -1)
     if length > _MOST_COMPARED:
         raise UnsupportedNodeError(f"a sequence of {length}")
-    rank = c.rank(x)
-    wide = c.unsqueeze(as_float(c, x), rank)
-    bounds = as_float(c, line)
     if c.rank(line) > 1:
-        bounds = c.unsqueeze(bounds, c.rank(line) - 1)
-    passed = c.op("GreaterOrEqual" if right else "Greater", wide, bounds)
-    count = c.op("ReduceSum", c.cast(passed, _FLOAT), [rank], keepdims=0)
-    c.give(c.cast(count, DataType.INT32))
+        line = c.unsqueeze(line, c.rank(line) - 1)
+    c.give(_passed(c, x, line, right))
+
+
+def _passed(c: Context, x: Value, bounds: Value, right: bool) -> Value:
+    """How many of the bounds each element is above, or is equal to."""
+    wide = c.unsqueeze(c.cast(x, _FLOAT), c.rank(x))
+    passed = c.op(
+        "GreaterOrEqual" if right else "Greater", wide, c.cast(bounds, _FLOAT)
+    )
+    return c.cast(_count(c, passed, c.rank(x)), DataType.INT32)
 
 
 @HANDLERS.register("aten.isin")
 def _isin(c: Context) -> None:
     x, wanted = c.value("elements"), c.value("test_elements")
-    c.flag("assume_unique")
     count = math.prod(c.static_shape(wanted))
     if count > _MOST_COMPARED:
         raise UnsupportedNodeError(f"{count} test_elements")
@@ -234,9 +200,9 @@ def _unique(c: Context) -> None:
     for name in ("return_inverse", "return_counts"):
         c.flag(name)
     # Slices are sorted in any case.
-    ordered = int(c.flag("sorted", True) or c.operator == "unique_dim")
+    in_order = int(c.flag("sorted", True) or c.operator == "unique_dim")
     axis = c.axis(c.integer("dim"), c.rank(x)) if c.operator == "unique_dim" else None
-    values, _, inverse, counts = c.op_all("Unique", [x], 4, axis=axis, sorted=ordered)
+    values, _, inverse, counts = c.op_all("Unique", [x], 4, axis=axis, sorted=in_order)
     if axis is None:
         inverse = c.reshape(inverse, c.sizes_of(x))
     c.give(values, inverse, counts)
@@ -261,17 +227,6 @@ def _unique_consecutive(c: Context) -> None:
     runs = c.op("CumSum", c.cast(starts, DataType.INT32), c.constant(0))
     runs = c.reshape(c.op("Sub", runs, c.constant(1)), c.sizes_of(x))
     c.give(values, runs, None)
-
-
-@HANDLERS.register("aten.nonzero", "aten.argwhere", "aten.nonzero_numpy")
-def _nonzero(c: Context) -> None:
-    x = c.value("self")
-    places = positions(c, x)
-    if c.operator == "nonzero_numpy":
-        rows = range(c.rank(x))
-        c.give(*(c.squeeze(c.slice(places, 0, i, i + 1), 0) for i in rows))
-    else:
-        c.give(c.transpose(places, [1, 0]))
 
 
 @HANDLERS.register("aten.nonzero_static")
@@ -299,30 +254,10 @@ def _nonzero_static(c: Context) -> None:
     c.give(rows)
 
 
-@HANDLERS.register("aten.masked_select")
-def _masked_select(c: Context) -> None:
-    x, mask = c.value("self"), c.value("mask")
-    sizes = c.broadcast([x, mask])
-    x, mask = (
-        value
-        if list(c.shape(value)) == sizes
-        else c.op("Expand", value, c.lengths.listed(sizes))
-        for value in (x, mask)
-    )
-    c.give(c.op("GatherND", x, c.transpose(positions(c, mask), [1, 0])))
-
-
-@HANDLERS.register("aten.masked_scatter")
-def _masked_scatter(c: Context) -> None:
-    """Each place of the mask takes as many elements of the source on as before it."""
-    x, mask, source = c.value("self"), c.value("mask"), c.value("source")
-    sizes = c.sizes_of(x)
-    if list(c.shape(mask)) != sizes:
-        mask = c.op("Expand", mask, c.lengths.listed(sizes))
-    line = c.reshape(c.cast(mask, DataType.INT32), [-1])
-    before = c.op("Sub", c.op("CumSum", line, c.constant(0)), c.constant(1))
-    line = c.reshape(source, [-1])
-    last = c.compute("MAX", c.compute("SUB", c.size(line, 0), 1), 0)
-    place = c.op("Min", c.op("Max", before, c.constant(0)), c.lengths.scalar(last))
-    taken = c.op("Gather", line, place, axis=0)
-    c.give(c.op("Where", mask, c.cast(c.reshape(taken, sizes), x.dtype), x))
+@HANDLERS.register("aten.bucketize")
+def _bucketize(c: Context) -> None:
+    bounds = c.known("boundaries")
+    if bounds.size > _MOST_COMPARED:
+        raise UnsupportedNodeError(f"{bounds.size} boundaries")
+    floats = c.constant(bounds.astype(np.float32))
+    c.give(_passed(c, c.value("self"), floats, c.flag("right")))

@@ -1,6 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Attention whose masks leave no key to a query: PyTorch's result is 0 there."""
+"""Forms of operators that torch.export does not write, compared with NumPy; and
+attention whose masks leave no key to a query: PyTorch's result is 0 there.
+"""
 
 from __future__ import annotations
 
@@ -94,3 +96,19 @@ def test_a_softmax_of_nothing(safe: bool, tmp_path: Path) -> None:
     (found,) = run_spec(spec, tmp_path)
     np.testing.assert_allclose(found[0], [0.5, 0, 0.5, 0])
     np.testing.assert_array_equal(found[1], [0 if safe else np.nan] * 4)
+
+
+def test_split_by_a_list(tmp_path: Path) -> None:
+    """The overload aten.split.sizes has it where others have one number."""
+    x = normal(2, 6)
+    parts = node(
+        "aten.split.sizes",
+        ["a", "b"],
+        self=tensor("x"),
+        split_size={"as_ints": [2, 4]},
+        dim={"as_int": 1},
+    )
+    graph = import_spec(Spec({"x": x}, [parts], ["a", "b"]), tmp_path)
+    found = run_graph(graph, {"x": x})
+    np.testing.assert_array_equal(found["a"], x[:, :2])
+    np.testing.assert_array_equal(found["b"], x[:, 2:])
