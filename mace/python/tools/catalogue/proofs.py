@@ -189,7 +189,13 @@ def _words(path: Path) -> set[str]:
 def _room_tests(op_type: str, catalogue: Catalogue) -> list[str]:
     own = _ROOT / _OPS / catalogue.rooms[op_type]
     files = sorted(catalogue.custom.get(op_type, own).glob("*_test.cc"))
-    return [_place(path) for path in files]
+    # A room may hold several operators.
+    alone = list(catalogue.rooms.values()).count(catalogue.rooms[op_type]) == 1
+    return [
+        _place(path)
+        for path in files
+        if alone or f'"{op_type}"' in path.read_text(encoding="utf-8")
+    ]
 
 
 def _place(path: Path) -> str:
