@@ -37,7 +37,9 @@ def _belongs_to(path: Path, op_type: str) -> bool:
     belongs to that which is called like the room."""
     catalogue = default_catalogue()
     room = catalogue.rooms[op_type]
-    names = [name for kind, name in catalogue.names.items() if catalogue.rooms[kind] == room]
+    names = [
+        name for kind, name in catalogue.names.items() if catalogue.rooms[kind] == room
+    ]
     begun = [name for name in names if re.match(rf"{name}(_|$)", path.stem)]
     return max(begun, key=len, default=room) == catalogue.names[op_type]
 

@@ -110,7 +110,8 @@ def with_custom(catalogue: Catalogue, folders: Iterable[Path]) -> Catalogue:
     """
     problems: list[str] = []
     enums = load_enums(OPS_DIR / "op_enums.yaml")
-    ops, rooms, names = map(dict, (catalogue.ops, catalogue.rooms, catalogue.names))
+    ops = dict(catalogue.ops)
+    rooms, names = dict(catalogue.rooms), dict(catalogue.names)
     devices, custom = dict(catalogue.devices), dict(catalogue.custom)
     for folder in folders:
         wrong = folder_problems(folder)

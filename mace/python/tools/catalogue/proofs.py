@@ -76,9 +76,11 @@ def proofs_of(op: OpSchema, catalogue: Catalogue) -> list[Proof]:
 
 
 def _on_cpu(op: OpSchema, catalogue: Catalogue) -> Iterator[Proof]:
-    room = catalogue.rooms[op.type]
+    plain_tests = {
+        f"{name[op.type]}_test.cc" for name in (catalogue.rooms, catalogue.names)
+    }
     own = _room_tests(op.type, catalogue)
-    plain = tuple(test for test in own if test.endswith(f"/{room}_test.cc"))
+    plain = tuple(test for test in own if Path(test).name in plain_tests)
     if plain:
         plain += (f"{RULES} ({op.type})",)
     for dtype in op.outputs[0].types:

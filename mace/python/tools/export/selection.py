@@ -200,8 +200,8 @@ def with_quantized(types: Iterable[str], ops_dir: Path = OPS_DIR) -> set[str]:
 
 
 def _places(ops_dir: Path) -> dict[str, Path]:
-    """What the files of each operator type begin with, as mace/ops/gather/gather_nd, with
-    those of users' own."""
+    """What the files of each operator type begin with, as mace/ops/gather/gather_nd,
+    with those of users' own."""
     own = ops_dir == OPS_DIR
     catalogue = default_catalogue() if own else load_catalogue(ops_dir)
     return {
