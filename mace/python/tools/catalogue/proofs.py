@@ -47,7 +47,7 @@ _HALF = {
     DataType.BFLOAT16: f"{_ALL_OPS} (GiveTheSameInBfloat16)",
 }
 # The ends of the names of tests of quantized operators.
-_QUANTIZED_TESTS = ("_quantized_test.cc", "_int16_test.cc")
+_QUANTIZED_TESTS = "_quantized_test.cc"
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef MACE_RUNTIMES_OPENCL_RUN_TIMED_RUN_H_
-#define MACE_RUNTIMES_OPENCL_RUN_TIMED_RUN_H_
+#ifndef MACE_RUNTIMES_OPENCL_RUN_PLAN_REPORTS_H_
+#define MACE_RUNTIMES_OPENCL_RUN_PLAN_REPORTS_H_
 
 #include <cstddef>
+#include <vector>
 
 #include "mace/core/base/status.h"
 #include "mace/core/graph/device.h"
@@ -17,6 +18,10 @@ namespace mace {
 // together, to `trace.metadata`, which may be null.
 MaceStatus RunTimed(BoundPlan *bound, size_t segment, const RunTrace &trace);
 
+// What reports say of each operator: its kernels, how it is computed, and how
+// its outputs are stored.
+std::vector<OperatorNote> ExplainPlan(const BoundPlan &bound);
+
 }  // namespace mace
 
-#endif  // MACE_RUNTIMES_OPENCL_RUN_TIMED_RUN_H_
+#endif  // MACE_RUNTIMES_OPENCL_RUN_PLAN_REPORTS_H_
