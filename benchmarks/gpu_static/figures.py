@@ -146,7 +146,7 @@ def variants() -> dict[str, Variant]:
         )
     for tile in of_desktop:
         found.update(_convolutions(tile, "buffers, float", desktop, 32))
-    depthwise = "mace/ops/depthwise_conv2d/depthwise_conv2d.cl"
+    depthwise = "mace/ops/conv2d/depthwise_conv2d.cl"
     for stride in (1, 2):
         window = {
             "KERNEL_Y": 3,

@@ -131,21 +131,25 @@ def generate_op(op: OpSchema) -> str:
     return "\n".join(lines)
 
 
-def generate_registration(op: OpSchema, room: str, device: str) -> str:
+def generate_registration(op: OpSchema, place: str, device: str) -> str:
     """The source that registers code which operators share for one of them.
+
+    Args:
+        place: what its files begin with: reshape/squeeze.
 
     Raises:
         CatalogueError: the operator is not computed by such code.
     """
     if op.computes is None:
+        room, name = place.split("/")
         raise CatalogueError(
             f"mace/ops/{room}: the CPU computes every operator; there is no "
-            f"{room}_cpu.cc, and {room}.op.yaml does not have the key 'computes'"
+            f"{name}_cpu.cc, and {name}.op.yaml does not have the key 'computes'"
         )
     header, operator = _SHARED_CODE[op.computes, device]
     lines = [f"{_LICENCE}// Generated from the declaration of {op.type}.", ""]
     lines += [f'#include "mace/ops/{header}"']
-    lines += [f'#include "mace/ops/{room}/{room}_schema.h"', ""]
+    lines += [f'#include "mace/ops/{place}_schema.h"', ""]
     lines += ["namespace mace {", ""]
     lines += [f"MACE_REGISTER_OP({op.type}, {DEVICES[device]}, {operator});", ""]
     lines += ["}  // namespace mace", ""]
@@ -404,7 +408,8 @@ def _generate(
         return generate_enums(enums)
     schema = load_op(op, enums)
     if device is not None:
-        return generate_registration(schema, op.parent.name, device)
+        name = op.name.removesuffix(".op.yaml")
+        return generate_registration(schema, f"{op.parent.name}/{name}", device)
     return generate_op(schema)
 
 

@@ -3,17 +3,19 @@
 
 """Targets of all operators, made from the folders that are there.
 
-A room is a folder mace/ops/<op>/ with <op>.op.yaml. It has no BUILD file and
-is in no list: a new operator is new files only. A room holds
+A room is a folder mace/ops/<room>/ with <op>.op.yaml of an operator, or of several that
+are read together. It has no BUILD file and is in no list: a new operator is new files
+only. A room holds
 
     <op>.op.yaml            attributes and ports
-    <op>.py                 what the converter knows of it; Bazel does not read it
-    <op>.cc, <op>.h         what all devices share: the shape function; <op>.h only
-                            where a device needs more of it. No kernel can be
-                            included; without <op>.cc the operator is only declared
-    <op>_cpu.cc             how the CPU computes it, with the other *.cc and *.h. Where the
-                            declaration has the key `computes`, there is neither this file
-                            nor one of another device: they are generated
+    <room>.py               what the converter knows of them; Bazel does not read it
+    <room>.cc, <op>.h       what all devices share: the shape functions; <op>.h only
+                            where a device needs more of one. No kernel can be
+                            included; without <room>.cc the operators are only declared
+    <op>_cpu.cc             how the CPU computes it. Where the declaration has the key
+                            `computes`, there is neither this file nor one of another
+                            device: they are generated. The other *.cc and *.h belong to
+                            the operator that is called like the room
     <op>_quantized.cc       how the CPU computes it in quantized numbers; optional
     <op>_opencl.cc, *.cl    how a GPU computes it; optional. <op>_opencl.h where kernels
                             for several operators need part of it
@@ -24,14 +26,14 @@ is in no list: a new operator is new files only. A room holds
 
 and becomes
 
-    :<op>_schema            the generated header mace/ops/<op>/<op>_schema.h
-    :<op>_shapes            what all devices share
+    :<room>_schema          the generated headers mace/ops/<room>/<op>_schema.h
+    :<room>_shapes          what all devices share
     :<op>                   the operator on the CPU, registered by being linked
     :<op>_quantized         the quantized operator on the CPU, likewise
     :<op>_opencl            the operator on GPUs, likewise
     :<op>_hexagon           the operator on DSPs, likewise
-    :<op>_test              the tests of this room
-    :<op>_benchmark         the benchmarks of this room
+    :<room>_test            the tests of this room
+    :<room>_benchmark       the benchmarks of this room
 
 All rooms together are :ops, :opencl_ops, :hexagon_ops, :ops_test and :ops_benchmark (the
 latter two, as libraries: :ops_test_cases and :ops_benchmark_cases). A library with some
@@ -39,7 +41,8 @@ operators only comes of
 
     --//mace/ops:only=conv2d,pooling,softmax
 
-which takes the others out of :ops; nothing else is affected by it. Parts are
+which takes the others out of :ops, also those of the same room; nothing else is affected
+by it. Parts are
 kernels that operators need for some models only: they too register by being
 linked. One that belongs to nothing is named in the same list (int8_weights,
 winograd_transforms), as quantized operators are (conv2d_quantized); the others are linked where all rooms and parts are that
@@ -55,13 +58,23 @@ load("//mace/kernels/opencl:cl.bzl", "embed_cl")
 # Where users' own rooms find what the rooms of this package have beside them.
 _OPS = "@mace//mace/ops:"
 
-# Sources for runtimes with their own toolchain or library. A room that has such
-# files needs another library for them, which depends on :<op>_shapes.
-_OTHER_RUNTIMES = [
+# Sources and headers of a room that are not in the operators' libraries for floats on the
+# CPU, or are there by themselves. Runtimes with their own toolchain or library need others,
+# which depend on :<room>_shapes.
+_OTHER_SOURCES = [
+    "_benchmark.cc",
+    "_cpu.cc",
     "_hexagon.cc",
     "_opencl.cc",
+    "_quantized.cc",
+    "_test.cc",
+    "_testing.cc",
 ]
-_QUANTIZED = "_quantized.cc"
+_OTHER_HEADERS = [
+    "_hexagon.h",
+    "_opencl.h",
+    "_testing.h",
+]
 
 # <op>_<kind>.cc -> its precompiled headers.
 _HEADERS_OF_SOURCES = {
@@ -192,236 +205,257 @@ def _place(folder, mace):
     """
     return struct(folder = folder, mace = mace)
 
-def _room_files(place, op, pattern):
-    return native.glob(["%s%s/%s" % (place.folder, op, pattern)], allow_empty = True)
+def _room_files(place, room, pattern):
+    return native.glob(["%s%s/%s" % (place.folder, room, pattern)], allow_empty = True)
 
 def _includes(place):
     # "mace/ops/<op>/<op>.h", wherever the folder is.
     return [place.folder[:-len("/mace/ops/")]] if place.folder else []
 
-def _schema(place, op, deps):
-    declaration = "%s%s/%s.op.yaml" % (place.folder, op, op)
-    enums = place.mace + "op_enums.yaml"
-    generator = place.mace + "op_schema_gen"
-    native.genrule(
-        name = op + "_schema_h",
-        srcs = [declaration, enums],
-        outs = ["%s%s/%s_schema.h" % (place.folder, op, op)],
-        cmd = "$(location %s) --op $(location %s) --enums $(location %s) --out $@" %
-              (generator, declaration, enums),
-        message = "Generating operator schema",
-        tools = [generator],
-    )
-    mace_cc_library(
-        name = op + "_schema",
-        hdrs = ["%s%s/%s_schema.h" % (place.folder, op, op)],
-        includes = _includes(place),
-        deps = deps,
-    )
-
-def _generated_source(place, op, kind):
-    """<op>_<kind>.cc of an operator that is computed by code which operators share."""
-    source = "%s%s/%s_%s.cc" % (place.folder, op, op, kind)
-    declaration = "%s%s/%s.op.yaml" % (place.folder, op, op)
-    enums = place.mace + "op_enums.yaml"
-    generator = place.mace + "op_schema_gen"
-    native.genrule(
-        name = "%s_%s_cc" % (op, kind),
-        srcs = [declaration, enums],
-        outs = [source],
-        cmd = ("$(location %s) --op $(location %s) --device %s --enums $(location %s) " +
-               "--out $@") % (generator, declaration, kind, enums),
-        message = "Generating the registration of an operator",
-        tools = [generator],
-    )
-    return source
-
-def _opencl_room(place, op, deps):
-    """The operator on GPUs; returns its label, or None."""
-    source = place.folder + op + "/" + op + "_opencl.cc"
-    kernels = _room_files(place, op, "*.cl")
-    if not native.glob([source], allow_empty = True):
-        if kernels:
-            fail("mace/ops/%s: there are OpenCL kernels, but no %s_opencl.cc" % (op, op))
-        return None
-    for kernel in kernels:
-        embed_cl(
-            name = kernel.replace("/", "_").replace(".", "_") + "_embedded",
-            src = kernel,
-        )
-    return _device_library(
-        place,
-        op,
-        "opencl",
-        deps,
-        sources = [kernel.replace(".cl", "_cl.h") for kernel in kernels],
-    )
-
-def _source_room(place, op, kind, deps):
-    """What <op>_<kind>.cc adds to a room; returns its label, or None."""
-    source = "%s%s/%s_%s.cc" % (place.folder, op, op, kind)
-    if not native.glob([source], allow_empty = True):
-        return None
-    return _device_library(place, op, kind, deps)
-
-def _device_library(place, op, kind, deps, sources = []):
-    """An operator that registers itself; returns its label.
+def _generated(place, room, op, name, out, device = ""):
+    """A file that the declaration of an operator becomes; returns the file.
 
     Args:
       place: of the folder of its room.
+      room: the name of the room.
+      op: its name.
+      name: of the target.
+      out: the file, within the room.
+      device: on which it is registered, if it is that source.
+    """
+    declaration = "%s%s/%s.op.yaml" % (place.folder, room, op)
+    enums = place.mace + "op_enums.yaml"
+    generator = place.mace + "op_schema_gen"
+    out = "%s%s/%s" % (place.folder, room, out)
+    native.genrule(
+        name = name,
+        srcs = [declaration, enums],
+        outs = [out],
+        cmd = "$(location %s) --op $(location %s) %s--enums $(location %s) --out $@" % (
+            generator,
+            declaration,
+            "--device %s " % device if device else "",
+            enums,
+        ),
+        message = "Generating operator " + ("registration" if device else "schema"),
+        tools = [generator],
+    )
+    return out
+
+def _device_library(place, room, op, kind, deps, generated = False):
+    """An operator on a device, which registers itself; returns its label, or None.
+
+    Args:
+      place: of the folder of its room.
+      room: the name of the room.
       op: its name.
       kind: of its source, <op>_<kind>.cc, and of the header <op>_<kind>.h, if any.
       deps: what it may include besides.
-      sources: that are generated.
+      generated: whether its source is.
     """
+    name = "%s_%s" % (op, kind)
+    sources = _room_files(place, room, name + ".cc")
+    if generated:
+        sources = [_generated(place, room, op, name + "_cc", name + ".cc", kind)]
+    if not sources:
+        return None
+    if kind == "opencl":
+        sources += [
+            kernel.replace(".cl", "_cl.h")
+            for kernel in _room_files(place, room, "*.cl")
+        ]
     mace_cc_library(
-        name = "%s_%s" % (op, kind),
-        srcs = ["%s%s/%s_%s.cc" % (place.folder, op, op, kind)] + sources,
-        hdrs = _room_files(place, op, "%s_%s.h" % (op, kind)),
+        name = name,
+        srcs = sources,
+        hdrs = _room_files(place, room, name + ".h"),
         alwayslink = True,
         features = ["small_code"],
         includes = _includes(place),
         precompiled = place.mace + _HEADERS_OF_SOURCES[kind],
         deps = deps + [
-            ":%s_schema" % op,
-            ":%s_shapes" % op,
+            ":%s_schema" % room,
+            ":%s_shapes" % room,
         ],
     )
-    return ":%s_%s" % (op, kind)
+    return ":" + name
 
-def _room(place, op, deps, small):
-    """The targets of one room.
+def _embed_kernels(place, room):
+    kernels = _room_files(place, room, "*.cl")
+    if kernels and not _room_files(place, room, "*_opencl.cc"):
+        fail("mace/ops/%s: there are OpenCL kernels, but no %s_opencl.cc" % (room, room))
+    for kernel in kernels:
+        embed_cl(
+            name = kernel.replace("/", "_").replace(".", "_") + "_embedded",
+            src = kernel,
+        )
+
+def _operator(place, room, op, deps, small, others):
+    """The targets of one operator that a room computes.
 
     Args:
-      place: of its folder.
+      place: of the folder of its room.
+      room: the name of the room.
       op: its name.
       deps: what its parts may include, see `_deps`.
       small: whether the CPU's part is compiled for size.
+      others: sources and headers of the room besides, that belong to it.
 
     Returns:
-      The labels of its quantized operator and of the operator on GPUs and on DSPs, each
-      None if there is none; or None if the room has only a declaration.
+      Its name, and the labels of its quantized operator and of the operator on GPUs and
+      on DSPs, each None if there is none.
     """
-    where = place.folder[place.folder.find("mace/ops/"):] or "mace/ops/"
-    _schema(place, op, deps.shapes)
-    test_sources = _room_files(place, op, "*_test.cc")
-    shared_by_tests = _room_files(place, op, "*_testing.*")
-    benchmark_sources = _room_files(place, op, "*_benchmark.cc")
-    shared_sources = _room_files(place, op, op + ".cc")
-    shared_headers = _room_files(place, op, op + ".h")
-    sources = [
-        source
-        for source in _room_files(place, op, "*.cc")
-        if source not in shared_sources + test_sources + shared_by_tests +
-           benchmark_sources and
-           not any([source.endswith(end) for end in _OTHER_RUNTIMES + [_QUANTIZED]])
-    ]
-    if not shared_sources:
-        # Declared for the converter; not computed by this release.
-        return None
-    generated = place.folder + op + "/" + op + "_cpu.cc" not in sources
+    sources = _room_files(place, room, op + "_cpu.cc")
+    generated = not sources
     if generated:
-        if sources:
-            fail("%s%s: there is %s, but no %s_cpu.cc" % (where, op, sources[0], op))
-        sources = [_generated_source(place, op, "cpu")]
-    for missing, found in (
-        ("_test.cc", test_sources),
-        ("_benchmark.cc", benchmark_sources),
-    ):
-        # Users may do without benchmarks.
-        if not found and not (place.folder and missing == "_benchmark.cc"):
-            fail("%s%s: an operator has a test and a benchmark; " % (where, op) +
-                 "there is no %s%s" % (op, missing))
-    mace_cc_library(
-        name = op + "_shapes",
-        srcs = shared_sources,
-        hdrs = shared_headers,
-        features = ["small_code"],
-        includes = _includes(place),
-        deps = deps.shapes + [":%s_schema" % op],
-    )
+        if others.sources:
+            fail("%s: there is %s, but no %s_cpu.cc" % (room, others.sources[0], op))
+        sources = [_generated(place, room, op, op + "_cpu_cc", op + "_cpu.cc", "cpu")]
     mace_cc_library(
         name = op,
-        srcs = sources,
-        hdrs = [
-            header
-            for header in _room_files(place, op, "*.h")
-            if header not in shared_by_tests + shared_headers
-        ],
+        srcs = sources + others.sources,
+        hdrs = others.headers,
         # An operator registers itself; nothing refers to it by name.
         alwayslink = True,
         features = ["small_code"] if small else [],
         includes = _includes(place),
         precompiled = place.mace + ("small_cpu_headers" if small else "cpu_headers"),
         deps = deps.cpu + [
-            ":%s_schema" % op,
-            ":%s_shapes" % op,
+            ":%s_schema" % room,
+            ":%s_shapes" % room,
         ],
     )
-    quantized_room = _source_room(place, op, "quantized", deps.quantized)
-    with_parts = [
-        ":" + op,
-        ":%s_shapes" % op,
-        ":%s_schema" % op,
-    ] + ([quantized_room] if quantized_room else [])
+    return struct(
+        name = op,
+        hexagon = _device_library(place, room, op, "hexagon", deps.hexagon, generated),
+        opencl = _device_library(place, room, op, "opencl", deps.opencl, generated),
+        quantized = _device_library(place, room, op, "quantized", deps.quantized),
+    )
+
+def _proofs(place, room, deps, parts):
+    """The tests and benchmarks of a room.
+
+    Args:
+      place: of its folder.
+      room: its name.
+      deps: what they may include, see `_deps`.
+      parts: of the room.
+    """
+    tests = _room_files(place, room, "*_test.cc")
+    benchmarks = _room_files(place, room, "*_benchmark.cc")
+    for missing, found in (("_test.cc", tests), ("_benchmark.cc", benchmarks)):
+        # Users may do without benchmarks.
+        if not found and not (place.folder and missing == "_benchmark.cc"):
+            where = place.folder[place.folder.find("mace/ops/"):] or "mace/ops/"
+            fail("%s%s: an operator has a test and a benchmark; " % (where, room) +
+                 "there is no %s%s" % (room, missing))
     mace_cc_library(
-        name = op + "_test_cases",
+        name = room + "_test_cases",
         testonly = True,
-        srcs = test_sources + shared_by_tests,
+        srcs = tests + _room_files(place, room, "*_testing.*"),
         alwayslink = True,
         includes = _includes(place),
         precompiled = place.mace + "room_test_headers",
-        deps = deps.tests + with_parts,
+        deps = deps.tests + parts,
     )
     mace_cc_test(
-        name = op + "_test",
-        # For work on this op alone; //... runs ops_test.
+        name = room + "_test",
+        # For work on this room alone; //... runs ops_test.
         tags = ["manual"] if not place.folder else [],
-        deps = [":%s_test_cases" % op],
+        deps = [":%s_test_cases" % room],
     )
-    if benchmark_sources:
+    if benchmarks:
         mace_cc_library(
-            name = op + "_benchmark_cases",
+            name = room + "_benchmark_cases",
             testonly = True,
-            srcs = benchmark_sources,
+            srcs = benchmarks,
             alwayslink = True,
             includes = _includes(place),
             precompiled = place.mace + "room_benchmark_headers",
-            deps = deps.benchmarks + with_parts,
+            deps = deps.benchmarks + parts,
         )
         mace_cc_binary(
-            name = op + "_benchmark",
+            name = room + "_benchmark",
             testonly = True,
-            # For work on this op alone; //... runs ops_benchmark_test.
+            # For work on this room alone; //... runs ops_benchmark_test.
             tags = ["manual"],
             deps = [
-                ":%s_benchmark_cases" % op,
+                ":%s_benchmark_cases" % room,
                 deps.benchmark_main,
             ],
         )
-    if generated:
-        for kind in ["hexagon", "opencl"]:
-            _generated_source(place, op, kind)
-        return struct(
-            hexagon = _device_library(place, op, "hexagon", deps.hexagon),
-            opencl = _device_library(place, op, "opencl", deps.opencl),
-            quantized = quantized_room,
-        )
-    return struct(
-        hexagon = _source_room(place, op, "hexagon", deps.hexagon),
-        opencl = _opencl_room(place, op, deps.opencl),
-        quantized = quantized_room,
+
+def _room(place, room, ops, deps, small):
+    """The targets of one room.
+
+    Args:
+      place: of its folder.
+      room: its name.
+      ops: the names of its operators.
+      deps: what its parts may include, see `_deps`.
+      small: the operators whose part for the CPU is compiled for size.
+
+    Returns:
+      What `_operator` does for each of them; nothing if the room has only declarations.
+    """
+    mace_cc_library(
+        name = room + "_schema",
+        hdrs = [
+            _generated(place, room, op, op + "_schema_h", op + "_schema.h")
+            for op in ops
+        ],
+        includes = _includes(place),
+        deps = deps.shapes,
     )
+    shared_sources = _room_files(place, room, room + ".cc")
+    if not shared_sources:
+        # Declared for the converter; not computed by this release.
+        return []
+    shared_headers = [
+        header
+        for op in ops
+        for header in _room_files(place, room, op + ".h")
+    ]
+    mace_cc_library(
+        name = room + "_shapes",
+        srcs = shared_sources,
+        hdrs = shared_headers,
+        features = ["small_code"],
+        includes = _includes(place),
+        deps = deps.shapes + [":%s_schema" % room],
+    )
+    _embed_kernels(place, room)
+    others = struct(
+        headers = [
+            header
+            for header in _room_files(place, room, "*.h")
+            if header not in shared_headers and
+               not any([header.endswith(end) for end in _OTHER_HEADERS])
+        ],
+        sources = [
+            source
+            for source in _room_files(place, room, "*.cc")
+            if source not in shared_sources and
+               not any([source.endswith(end) for end in _OTHER_SOURCES])
+        ],
+    )
+    none = struct(headers = [], sources = [])
+    if (others.headers or others.sources) and room not in ops:
+        fail("%s: %s belongs to no operator: none is called %s" %
+             (room, (others.headers + others.sources)[0], room))
+    made = [
+        _operator(place, room, op, deps, op in small, others if op == room else none)
+        for op in ops
+    ]
+    parts = [":" + op for op in ops] + [":%s_shapes" % room, ":%s_schema" % room]
+    _proofs(place, room, deps, parts + [op.quantized for op in made if op.quantized])
+    return made
 
 def _rooms_in(folder):
-    """Names of the rooms in a folder."""
-    rooms = []
+    """The rooms in a folder, with the names of their operators."""
+    rooms = {}
     for declaration in native.glob([folder + "*/*.op.yaml"], allow_empty = True):
-        op, name = declaration[len(folder):].split("/")
-        if name != op + ".op.yaml":
-            fail("mace/ops/%s/%s: must be called %s.op.yaml, like its folder" %
-                 (op, name, op))
-        rooms.append(op)
+        room, name = declaration[len(folder):].split("/")
+        rooms.setdefault(room, []).append(name[:-len(".op.yaml")])
     return rooms
 
 def mace_custom_op_rooms(folders):
@@ -441,18 +475,19 @@ def mace_custom_op_rooms(folders):
     declarations = []
     for folder in folders:
         place = _place(folder + "/", _OPS)
-        for op in _rooms_in(place.folder):
-            declarations.append("%s%s/%s.op.yaml" % (place.folder, op, op))
-            made = _room(place, op, deps, small = False)
-            if made == None:
-                continue
-            rooms.append(":" + op)
-            if made.quantized:
-                rooms.append(made.quantized)
-            if made.opencl:
-                opencl_rooms[made.opencl] = op
-            if made.hexagon:
-                hexagon_rooms[made.hexagon] = op
+        for room, ops in _rooms_in(place.folder).items():
+            if ops != [room]:
+                fail("%s%s/%s.op.yaml: must be called %s.op.yaml, like its folder" %
+                     (place.folder, room, ops[0], room))
+            declarations.append("%s%s/%s.op.yaml" % (place.folder, room, room))
+            for made in _room(place, room, ops, deps, small = []):
+                rooms.append(":" + made.name)
+                if made.quantized:
+                    rooms.append(made.quantized)
+                if made.opencl:
+                    opencl_rooms[made.opencl] = made.name
+                if made.hexagon:
+                    hexagon_rooms[made.hexagon] = made.name
     custom_rooms(
         name = "rooms",
         hexagon = hexagon_rooms,
@@ -525,8 +560,8 @@ def mace_op_rooms(
       opencl_deps: what an operator on GPUs may include besides.
       hexagon_deps: what an operator on DSPs may include besides.
       parts: kernels that register themselves, for some models only -> the
-        rooms and parts that they belong to; none for those that are named.
-      small: rooms whose loops over elements are all in kernels: what they have
+        operators and parts that they belong to; none for those that are named.
+      small: operators whose loops over elements are all in kernels: what they have
         for the CPU is compiled for size. Shape functions always are.
       test_deps: what its test may include besides.
       benchmark_deps: what its benchmark may include besides.
@@ -545,21 +580,23 @@ def mace_op_rooms(
     )
     _precompile(deps)
     declared = _rooms_in("")
+    computed = []
     rooms = []
     quantized_rooms = []
     opencl_rooms = {}
     hexagon_rooms = {}
-    for op in declared:
-        made = _room(_place("", ":"), op, deps, op in small)
-        if made == None:
-            continue
-        rooms.append(":" + op)
-        if made.quantized:
-            quantized_rooms.append(made.quantized)
-        if made.opencl:
-            opencl_rooms[made.opencl] = op
-        if made.hexagon:
-            hexagon_rooms[made.hexagon] = op
+    for room, ops in declared.items():
+        operators = _room(_place("", ":"), room, ops, deps, small)
+        if operators:
+            computed.append(room)
+        for made in operators:
+            rooms.append(":" + made.name)
+            if made.quantized:
+                quantized_rooms.append(made.quantized)
+            if made.opencl:
+                opencl_rooms[made.opencl] = made.name
+            if made.hexagon:
+                hexagon_rooms[made.hexagon] = made.name
     for name in ["shapes", "cpu", "quantized", "opencl", "hexagon", "tests", "benchmarks"]:
         # For rooms in other folders.
         mace_cc_library(
@@ -575,14 +612,14 @@ def mace_op_rooms(
 
     for op in small:
         if ":" + op not in rooms:
-            fail("small: there is no room mace/ops/%s" % op)
+            fail("small: there is no operator %s in mace/ops" % op)
     mace_cc_library(
         name = "schemas",
-        deps = [":%s_schema" % op for op in declared],
+        deps = [":%s_schema" % room for room in declared],
     )
     native.genrule(
         name = "left_out_cc",
-        srcs = ["%s/%s.op.yaml" % (op, op) for op in declared] + [
+        srcs = native.glob(["*/*.op.yaml"]) + [
             "@mace_custom_ops//:declarations",
         ],
         outs = ["left_out.cc"],
@@ -624,7 +661,7 @@ def mace_op_rooms(
     mace_cc_library(
         name = "ops_test_cases",
         testonly = True,
-        deps = [room + "_test_cases" for room in rooms],
+        deps = [":%s_test_cases" % room for room in computed],
     )
     mace_cc_test(
         name = "ops_test",
@@ -636,7 +673,7 @@ def mace_op_rooms(
     mace_cc_library(
         name = "ops_benchmark_cases",
         testonly = True,
-        deps = [room + "_benchmark_cases" for room in rooms] + [benchmark_main],
+        deps = [":%s_benchmark_cases" % room for room in computed] + [benchmark_main],
     )
     mace_cc_binary(
         name = "ops_benchmark",

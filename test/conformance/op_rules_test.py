@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the converter's rules for each operator with the native operator. A native
 program runs random cases of every operator, including malformed ones, and writes the
-results. The rules (`mace/ops/<op>/<op>.py`) are compared with them: types, shapes and
+results. The rules (`mace/ops/<room>/<room>.py`) are compared with them: types, shapes,
 values, errors, transposes, channels first.
 """
 

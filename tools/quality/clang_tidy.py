@@ -175,8 +175,8 @@ def generate_headers(root: Path) -> List[str]:
             *(root / "mace" / "examples").glob("**/*.op.yaml"),
         ]
     ):
-        op = declaration.parent.name
-        target = include / op / f"{op}_schema.h"
+        schema = declaration.name.replace(".op.yaml", "_schema.h")
+        target = include / declaration.parent.name / schema
         jobs.append((["--op", str(declaration)], declaration, target))
     for arguments, source, target in jobs:
         newest = max(p.stat().st_mtime for p in (source, enums, *generator))

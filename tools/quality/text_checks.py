@@ -232,6 +232,10 @@ def _types(context: Context) -> Outcome:
 
 def _readme(context: Context) -> Outcome:
     counts = Counter(file.parent for file in context.files if is_source(file))
+    # Rooms of operators have the files that mace/ops/README.md says.
+    for file in context.files:
+        if file.name.endswith(".op.yaml"):
+            counts.pop(file.parent, None)
     lines = [
         f"{folder}: {count} sources and no README.md"
         for folder, count in sorted(counts.items())

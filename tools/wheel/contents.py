@@ -34,7 +34,7 @@ def write(folder: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
     catalogue = default_catalogue()
-    devices = {catalogue.rooms[op]: found for op, found in catalogue.devices.items()}
+    devices = {catalogue.names[op]: found for op, found in catalogue.devices.items()}
     (folder / "ops").mkdir(exist_ok=True)
     text = json.dumps(devices, indent=1, sort_keys=True)
     (folder / "ops" / DEVICES_FILE).write_text(text, encoding="utf-8")

@@ -16,7 +16,7 @@ be linked in its AVX-512 form and then run on a CPU without it. The test
 
 load("@mace_clang//:paths.bzl", "CLANG_TOOLS")
 load("@mace_host_cpu//:isas.bzl", "HAS_AVX2")
-load("//mace:mace.bzl", "MACE_KERNEL_COPTS", "MACE_KERNEL_FEATURES")
+load("//mace:mace.bzl", "MACE_KERNEL_COPTS", "MACE_KERNEL_FEATURES", "mace_kernel_library")
 load("//mace:precompiled.bzl", "PRECOMPILED_COPTS", "precompiled_headers")
 
 _X86 = {
@@ -194,7 +194,7 @@ const {table} *{prefix}{table}For(CpuIsa isa) {{
 def _table_finder_impl(ctx):
     source = ctx.actions.declare_file(ctx.label.name + ".cc")
     ctx.actions.write(source, _FINDER.format(
-        family = ctx.label.package.split("/")[-1],
+        family = ctx.files.hdrs[0].dirname.split("/")[-1],
         finders = "\n".join([
             _FIND.format(copies = ctx.attr.copies, prefix = ctx.attr.prefix, table = table)
             for table in ctx.attr.tables
@@ -291,11 +291,11 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = N
     )
 
 def mace_isa_kernels(name, srcs, hdrs, tables = [], elements = [], copts = [], extension = None, testonly = False, deps = []):
-    """The kernels of a family, which its library in the same folder links.
+    """The kernels of a family, which its library links.
 
     For a type `Kernels` in `tables`, the sources define the constant kKernels in
     namespace MACE_ISA, and `hdrs` declare, in the namespace that is called like the
-    folder, what this defines:
+    folder of the first of them, what this defines:
 
         const Kernels *KernelsFor(CpuIsa isa);
 
@@ -348,3 +348,35 @@ def mace_isa_kernels(name, srcs, hdrs, tables = [], elements = [], copts = [], e
                 "//mace/kernels/cpu:simd",
             ],
         )
+
+def mace_kernel_family(name, folder = None, srcs = [], hdrs = [], tables = ["Kernels"], deps = [], extensions = []):
+    """The library of a family that is a header and one source of kernels: <name>.h and
+    <name>_isa.cc in a folder without a BUILD file.
+
+    Args:
+      name: of the library.
+      folder: in this package; called like the library if it is not given.
+      srcs: sources in the folder besides, for no instruction set.
+      hdrs: their headers.
+      tables: as in mace_isa_kernels.
+      deps: what the header and the kernels include.
+      extensions: kernels for further instructions, which the library links, too.
+    """
+    folder = (folder or name) + "/"
+    header = folder + name + ".h"
+    mace_isa_kernels(
+        name = name + "_isa",
+        srcs = [folder + name + "_isa.cc"],
+        hdrs = [header],
+        deps = deps,
+        tables = tables,
+    )
+    mace_kernel_library(
+        name = name,
+        srcs = [folder + source for source in srcs],
+        hdrs = [header] + [folder + other for other in hdrs],
+        deps = deps + extensions + [
+            ":%s_isa" % name,
+            "//mace/kernels/cpu:isa",
+        ],
+    )

@@ -7,13 +7,13 @@ import pytest
 
 from mace.kernels.opencl.embed_cl import embed, header, symbol
 
-_PATH = "mace/ops/batch_norm/batch_norm.cl"
+_PATH = "mace/ops/normalization/batch_norm.cl"
 
 
 def test_names_follow_the_file() -> None:
     assert symbol(_PATH) == "kBatchNormCl"
     assert symbol("mace/kernels/opencl/tensor.clh") == "kTensorClh"
-    assert header(_PATH) == "mace/ops/batch_norm/batch_norm_cl.h"
+    assert header(_PATH) == "mace/ops/normalization/batch_norm_cl.h"
 
 
 def test_text_is_kept_without_comments_and_indentation() -> None:

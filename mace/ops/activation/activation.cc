@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "mace/ops/activation/activation_schema.h"
+#include "mace/ops/activation/trigonometric_schema.h"
 
 namespace mace {
 
@@ -27,6 +28,12 @@ MaceStatus InferActivationShapes(const ActivationAttributes &attributes,
                          input->shape.ToString());
     }
   }
+  return SetOutput(context, 0, input->shape, input->data_type);
+}
+
+MaceStatus InferTrigonometricShapes(const TrigonometricAttributes &attributes,
+                                    ShapeContext *context) {
+  const Tensor *input = context->input(kTrigonometricInputInput);
   return SetOutput(context, 0, input->shape, input->data_type);
 }
 

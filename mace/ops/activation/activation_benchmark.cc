@@ -6,6 +6,7 @@
 namespace mace {
 namespace {
 
+using benchmark::OpBenchmarks;
 using benchmark::OpName;
 using benchmark::RegisterOp;
 using op_test::OpCase;
@@ -34,6 +35,25 @@ const bool kRegistered = [] {
   });
   return true;
 }();
+
+OpCase CaseOf(Random *random, const Shape &shape, const char *mode) {
+  return OpCase("Trigonometric")
+      .Input(random->Floats(shape))
+      .String("mode", mode);
+}
+
+const OpBenchmarks atan("TRIGONOMETRIC",
+                        "ATAN",
+                        {{1, 56, 56, 64}},
+                        [](Random *random, const Shape &shape) {
+                          return CaseOf(random, shape, "ATAN");
+                        });
+const OpBenchmarks asinh("TRIGONOMETRIC",
+                         "ASINH",
+                         {{1, 56, 56, 64}},
+                         [](Random *random, const Shape &shape) {
+                           return CaseOf(random, shape, "ASINH");
+                         });
 
 }  // namespace
 }  // namespace mace

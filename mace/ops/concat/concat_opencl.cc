@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "mace/ops/concat/concat_schema.h"
-#include "mace/ops/opencl_op/join.h"
+#include "mace/ops/opencl_op/move.h"
 
 namespace mace {
 namespace {

@@ -4,8 +4,8 @@
 #include "mace/ops/conv2d/conv2d.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/arithmetic_choice.h"
-#include "mace/ops/epilogue/conv_op_plan.h"
 #include "mace/ops/epilogue/fused_activation.h"
+#include "mace/ops/epilogue/op_plans.h"
 
 namespace mace {
 namespace {

@@ -5,7 +5,7 @@
 #include "mace/ops/conv2d/conv2d.h"
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/cpu_op.h"
-#include "mace/ops/epilogue/conv_op_plan.h"
+#include "mace/ops/epilogue/op_plans.h"
 #include "mace/ops/epilogue/quantized_conv.h"
 
 namespace mace {

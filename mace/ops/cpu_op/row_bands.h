@@ -50,6 +50,15 @@ class RowBands {
   ~RowBands() = default;
 };
 
+// The pixels of an image, which is a tensor or some rows of one: the address of
+// the first pixel, or of some of its channels, and the distance to the next in
+// elements.
+template <typename T>
+struct Pixels {
+  T *data = nullptr;
+  int64_t stride = 0;
+};
+
 }  // namespace mace
 
 #endif  // MACE_OPS_CPU_OP_ROW_BANDS_H_

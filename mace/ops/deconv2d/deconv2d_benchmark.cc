@@ -1,8 +1,6 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Transposed convolutions of image generators, segmentation and key points.
-
 #include <string>
 
 #include "mace/core/base/status.h"
@@ -15,7 +13,9 @@ using op_test::OpCase;
 using op_test::Random;
 using op_test::Value;
 
-struct Layer {
+// Transposed convolutions of image generators, segmentation and key points.
+
+struct Deconv2dLayer {
   int64_t size;  // height and width
   int64_t channels;
   int64_t kernel;
@@ -25,7 +25,7 @@ struct Layer {
   const char *type = "float";
 };
 
-constexpr Layer kLayers[] = {
+constexpr Deconv2dLayer kDeconv2dLayers[] = {
     // DCGAN
     {4, 512, 4, 2, 1, 256},
     {8, 256, 4, 2, 1, 128},
@@ -46,8 +46,8 @@ constexpr Layer kLayers[] = {
     {8, 2048, 4, 2, 1, 256, "int8"},
 };
 
-const bool registered = [] {
-  for (const Layer &layer : kLayers) {
+const bool deconv2d_registered = [] {
+  for (const Deconv2dLayer &layer : kDeconv2dLayers) {
     const Shape input{1, layer.size, layer.size, layer.channels};
     const std::string details =
         MakeString("K", layer.kernel, "x", layer.kernel, "S", layer.stride, "P",
@@ -64,6 +64,42 @@ const bool registered = [] {
               .Ints("strides", {layer.stride, layer.stride})
               .Ints("pads", {layer.pad, layer.pad, layer.pad, layer.pad})
               .String("activation", "RELU");
+        });
+  }
+  return true;
+}();
+
+// Upsampling of each channel with a learned filter.
+
+struct DepthwiseDeconv2dLayer {
+  int64_t size;  // height and width
+  int64_t channels;
+  int64_t kernel;
+  int64_t stride;
+  int64_t pad;
+};
+
+constexpr DepthwiseDeconv2dLayer kDepthwiseDeconv2dLayers[] = {
+    {14, 256, 4, 2, 1}, {28, 128, 4, 2, 1}, {56, 64, 3, 2, 1},
+    {64, 21, 4, 2, 1},  {16, 21, 16, 8, 4},
+};
+
+const bool depthwise_deconv2d_registered = [] {
+  for (const DepthwiseDeconv2dLayer &layer : kDepthwiseDeconv2dLayers) {
+    const Shape input{1, layer.size, layer.size, layer.channels};
+    const std::string details =
+        MakeString("K", layer.kernel, "x", layer.kernel, "S", layer.stride, "P",
+                   layer.pad, "_1");
+    benchmark::RegisterOp(
+        benchmark::OpName("DEPTHWISE_DECONV2D", input, details),
+        [layer, input](Random *random) {
+          OpCase op_case("DepthwiseDeconv2d");
+          op_case.Input(random->Floats(input))
+              .Constant(random->Floats(
+                  {layer.kernel, layer.kernel, layer.channels, 1}));
+          return op_case.Constant(random->Floats({layer.channels}))
+              .Ints("strides", {layer.stride, layer.stride})
+              .Ints("pads", {layer.pad, layer.pad, layer.pad, layer.pad});
         });
   }
   return true;

@@ -4,8 +4,8 @@
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/deconv2d/deconv2d_schema.h"
 #include "mace/ops/epilogue/arithmetic_choice.h"
-#include "mace/ops/epilogue/conv_op_plan.h"
 #include "mace/ops/epilogue/fused_activation.h"
+#include "mace/ops/epilogue/op_plans.h"
 #include "mace/ops/window/transposed_window.h"
 
 namespace mace {

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "mace/ops/eltwise/eltwise.h"
-
-#include "mace/ops/shape_rules/broadcast_shapes.h"
-#include "mace/ops/shape_rules/fused_activation_rule.h"
+#include "mace/ops/eltwise/bitwise_schema.h"
+#include "mace/ops/eltwise/where_schema.h"
+#include "mace/ops/shape_rules/shape_rules.h"
 
 namespace mace {
+
 namespace {
 
 bool TakesInt32(EltwiseMode mode) {
@@ -58,6 +59,45 @@ MaceStatus InferEltwiseShapes(const EltwiseAttributes &attributes,
                        b->shape.ToString(), " do not broadcast");
   }
   return SetOutput(context, 0, shape, IsCompare(mode) ? DataType::kBool : type);
+}
+
+MaceStatus InferBitwiseShapes(const BitwiseAttributes &attributes,
+                              ShapeContext *context) {
+  const Tensor *a = context->input(kBitwiseAInput);
+  const Tensor *b = context->input(kBitwiseBInput);
+  const bool unary = attributes.mode == BitwiseMode::NOT;
+  if (unary == (b != nullptr)) {
+    return InvalidArgs("mode ",
+                       kBitwiseModeNames[static_cast<int>(attributes.mode)],
+                       " takes ", unary ? "one input" : "two inputs");
+  }
+  if (b == nullptr) return SetOutput(context, 0, a->shape, a->data_type);
+  Shape shape;
+  if (!BroadcastShapes(a->shape, b->shape, &shape)) {
+    return InvalidArgs("the shapes ", a->shape.ToString(), " and ",
+                       b->shape.ToString(), " do not broadcast");
+  }
+  return SetOutput(context, 0, shape, a->data_type);
+}
+
+MaceStatus InferWhereShapes(const WhereAttributes & /*attributes*/,
+                            ShapeContext *context) {
+  const Shape &condition = context->input(kWhereConditionInput)->shape;
+  const Tensor &a = *context->input(kWhereAInput);
+  const Tensor &b = *context->input(kWhereBInput);
+  if (a.data_type != b.data_type) {
+    return InvalidArgs("a is ", DataTypeName(a.data_type), " but b is ",
+                       DataTypeName(b.data_type));
+  }
+  Shape choices;
+  Shape output;
+  if (!BroadcastShapes(a.shape, b.shape, &choices) ||
+      !BroadcastShapes(condition, choices, &output)) {
+    return InvalidArgs("the shapes ", condition.ToString(), ", ",
+                       a.shape.ToString(), " and ", b.shape.ToString(),
+                       " do not broadcast");
+  }
+  return SetOutput(context, 0, output, a.data_type);
 }
 
 }  // namespace mace

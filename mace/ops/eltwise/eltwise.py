@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The converter's rules for Eltwise."""
+"""The converter's rules for Eltwise, Bitwise and Where."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ from mace.python.tools.ir.op_rules import (
     OutputType,
     Perm,
     SunkTranspose,
+    hull,
 )
 from mace.python.tools.ir.op_rules.activations import activate, check_fused, erf
-from mace.python.tools.ir.op_rules.base import int32_of
+from mace.python.tools.ir.op_rules.axes import broadcast_axis
+from mace.python.tools.ir.op_rules.integers import int32_of
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import (
     has_limits,
@@ -282,3 +284,79 @@ def _divided(a: Array, b: Array) -> Array:
         quotient = np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
         return np.asarray(quotient, a.dtype)
     return np.asarray(a / b)
+
+
+def _amount(b: Array, most: int) -> Array:
+    """Shifts by all bits where the number of bits is outside of 0 to 31."""
+    wide = b.astype(np.int64)
+    return np.where((wide < 0) | (wide > 31), most, wide)
+
+
+_BITWISE: dict[str, Callable[[Array, Array], Array]] = {
+    "AND": np.bitwise_and,
+    "OR": np.bitwise_or,
+    "XOR": np.bitwise_xor,
+    "SHIFT_LEFT": lambda a, b: np.left_shift(a.astype(np.int64), _amount(b, 32)),
+    "SHIFT_RIGHT": lambda a, b: np.right_shift(a.astype(np.int64), _amount(b, 31)),
+}
+
+
+class Bitwise(OpRules):
+    inputs_share_axes = True
+    broadcasts = True
+
+    def infer(self, op: Op) -> list[OutputType]:
+        a, b = op.input(0), op.get_input(1)
+        if (b is None) != (op.attr("mode") == "NOT"):
+            raise ValueError(f"mode {op.attr('mode')} takes {1 if b else 2} inputs")
+        if b is None:
+            return [OutputType(a.dtype, a.shape)]
+        if a.shape is None or b.shape is None:
+            return [OutputType(a.dtype, None)]
+        return [OutputType(a.dtype, broadcast(a.shape, b.shape))]
+
+    def can_exceed(self, op: Op) -> bool:
+        return bool(op.attr("mode") == "SHIFT_LEFT")
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        if op.attr("mode") == "NOT":
+            return [np.invert(inputs[0])]
+        wide = _BITWISE[op.attr("mode")](np.asarray(inputs[0]), np.asarray(inputs[1]))
+        return [int32_of(op, wide)]
+
+
+class Where(OpRules):
+    def computes_in(
+        self, attrs: Mapping[str, Any], port: int, dtype: DataType
+    ) -> Sequence[DataType]:
+        return WIDE_TYPES if dtype in NARROW_TYPES else ()
+
+    def infer(self, op: Op) -> list[OutputType]:
+        condition, a, b = (op.input(i) for i in range(3))
+        if a.dtype is not b.dtype:
+            raise ValueError(f"{a.dtype.value} and {b.dtype.value} operands")
+        if condition.shape is None or a.shape is None or b.shape is None:
+            return [OutputType(a.dtype, None)]
+        shape = broadcast(condition.shape, broadcast(a.shape, b.shape))
+        return [OutputType(a.dtype, shape)]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        return [np.where(*inputs)]
+
+    def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
+        return hull((known(op.input(1)), known(op.input(2))))
+
+    def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
+        condition, a, b = inputs
+        if condition is None or a is None or b is None:
+            return None
+
+        def chosen(yes: bool | None, one: Dim, other: Dim) -> Dim:
+            if one == other:
+                return one
+            return None if yes is None else one if yes else other
+
+        return np.asarray(np.frompyfunc(chosen, 3, 1)(condition, a, b), object)
+
+    def moves_axis(self, op: Op, axes: Mapping[int, int]) -> int | None:
+        return broadcast_axis(op, axes)

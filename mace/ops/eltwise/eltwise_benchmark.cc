@@ -2,16 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <string>
+#include <vector>
 
 #include "mace/ops/testing/benchmark.h"
 
 namespace mace {
 namespace {
 
+using benchmark::OpBenchmarks;
 using benchmark::OpName;
 using benchmark::RegisterOp;
 using op_test::OpCase;
 using op_test::Random;
+using op_test::Value;
 
 const bool kRegistered = [] {
   const Shape shape = {1, 56, 56, 256};
@@ -66,6 +69,40 @@ const bool kRegistered = [] {
   }
   return true;
 }();
+
+// The bits of quantized weights.
+const OpBenchmarks both("BITWISE",
+                        "AND",
+                        {{256, 1024}},
+                        [](Random *random, const Shape &shape) {
+                          return OpCase("Bitwise")
+                              .Input(random->Ints(shape, 0, 255))
+                              .Input(random->Ints({}, 0, 255))
+                              .String("mode", "AND");
+                        });
+const OpBenchmarks shift("BITWISE",
+                         "SHIFT",
+                         {{256, 1024}},
+                         [](Random *random, const Shape &shape) {
+                           return OpCase("Bitwise")
+                               .Input(random->Ints(shape, 0, 255))
+                               .Input(random->Ints(shape, 0, 7))
+                               .String("mode", "SHIFT_RIGHT");
+                         });
+
+const OpBenchmarks benchmarks("WHERE",
+                              "MASK_1_128_128",
+                              {{12, 128, 128}},
+                              [](Random *random, const Shape &scores) {
+                                // A causal attention mask.
+                                std::vector<uint8_t> mask;
+                                for (int i = 0; i < 128 * 128; ++i)
+                                  mask.push_back(i / 128 >= i % 128);
+                                return OpCase("Where")
+                                    .Input(Value::Bools({1, 128, 128}, mask))
+                                    .Input(random->Floats(scores))
+                                    .Constant(Value::Floats({}, {-1e9f}));
+                              });
 
 }  // namespace
 }  // namespace mace

@@ -16,7 +16,7 @@
 #include "mace/kernels/cpu/conv/conv.h"
 #include "mace/kernels/cpu/conv/strategy.h"
 #include "mace/ops/cpu_op/cpu_op.h"
-#include "mace/ops/epilogue/conv_op_plan.h"
+#include "mace/ops/epilogue/op_plans.h"
 #include "mace/ops/quantized_product/quantized_product.h"
 
 namespace mace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "mace/ops/fully_connected/fully_connected_schema.h"
-#include "mace/ops/shape_rules/fused_activation_rule.h"
+#include "mace/ops/shape_rules/shape_rules.h"
 
 namespace mace {
 

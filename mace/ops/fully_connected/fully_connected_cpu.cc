@@ -3,8 +3,8 @@
 
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/arithmetic_choice.h"
-#include "mace/ops/epilogue/conv_op_plan.h"
 #include "mace/ops/epilogue/fused_activation.h"
+#include "mace/ops/epilogue/op_plans.h"
 #include "mace/ops/fully_connected/fully_connected_schema.h"
 
 namespace mace {

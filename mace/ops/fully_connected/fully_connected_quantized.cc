@@ -4,7 +4,7 @@
 #include "mace/core/model/quantized_checks.h"
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/cpu_op.h"
-#include "mace/ops/epilogue/conv_op_plan.h"
+#include "mace/ops/epilogue/op_plans.h"
 #include "mace/ops/epilogue/quantized_conv.h"
 #include "mace/ops/fully_connected/fully_connected_schema.h"
 

@@ -1,6 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The converter's rules for MatMul."""
+"""The converter's rules for MatMul, MatMulInteger, DynamicQuantizeMatMul and
+Determinant.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,16 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.ir.constant import Constant
-from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import OpRules, OutputType
-from mace.python.tools.ir.op_rules.matrices import product_macs, product_shape
+from mace.python.tools.ir.op_rules.activations import activate, check_fused
+from mace.python.tools.ir.op_rules.matrices import (
+    dense_shape,
+    matrix_extents,
+    product_macs,
+    product_shape,
+)
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import (
     integers_of,
@@ -21,6 +29,7 @@ from mace.python.tools.ir.quantized_ops import (
     scale_of,
     zero_of,
 )
+from mace.python.tools.ir.shapes import compatible, format_shape
 
 
 class MatMul(OpRules):
@@ -82,3 +91,120 @@ def _product(op: Op, a: Array, b: Array) -> Array:
     if op.attr("transpose_b"):
         b = b.swapaxes(-1, -2)
     return np.asarray(a @ b)
+
+
+class MatMulInteger(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        _check_zero(op, 0, -2)
+        _check_zero(op, 1, -1)
+        return [OutputType(DataType.INT32, product_shape(op.input(0), op.input(1)))]
+
+    def macs(self, op: Op) -> int | None:
+        return product_macs(op)
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        a, b = (np.asarray(i, np.int64) for i in inputs[:2])
+        if len(inputs) > 2 and inputs[2] is not None:
+            zero = np.asarray(inputs[2], np.int64)
+            a = a - (zero.reshape(-1, 1) if zero.ndim else zero)
+        if len(inputs) > 3 and inputs[3] is not None:
+            b = b - np.asarray(inputs[3], np.int64)
+        return [(a @ b).astype(np.int32)]
+
+
+def _check_zero(op: Op, operand: int, axis: int) -> None:
+    x, zero = op.input(operand), op.get_input(operand + 2)
+    if zero is None:
+        return
+    name = "ab"[operand]
+    if zero.dtype is not x.dtype:
+        raise ValueError(
+            f"{name} is {x.dtype.value}, its zero point {zero.dtype.value}"
+        )
+    if x.shape is None or len(x.shape) < 2 or zero.shape in (None, (), (1,)):
+        return
+    if not compatible(zero.shape, (x.shape[axis],)):
+        raise ValueError(
+            f"the zero point of {name} must be [1] or {format_shape((x.shape[axis],))}"
+        )
+
+
+# A range that is narrower counts as 0: scales stay far from subnormal numbers.
+_LEAST_SPAN = np.float32(2**-100)
+
+
+class DynamicQuantizeMatMul(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        x = op.input(0)
+        depth, columns = matrix_extents(op.input(1))
+        check_fused(op)
+        _check_columns(op.input(2), "scales", columns)
+        _check_columns(op.get_input(3), "zero points", columns)
+        shape = dense_shape(x, depth, columns, op.get_input(4), op.get_input(5))
+        return [OutputType(x.dtype, shape)]
+
+    def macs(self, op: Op) -> int | None:
+        return product_macs(op)
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        """To the bit, but for activations that are not limits."""
+        x = np.asarray(inputs[0], np.float32)
+        weights, weight_scales = inputs[1:3]
+        zeros, bias, residual = (*inputs[3:], None, None, None)[:3]
+        rows = x.reshape(-1, x.shape[-1])
+        ranges = rows if op.attr("range") == "ROW" else rows.reshape(1, -1)
+        scale, zero = row_scales(ranges)
+        steps = np.rint(rows / scale) + zero
+        integers = np.where(np.isnan(steps), 0, np.clip(steps, 0, 255)) - zero
+        wide = weights.astype(np.float64) - (0 if zeros is None else zeros)
+        # float64 holds the sums, as long as they are not of millions of products.
+        sums = (integers.astype(np.float64) @ wide).astype(np.int64).astype(np.int32)
+        factors = scale * np.asarray(weight_scales, np.float32)
+        result = sums.astype(np.float32) * factors
+        if bias is not None:
+            result = result + bias
+        result = result.reshape(*x.shape[:-1], weights.shape[1])
+        if residual is not None:
+            result = result + residual
+        return [activate(op, result)]
+
+
+def row_scales(rows: Array) -> tuple[Array, Array]:
+    """The scale and the zero point of each row of float32, as columns of float32.
+
+    NaN is the scale of a row with numbers that are not finite.
+    """
+    with np.errstate(all="ignore"):
+        low = np.minimum(rows.min(axis=1, initial=0), np.float32(0))
+        high = np.maximum(rows.max(axis=1, initial=0), np.float32(0))
+        span = high - low
+        finite = np.isfinite(span) & np.isfinite(rows).all(axis=1)
+        scale = np.where(span < _LEAST_SPAN, np.float32(1), span / np.float32(255))
+        scale = np.where(finite, scale, np.float32(np.nan)).astype(np.float32)
+        zero = np.clip(np.rint(-low / scale), 0, 255)
+        zero = np.where(finite & (span >= _LEAST_SPAN), zero, 0).astype(np.float32)
+    return scale[:, None], zero[:, None]
+
+
+def _check_columns(value: Value | None, what: str, columns: int) -> None:
+    if value is None or value.shape in ((), (1,)):
+        return
+    if not compatible(value.shape, (columns,)):
+        raise ValueError(
+            f"the {what} of the weights must be one number, or [{columns}]"
+        )
+
+
+class Determinant(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        x = op.input(0)
+        if x.shape is None:
+            return [OutputType(x.dtype, None)]
+        last = x.shape[-2:]
+        known = all(isinstance(dim, int) for dim in last)
+        if len(last) < 2 or (known and last[0] != last[1]):
+            raise ValueError(f"{format_shape(x.shape)} are no square matrices")
+        return [OutputType(x.dtype, x.shape[:-2])]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        return [np.asarray(np.linalg.det(np.asarray(inputs[0], np.float64)))]

@@ -8,7 +8,7 @@
 
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/arithmetic_choice.h"
-#include "mace/ops/epilogue/matmul_op_plan.h"
+#include "mace/ops/epilogue/op_plans.h"
 #include "mace/ops/matmul/matmul_schema.h"
 
 namespace mace {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "mace/ops/batch_norm/batch_norm_opencl.h"
 #include "mace/ops/cast/cast_schema.h"
+#include "mace/ops/normalization/batch_norm_opencl.h"
 #include "mace/ops/opencl_op/opencl_op.h"
 
 namespace mace {

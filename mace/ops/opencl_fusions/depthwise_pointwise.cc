@@ -11,7 +11,7 @@
 
 #include "mace/kernels/opencl/conv_mma_cl.h"
 #include "mace/ops/conv2d/conv2d.h"
-#include "mace/ops/depthwise_conv2d/depthwise_conv2d.h"
+#include "mace/ops/conv2d/depthwise_conv2d.h"
 #include "mace/ops/opencl_op/mma_conv.h"
 #include "mace/ops/opencl_op/opencl_op.h"
 #include "mace/ops/opencl_op/stored_elements.h"

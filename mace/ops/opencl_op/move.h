@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "mace/ops/opencl_op/opencl_op.h"
 
@@ -51,6 +52,13 @@ class SameElementsOpencl final : public OpenclOp {
   MaceStatus Plan(OpenclPlanContext *context) const override;
   bool TakesIntegers() const override { return true; }
 };
+
+// Joins all inputs, each [outer, its length, inner], along the axis of the
+// output: [outer, axis, inner]. `inner` is the number of elements.
+// `lengths[i]` is that of input i.
+void AddJoin(const std::vector<int64_t> &lengths,
+             int64_t inner,
+             OpenclPlanContext *context);
 
 }  // namespace mace
 

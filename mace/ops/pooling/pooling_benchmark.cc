@@ -8,6 +8,7 @@
 namespace mace {
 namespace {
 
+using benchmark::OpBenchmarks;
 using benchmark::OpName;
 using benchmark::RegisterOp;
 using op_test::OpCase;
@@ -44,6 +45,28 @@ const bool kRegistered = [] {
   }
   return true;
 }();
+
+OpCase CaseOf(Random *random, const Shape &shape, const char *mode) {
+  return OpCase("VolumePooling")
+      .Input(random->Floats(shape))
+      .String("mode", mode)
+      .Ints("kernels", {2, 2, 2})
+      .Ints("strides", {2, 2, 2});
+}
+
+// A layer of a network for videos.
+const OpBenchmarks largest("VOLUME_POOLING",
+                           "MAX",
+                           {{1, 32, 16, 56, 56}},
+                           [](Random *random, const Shape &shape) {
+                             return CaseOf(random, shape, "MAX");
+                           });
+const OpBenchmarks average("VOLUME_POOLING",
+                           "AVG",
+                           {{1, 32, 16, 56, 56}},
+                           [](Random *random, const Shape &shape) {
+                             return CaseOf(random, shape, "AVG");
+                           });
 
 }  // namespace
 }  // namespace mace

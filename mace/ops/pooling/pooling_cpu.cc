@@ -16,7 +16,6 @@
 #include "mace/kernels/cpu/optional_kernels.h"
 #include "mace/kernels/cpu/pool/pool.h"
 #include "mace/ops/cpu_op/cpu_op.h"
-#include "mace/ops/cpu_op/pixels.h"
 #include "mace/ops/cpu_op/row_bands.h"
 #include "mace/ops/pooling/line_pooling.h"
 

@@ -7,7 +7,6 @@
 
 #include "mace/core/model/quantized_checks.h"
 #include "mace/ops/cpu_op/cpu_op.h"
-#include "mace/ops/cpu_op/pixels.h"
 #include "mace/ops/cpu_op/pooled_numbers.h"
 #include "mace/ops/cpu_op/quantized_tensor.h"
 #include "mace/ops/cpu_op/row_bands.h"

@@ -12,7 +12,6 @@
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/testing/fake_contexts.h"
 #include "mace/ops/testing/op_runner.h"
-#include "mace/ops/testing/shuffled_pool.h"
 
 namespace mace {
 namespace {

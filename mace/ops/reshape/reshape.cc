@@ -1,9 +1,13 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "mace/ops/reshape/expand_dims_schema.h"
+#include "mace/ops/reshape/identity_schema.h"
 #include "mace/ops/reshape/reshape_schema.h"
+#include "mace/ops/reshape/squeeze_schema.h"
 
 namespace mace {
+
 namespace {
 
 MaceStatus TooMany(size_t rank) {
@@ -89,6 +93,62 @@ MaceStatus InferReshapeShapes(const ReshapeAttributes &attributes,
   MACE_RETURN_IF_ERROR(
       Resolve(input->shape, wanted, attributes.allow_zero, &shape));
   return SetOutput(context, 0, shape, input->data_type);
+}
+
+MaceStatus InferSqueezeShapes(const SqueezeAttributes &attributes,
+                              ShapeContext *context) {
+  const Tensor *input = context->input(kSqueezeInputInput);
+  Shape shape;
+  bool drop[Shape::kMaxRank] = {};
+  for (const int64_t given : attributes.axes) {
+    const int64_t axis = input->shape.NormalizeAxis(given);
+    if (axis < 0 || input->shape[axis] != 1) {
+      return InvalidArgs(
+          "axis ", given,
+          " cannot be removed: it is not an axis of length 1 of ",
+          input->shape.ToString());
+    }
+    drop[axis] = true;
+  }
+  for (size_t i = 0; i < input->shape.rank(); ++i) {
+    const bool all = attributes.axes.empty() && input->shape[i] == 1;
+    if (!drop[i] && !all) shape.Append(input->shape[i]);
+  }
+  return SetOutput(context, 0, shape, input->data_type);
+}
+
+MaceStatus InferExpandDimsShapes(const ExpandDimsAttributes &attributes,
+                                 ShapeContext *context) {
+  const Tensor *input = context->input(kExpandDimsInputInput);
+  Shape shape;
+  const size_t rank = input->shape.rank() + attributes.axes.size();
+  if (rank > Shape::kMaxRank) {
+    return InvalidArgs("the output would have ", rank, " dimensions; at most ",
+                       Shape::kMaxRank, " are supported");
+  }
+  bool inserted[Shape::kMaxRank] = {};
+  const auto signed_rank = static_cast<int64_t>(rank);
+  for (const int64_t given : attributes.axes) {
+    const bool within = given >= -signed_rank && given < signed_rank;
+    const int64_t axis = given < 0 ? given + signed_rank : given;
+    if (!within || inserted[axis]) {
+      return InvalidArgs("axis ", given, " is ",
+                         within ? "named twice" : "out of range",
+                         " for an output of ", rank, " dimensions");
+    }
+    inserted[axis] = true;
+  }
+  size_t next = 0;
+  for (size_t i = 0; i < rank; ++i) {
+    shape.Append(inserted[i] ? 1 : input->shape[next++]);
+  }
+  return SetOutput(context, 0, shape, input->data_type);
+}
+
+MaceStatus InferIdentityShapes(const IdentityAttributes & /*attributes*/,
+                               ShapeContext *context) {
+  const Tensor *input = context->input(kIdentityInputInput);
+  return SetOutput(context, 0, input->shape, input->data_type);
 }
 
 }  // namespace mace

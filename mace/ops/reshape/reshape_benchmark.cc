@@ -9,6 +9,7 @@
 namespace mace {
 namespace {
 
+using benchmark::OpBenchmarks;
 using benchmark::OpName;
 using benchmark::RegisterOp;
 using op_test::OpCase;
@@ -31,6 +32,29 @@ const bool kRegistered = [] {
   }
   return true;
 }();
+
+const OpBenchmarks squeeze("SQUEEZE",
+                           "AXES_1_2",
+                           {{1, 1, 1, 1024}},
+                           [](Random *random, const Shape &shape) {
+                             return OpCase("Squeeze")
+                                 .Input(random->Floats(shape))
+                                 .Ints("axes", {1, 2});
+                           });
+
+const OpBenchmarks expand_dims("EXPAND_DIMS",
+                               "AXIS_2",
+                               {{1, 128, 768}},
+                               [](Random *random, const Shape &shape) {
+                                 return OpCase("ExpandDims")
+                                     .Input(random->Floats(shape))
+                                     .Ints("axes", {2});
+                               });
+
+const OpBenchmarks identity(
+    "IDENTITY", "", {{1, 56, 56, 256}}, [](Random *random, const Shape &shape) {
+      return OpCase("Identity").Input(random->Floats(shape));
+    });
 
 }  // namespace
 }  // namespace mace

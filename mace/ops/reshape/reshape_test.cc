@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,12 +13,7 @@ namespace mace {
 namespace {
 
 using op_test::ExpectError;
-using op_test::ExpectFloats;
 using op_test::ExpectValue;
-using op_test::ExpectValues;
-using op_test::Flat;
-using op_test::ForEachIndex;
-using op_test::Index;
 using op_test::OpCase;
 using op_test::Random;
 using op_test::Value;
@@ -83,6 +76,68 @@ TEST(ReshapeTest, Errors) {
       "not one dimension");
   ExpectError(OpCase("Reshape").Input(kInput).Input(Value::Ints({1}, {6})),
               MaceStatus::MACE_UNSUPPORTED, "not known before the run");
+}
+
+TEST(SqueezeTest, DropsAxesOfLengthOne) {
+  const std::vector<float> v = {1, 2, 3};
+  const Value x = Value::Floats({1, 3, 1}, v);
+  ExpectValue(OpCase("Squeeze").Input(x), Value::Floats({3}, v));
+  ExpectValue(OpCase("Squeeze").Input(x).Ints("axes", {0}),
+              Value::Floats({3, 1}, v));
+  ExpectValue(OpCase("Squeeze").Input(x).Ints("axes", {-1, 0}),
+              Value::Floats({3}, v));
+  ExpectValue(OpCase("Squeeze").Known(Value::Ints({1}, {9})),
+              Value::Ints({}, {9}));
+}
+
+TEST(SqueezeTest, Errors) {
+  const Value x = Value::Floats({1, 3}, {1, 2, 3});
+  for (const int64_t axis : {int64_t{1}, int64_t{2}, INT64_MIN}) {
+    ExpectError(OpCase("Squeeze").Input(x).Ints("axes", {axis}),
+                MaceStatus::MACE_INVALID_ARGS, "axis " + std::to_string(axis));
+  }
+}
+
+TEST(ExpandDimsTest, InsertsAxesOfLengthOne) {
+  const std::vector<float> v = {1, 2, 3, 4, 5, 6};
+  const Value x = Value::Floats({2, 3}, v);
+  const auto check = [&](const std::vector<int64_t> &axes, const Shape &shape) {
+    ExpectValue(OpCase("ExpandDims").Input(x).Ints("axes", axes),
+                Value::Floats(shape, v));
+  };
+  check({0}, {1, 2, 3});
+  check({2}, {2, 3, 1});
+  check({-1}, {2, 3, 1});
+  check({0, 3}, {1, 2, 3, 1});
+  check({1, -1}, {2, 1, 3, 1});
+  check({}, {2, 3});
+  ExpectValue(
+      OpCase("ExpandDims").Known(Value::Ints({}, {9})).Ints("axes", {0}),
+      Value::Ints({1}, {9}));
+}
+
+TEST(ExpandDimsTest, Errors) {
+  const Value x = Value::Floats({2, 3}, std::vector<float>(6));
+  const auto bad = [&](const std::vector<int64_t> &axes, const char *text) {
+    ExpectError(OpCase("ExpandDims").Input(x).Ints("axes", axes),
+                MaceStatus::MACE_INVALID_ARGS, text);
+  };
+  bad({3}, "out of range");
+  bad({INT64_MIN}, "out of range");
+  bad({0, -4}, "named twice");
+  bad({0, 1, 2, 3, 4, 5, 6}, "9 dimensions");
+}
+
+TEST(IdentityTest, Copies) {
+  Random random(22);
+  const Value floats = random.Floats({3, 5, 7});
+  ExpectValue(OpCase("Identity").Input(floats), floats);
+  const Value large = random.Floats({100000});
+  ExpectValue(OpCase("Identity").Constant(large), large);
+  const Value bools = Value::Bools({3}, {1, 0, 1});
+  ExpectValue(OpCase("Identity").Input(bools), bools);
+  const Value none = Value::Ints({0, 2}, {});
+  ExpectValue(OpCase("Identity").Input(none), none);
 }
 
 }  // namespace

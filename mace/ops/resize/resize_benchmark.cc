@@ -8,6 +8,7 @@
 namespace mace {
 namespace {
 
+using benchmark::OpBenchmarks;
 using benchmark::OpName;
 using benchmark::RegisterOp;
 using op_test::OpCase;
@@ -51,6 +52,30 @@ const bool kRegistered = [] {
   }
   return true;
 }();
+
+OpCase CaseOf(Random *random, const Shape &shape, const char *mode) {
+  Shape grid = shape;
+  grid[3] = 2;
+  return OpCase("GridSample")
+      .Input(random->Floats(shape))
+      .Input(random->Floats(grid))
+      .String("mode", mode);
+}
+
+// A warped photo, and the features of a decoder.
+const OpBenchmarks linear("GRID_SAMPLE",
+                          "LINEAR",
+                          {{1, 256, 256, 3}, {1, 64, 64, 64}},
+                          [](Random *random, const Shape &shape) {
+                            return CaseOf(random, shape, "LINEAR");
+                          });
+
+const OpBenchmarks cubic("GRID_SAMPLE",
+                         "CUBIC",
+                         {{1, 128, 128, 3}},
+                         [](Random *random, const Shape &shape) {
+                           return CaseOf(random, shape, "CUBIC");
+                         });
 
 }  // namespace
 }  // namespace mace

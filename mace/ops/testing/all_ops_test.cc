@@ -20,7 +20,6 @@
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/ops/testing/op_runner.h"
 #include "mace/ops/testing/random_case.h"
-#include "mace/ops/testing/share_of_cases.h"
 
 namespace mace {
 namespace {

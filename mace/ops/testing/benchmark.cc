@@ -10,8 +10,6 @@
 #include <cstdio>
 #include <regex>
 
-#include "mace/ops/testing/benchmark_op.h"
-
 namespace mace::benchmark {
 
 namespace {

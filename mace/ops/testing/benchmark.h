@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "mace/kernels/cpu/isa.h"
+#include "mace/ops/testing/benchmark.h"
 #include "mace/ops/testing/op_case.h"
 
 namespace mace::benchmark {
@@ -148,6 +149,14 @@ std::vector<std::pair<std::string, Function>> Registered();
 // Runs what the filter selects and prints the table to stdout. Returns the
 // number of benchmarks that failed, or -1 if none was selected.
 int Run(const std::string &filter, const Settings &settings);
+
+// Part of the benchmark framework: benchmarks of operators on the CPU.
+
+// Of the values of all benchmarks of operators.
+inline constexpr uint32_t kSeed = 1;
+
+// RegisterOp, for the CPU alone.
+void RegisterOnCpu(const std::string &name, MakeCase make);
 
 }  // namespace mace::benchmark
 

@@ -8,7 +8,6 @@
 
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/testing/benchmark.h"
-#include "mace/ops/testing/benchmark_op.h"
 #include "mace/ops/testing/fake_contexts.h"
 
 namespace mace::benchmark {

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "mace/ops/testing/op_runner.h"
-#include "mace/ops/testing/share_of_cases.h"
 
 namespace mace::op_test {
 

@@ -9,9 +9,7 @@
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/testing/fake_contexts.h"
 #include "mace/ops/testing/guarded_buffer.h"
-#include "mace/ops/testing/rows_apart.h"
 #include "mace/ops/testing/run_in_bands.h"
-#include "mace/ops/testing/shuffled_pool.h"
 
 namespace mace::op_test {
 

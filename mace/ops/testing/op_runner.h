@@ -10,6 +10,8 @@
 #ifndef MACE_OPS_TESTING_OP_RUNNER_H_
 #define MACE_OPS_TESTING_OP_RUNNER_H_
 
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -139,6 +141,13 @@ void ExpectFloats(const OpCase &op_case,
 // The same for exact results of any type.
 void ExpectValue(const OpCase &op_case, const Value &expected);
 void ExpectValues(const OpCase &op_case, const std::vector<Value> &expected);
+
+// Of how many cases one is tried in every way, where the processor is emulated,
+// which is slow (MACE_TEST_CASES_DIVISOR, from .bazelrc); 1 elsewhere.
+inline int CasesDivisor() {
+  const char *divisor = std::getenv("MACE_TEST_CASES_DIVISOR");
+  return divisor == nullptr ? 1 : std::max(1, std::atoi(divisor));
+}
 
 }  // namespace mace::op_test
 

@@ -7,9 +7,12 @@
 #ifndef MACE_OPS_TESTING_RUN_IN_BANDS_H_
 #define MACE_OPS_TESTING_RUN_IN_BANDS_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "mace/core/model/op.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/testing/guarded_buffer.h"
 
@@ -25,6 +28,20 @@ std::string RunInBands(const RowBands &bands,
                        Tensor *input,
                        Tensor *output,
                        bool in_place);
+
+// Tensors with strided rows, with poison (guarded_buffer.h) between them.
+
+// Elements between strided rows: not a multiple of a vector.
+inline constexpr int64_t kRowGap = 5;
+
+// Bytes from the first element of the tensor to its last.
+size_t SpreadBytes(const Tensor &tensor);
+
+// Copies dense values into the tensor.
+void ScatterRows(const Tensor &tensor, const uint8_t *dense);
+
+// The reverse. Returns false if the poison between rows was overwritten.
+bool GatherRows(const Tensor &tensor, uint8_t *dense);
 
 }  // namespace mace::op_test
 

@@ -6,6 +6,7 @@
 #ifndef MACE_OPS_WINDOW_WINDOW_H_
 #define MACE_OPS_WINDOW_WINDOW_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "mace/core/base/shape.h"
@@ -102,6 +103,14 @@ WindowTaps TapsOf(const WindowAxis &axis, int64_t window);
 
 // A window for reports. `kernels` is the filter's shape, or [height, width].
 ConvPoolArgs ReportWindow(const WindowGeometry &geometry, const Shape &kernels);
+
+// Elements after the image that windows read, whatever rounding made their
+// number: more than the declared padding with ceil_mode, or less.
+inline int64_t PaddingAfter(const WindowAxis &axis) {
+  const int64_t end =
+      axis.Begin(axis.output - 1) + WindowExtent(axis.kernel, axis.dilation);
+  return std::max<int64_t>(end - axis.size, 0);
+}
 
 }  // namespace mace
 

@@ -13,7 +13,6 @@
 #include "mace/core/model/quantization.h"
 #include "mace/ops/op_enums.h"
 #include "mace/ops/quantized_product/quantized_product.h"
-#include "mace/ops/window/padding_after.h"
 #include "mace/ops/window/window.h"
 
 namespace mace {

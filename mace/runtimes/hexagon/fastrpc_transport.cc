@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "mace/core/base/logging.h"
-#include "mace/runtimes/hexagon/skel_path.h"
+#include "mace/runtimes/hexagon/hexagon_settings.h"
 
 namespace mace {
 namespace {

@@ -7,6 +7,7 @@
 #define MACE_RUNTIMES_HEXAGON_HEXAGON_SETTINGS_H_
 
 #include <cstdint>
+#include <string>
 
 #include "mace/core/base/status.h"
 
@@ -23,6 +24,12 @@ struct HexagonSettings {
   // INVALID_ARGS names a variable with a wrong value.
   static Result<HexagonSettings> Read();
 };
+
+// Where the DSP's part of the library is.
+
+// The path of that file: MACE_HEXAGON_SKEL, or in the folder of this library,
+// or of the program. RUNTIME_ERROR names the places without it.
+Result<std::string> FindSkel(const std::string &name);
 
 }  // namespace mace
 

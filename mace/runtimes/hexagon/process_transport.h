@@ -8,18 +8,52 @@
 #define MACE_RUNTIMES_HEXAGON_PROCESS_TRANSPORT_H_
 
 #include <sys/types.h>
-
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
+#include "mace/core/base/status.h"
 #include "mace/kernels/hexagon/program/mailbox.h"
 #include "mace/runtimes/hexagon/hexagon_settings.h"
-#include "mace/runtimes/hexagon/shared_file.h"
 #include "mace/runtimes/hexagon/transport.h"
 
 namespace mace {
+
+// A file in memory that another process can map, and allocations in it.
+class SharedFile {
+ public:
+  // Pages have no memory until they are written.
+  static Result<std::shared_ptr<SharedFile>> Create(size_t bytes);
+  ~SharedFile();
+  SharedFile(const SharedFile &) = delete;
+  SharedFile &operator=(const SharedFile &) = delete;
+
+  int descriptor() const { return descriptor_; }
+  uint8_t *data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+
+  // Whole pages of zeros; null if none are left.
+  uint8_t *Allocate(size_t bytes);
+  // Gives their memory back.
+  void Free(uint8_t *data, size_t bytes);
+
+ private:
+  SharedFile() = default;
+
+  struct Gap {
+    size_t offset;
+    size_t bytes;
+  };
+
+  int descriptor_ = -1;
+  uint8_t *data_ = nullptr;
+  size_t bytes_ = 0;
+  std::mutex mutex_;
+  std::vector<Gap> gaps_;  // in order; none touches the next one
+};
 
 class ProcessTransport final : public HexagonTransport {
  public:

@@ -8,8 +8,8 @@
 
 #include "mace/core/base/environment.h"
 #include "mace/core/graph/node_cost.h"
-#include "mace/runtimes/opencl/opencl_partition.h"
 #include "mace/runtimes/opencl/plan/operator_stats.h"
+#include "mace/runtimes/opencl/prepared_opencl.h"
 
 namespace mace {
 namespace {
@@ -80,4 +80,20 @@ namespace {
 const DeviceRegistration registration(DeviceType::GPU, OpenclDevice::Create);
 
 }  // namespace
+
+Result<std::unique_ptr<PreparedPartition>> OpenclPartition::Prepare(
+    const GraphShapes &shapes) {
+  auto prepared = std::make_unique<PreparedOpencl>(&partition_, shapes, test_);
+  MACE_RETURN_IF_ERROR(prepared->Prepare());
+  return std::unique_ptr<PreparedPartition>(std::move(prepared));
+}
+
+size_t OpenclPartition::OperatorCount() const {
+  size_t count = 0;
+  for (const std::vector<int> &segment : partition_.spec.segments) {
+    count += segment.size();
+  }
+  return count;
+}
+
 }  // namespace mace

@@ -15,6 +15,8 @@
 #include "mace/core/base/status.h"
 #include "mace/core/graph/device.h"
 #include "mace/core/graph/engine_options.h"
+#include "mace/core/graph/graph.h"
+#include "mace/runtimes/opencl/run/gpu_partition.h"
 #include "mace/runtimes/opencl/run/gpu_session.h"
 #include "mace/runtimes/opencl/selftest/selftest.h"
 #include "mace/runtimes/opencl_options/opencl_options.h"
@@ -46,6 +48,28 @@ class OpenclDevice final : public Device {
   // Null unless the kernels of a run have to be tested.
   std::unique_ptr<SelfTest> self_test_;
   bool place_all_ = false;  // whatever the host would take
+};
+
+// The operators of a graph that run on the GPU, as the engine knows them.
+
+class OpenclPartition final : public Partition {
+ public:
+  // All must outlive the object. `test`: null unless kernels have to be tested
+  // before they run.
+  OpenclPartition(const Graph &graph,
+                  PartitionSpec spec,
+                  GpuSession *session,
+                  SelfTest *test)
+      : partition_(graph, std::move(spec), session), test_(test) {}
+
+  Result<std::unique_ptr<PreparedPartition>> Prepare(
+      const GraphShapes &shapes) override;
+  size_t PreparedBytes() const override { return partition_.constants.bytes(); }
+  size_t OperatorCount() const override;
+
+ private:
+  GpuPartition partition_;
+  SelfTest *test_;
 };
 
 }  // namespace mace

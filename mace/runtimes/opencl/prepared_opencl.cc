@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "mace/core/memory/border.h"
-#include "mace/runtimes/opencl/run/explain_plan.h"
-#include "mace/runtimes/opencl/run/timed_run.h"
+#include "mace/runtimes/opencl/run/plan_reports.h"
 #include "mace/runtimes/opencl/tune/model_tuning.h"
 
 namespace mace {

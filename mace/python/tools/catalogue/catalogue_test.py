@@ -45,8 +45,8 @@ def _load(folder: Path, *declarations: dict[str, Any]) -> Any:
 def test_source_tree_is_valid_and_complete() -> None:
     files = list(_OPS.glob("*/*.op.yaml"))
     assert len(default_catalogue().ops) == len(files)
-    for path in files:
-        assert path.name == f"{path.parent.name}.op.yaml"
+    # Bazel's targets are called like the declarations.
+    assert len({path.name for path in files}) == len(files)
 
 
 @pytest.mark.parametrize(

@@ -110,14 +110,16 @@ def with_custom(catalogue: Catalogue, folders: Iterable[Path]) -> Catalogue:
     """
     problems: list[str] = []
     enums = load_enums(OPS_DIR / "op_enums.yaml")
-    ops, rooms = dict(catalogue.ops), dict(catalogue.rooms)
+    ops = dict(catalogue.ops)
+    rooms, names = dict(catalogue.rooms), dict(catalogue.names)
     devices, custom = dict(catalogue.devices), dict(catalogue.custom)
     for folder in folders:
         wrong = folder_problems(folder)
         problems += wrong
         for room in [] if wrong else rooms_in(folder):
+            path = room / f"{room.name}.op.yaml"
             try:
-                schema = load_op(room / f"{room.name}.op.yaml", enums)
+                schema = load_op(path, enums)
             except CatalogueError as error:
                 problems.append(str(error))
                 continue
@@ -126,14 +128,15 @@ def with_custom(catalogue: Catalogue, folders: Iterable[Path]) -> Catalogue:
                 problems.append(f"custom_ops: {room}: {taken}; choose another name")
                 continue
             ops[schema.type] = schema
-            rooms[schema.type] = room.name
-            devices[schema.type] = _devices(schema, room)
+            rooms[schema.type] = names[schema.type] = room.name
+            devices[schema.type] = _devices(schema, path)
             custom[schema.type] = room
     if problems:
         raise CatalogueError("\n".join(problems))
     return Catalogue(
         MappingProxyType(ops),
         MappingProxyType(rooms),
+        MappingProxyType(names),
         MappingProxyType(devices),
         MappingProxyType(custom),
     )
@@ -173,6 +176,7 @@ def load_catalogue(ops_dir: Path) -> Catalogue:
         problems.append(str(error))
     ops: dict[str, OpSchema] = {}
     rooms: dict[str, str] = {}
+    names: dict[str, str] = {}
     devices: dict[str, tuple[str, ...]] = {}
     files = sorted(ops_dir.glob("*/*.op.yaml"))
     for path in files:
@@ -186,40 +190,49 @@ def load_catalogue(ops_dir: Path) -> Catalogue:
             continue
         ops[schema.type] = schema
         rooms[schema.type] = path.parent.name
-        devices[schema.type] = _devices(schema, path.parent)
+        names[schema.type] = _name(path)
+        devices[schema.type] = _devices(schema, path)
     if not files:
         problems.append(f"{ops_dir}: no operator declarations (*/*.op.yaml)")
     if problems:
         raise CatalogueError("\n".join(problems))
     return Catalogue(
-        MappingProxyType(ops), MappingProxyType(rooms), MappingProxyType(devices)
+        MappingProxyType(ops),
+        MappingProxyType(rooms),
+        MappingProxyType(names),
+        MappingProxyType(devices),
     )
 
 
-def _devices(schema: OpSchema, room: Path) -> tuple[str, ...]:
+def _name(declaration: Path) -> str:
+    return declaration.name.removesuffix(".op.yaml")
+
+
+def _devices(schema: OpSchema, declaration: Path) -> tuple[str, ...]:
     """Those whose file is in a room, or, in an installed package, was; every device
     for code that operators share."""
     if schema.computes is not None:
         return tuple(DEVICES.values())
-    known = _packaged_devices(room.parent).get(room.name)
+    room, name = declaration.parent, _name(declaration)
+    known = _packaged_devices(room.parent).get(name)
     if known is not None:
         return known
     return tuple(
         device
         for suffix, device in DEVICES.items()
-        if (room / f"{room.name}_{suffix}.cc").exists()
+        if (room / f"{name}_{suffix}.cc").exists()
     )
 
 
 @functools.cache
 def _packaged_devices(ops_dir: Path) -> Mapping[str, tuple[str, ...]]:
-    """What tools/build-wheel.sh noted of the rooms whose sources it leaves out."""
+    """What tools/build-wheel.sh noted of the operators whose sources it leaves out."""
     path = ops_dir / DEVICES_FILE
     if not path.exists():
         return {}
     return {
-        room: tuple(devices)
-        for room, devices in json.loads(path.read_text(encoding="utf-8")).items()
+        name: tuple(devices)
+        for name, devices in json.loads(path.read_text(encoding="utf-8")).items()
     }
 
 

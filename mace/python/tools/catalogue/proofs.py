@@ -52,7 +52,7 @@ _HALF = {
     DataType.BFLOAT16: f"{_ALL_OPS} (GiveTheSameInBfloat16)",
 }
 # The ends of the names of tests of quantized operators.
-_QUANTIZED_TESTS = ("_quantized_test.cc", "_int16_test.cc")
+_QUANTIZED_TESTS = "_quantized_test.cc"
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,11 @@ def proofs_of(op: OpSchema, catalogue: Catalogue) -> list[Proof]:
 
 
 def _on_cpu(op: OpSchema, catalogue: Catalogue) -> Iterator[Proof]:
-    room = catalogue.rooms[op.type]
+    plain_tests = {
+        f"{name[op.type]}_test.cc" for name in (catalogue.rooms, catalogue.names)
+    }
     own = _room_tests(op.type, catalogue)
-    plain = tuple(test for test in own if test.endswith(f"/{room}_test.cc"))
+    plain = tuple(test for test in own if Path(test).name in plain_tests)
     if plain:
         plain += (f"{RULES} ({op.type})",)
     for dtype in op.outputs[0].types:
@@ -196,7 +198,13 @@ def _words(path: Path) -> set[str]:
 def _room_tests(op_type: str, catalogue: Catalogue) -> list[str]:
     own = _ROOT / _OPS / catalogue.rooms[op_type]
     files = sorted(catalogue.custom.get(op_type, own).glob("*_test.cc"))
-    return [_place(path) for path in files]
+    # A room may hold several operators.
+    alone = list(catalogue.rooms.values()).count(catalogue.rooms[op_type]) == 1
+    return [
+        _place(path)
+        for path in files
+        if alone or f'"{op_type}"' in path.read_text(encoding="utf-8")
+    ]
 
 
 def _place(path: Path) -> str:

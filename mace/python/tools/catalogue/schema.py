@@ -195,12 +195,14 @@ class Catalogue:
 
     Attributes:
         rooms: the name of the folder that holds each type.
+        names: of each type in files' names and in Bazel: `depth_to_space`.
         devices: those that have kernels for each type, as ``CPU``.
         custom: the folder of each type that is not in mace/ops.
     """
 
     ops: Mapping[str, OpSchema]
     rooms: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     devices: Mapping[str, tuple[str, ...]] = field(
         default_factory=lambda: MappingProxyType({})
     )

@@ -5,7 +5,7 @@
     python -m mace.python.tools.export.selection \
         [--models FILE.pb,...] [--ops TYPE,...] [--quantize] [--custom_ops DIR,...]
 
-prints the names of their rooms (folders of mace/ops), joined by commas: the
+prints their names in mace/ops, as depth_to_space, joined by commas: the
 value of the Bazel flag --//mace/ops:only. For tools/build-standalone-lib.sh.
 Parts, kernels that only some models need, are named as operators are.
 """
@@ -152,19 +152,19 @@ def _no_data() -> Array:
 
 
 def select_rooms(types: Iterable[str], ops_dir: Path = OPS_DIR) -> tuple[str, ...]:
-    """The rooms of these operator types and the parts, sorted.
+    """The names of these operator types and the parts in mace/ops, sorted.
 
     Raises:
         SelectionError: names every type that this release does not compute.
     """
-    rooms = _room_folders(ops_dir)
+    places = _places(ops_dir)
     computed = {
-        kind: room.name for kind, room in rooms.items() if any(_sources(room))
+        kind: place.name for kind, place in places.items() if any(_sources(place))
     } | PARTS
     quantized = {
-        QUANTIZED + kind: f"{room.name}_quantized"
-        for kind, room in rooms.items()
-        if _quantized_source(room).exists()
+        QUANTIZED + kind: f"{place.name}_quantized"
+        for kind, place in places.items()
+        if _quantized_source(place).exists()
     }
     computed |= quantized
     unknown = sorted(set(types) - computed.keys())
@@ -188,34 +188,37 @@ def with_quantized(types: Iterable[str], ops_dir: Path = OPS_DIR) -> set[str]:
     With the operators at the borders of a quantized model, and products of 16 bits, if
     there is any.
     """
-    rooms = _room_folders(ops_dir)
+    places = _places(ops_dir)
     named = set(types)
     quantized = {
         QUANTIZED + kind
         for kind in named
-        if kind in rooms and _quantized_source(rooms[kind]).exists()
+        if kind in places and _quantized_source(places[kind]).exists()
     }
     others = {"Quantize", "Dequantize", INT16}
     return named | quantized | (others if quantized else set())
 
 
-def _room_folders(ops_dir: Path) -> dict[str, Path]:
-    """The folder of each operator type, with those of users' own."""
+def _places(ops_dir: Path) -> dict[str, Path]:
+    """What the files of each operator type begin with, as mace/ops/gather/gather_nd,
+    with those of users' own."""
     own = ops_dir == OPS_DIR
     catalogue = default_catalogue() if own else load_catalogue(ops_dir)
-    folders = {kind: ops_dir / room for kind, room in catalogue.rooms.items()}
-    return {**folders, **catalogue.custom}
+    return {
+        kind: catalogue.custom.get(kind, ops_dir / catalogue.rooms[kind]) / name
+        for kind, name in catalogue.names.items()
+    }
 
 
-def _quantized_source(room: Path) -> Path:
-    return room / f"{room.name}_quantized.cc"
+def _quantized_source(place: Path) -> Path:
+    return place.with_name(f"{place.name}_quantized.cc")
 
 
-def _sources(room: Path) -> Iterable[Path]:
+def _sources(place: Path) -> Iterable[Path]:
     # As in mace/ops/rooms.bzl: a folder without sources only has a declaration.
     return (
         path
-        for path in room.glob("*.cc")
+        for path in place.parent.glob("*.cc")
         if not path.name.endswith(("_test.cc", "_benchmark.cc"))
     )
 

@@ -71,9 +71,10 @@ class NewOp:
                 f"--onnx: found {self.onnx!r}; an operator of another operator set is "
                 "written with its domain, as in com.example.OneHot"
             )
-        rooms = load_catalogue(root / _OPS).rooms
-        for op_type, room in rooms.items():
-            if op_type.lower() == self.op_type.lower() or room == self.room:
+        catalogue = load_catalogue(root / _OPS)
+        for op_type, room in catalogue.rooms.items():
+            taken = (room, catalogue.names[op_type])
+            if op_type.lower() == self.op_type.lower() or self.room in taken:
                 raise UsageError(
                     f"NAME: found {self.op_type!r}; MACE has {op_type} in {_OPS / room}"
                 )

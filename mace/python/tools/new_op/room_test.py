@@ -23,12 +23,12 @@ _OPS = Path(__file__).resolve().parents[3] / "ops"
 def checkout(tmp_path: Path) -> Path:
     """As much of one as the names are compared with."""
     ops = tmp_path / "mace" / "ops"
-    (ops / "one_hot").mkdir(parents=True)
+    (ops / "cast").mkdir(parents=True)
     for name in (
         "BUILD.bazel",
         "rooms.bzl",
         "op_enums.yaml",
-        "one_hot/one_hot.op.yaml",
+        "cast/cast.op.yaml",
     ):
         shutil.copy(_OPS / name, ops / name)
     (ops / "window").mkdir()
@@ -59,7 +59,7 @@ def test_a_room_is_called_like_its_operator(op_type: str, room: str) -> None:
         (NewOp("erf"), "starts with a capital"),
         (NewOp("Erf/../../x"), "letters and digits"),
         (NewOp("Erf", onnx="er f"), "--onnx: found 'er f'"),
-        (NewOp("ONEHOT"), "MACE has OneHot in mace/ops/one_hot"),
+        (NewOp("CAST"), "MACE has Cast in mace/ops/cast"),
         (NewOp("Window"), "there is mace/ops/window already"),
         (NewOp("With"), "cannot be the name of its room"),
         (NewOp("LeftOut"), "cannot be the name of its room"),
@@ -126,7 +126,7 @@ def test_writes_into_a_folder_of_the_users_own(checkout: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("op", "reason"),
     [
-        (NewOp("ONEHOT"), "MACE has OneHot in mace/ops/one_hot"),
+        (NewOp("CAST"), "MACE has Cast in mace/ops/cast"),
         (NewOp("Window"), "there is mace/ops/window already"),
         (NewOp("Erf", onnx="com..Erf"), "with its domain, as in com.example.OneHot"),
         (NewOp("Erf", onnx="com/x.Erf"), "with its domain"),

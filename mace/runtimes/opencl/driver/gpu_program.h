@@ -6,6 +6,7 @@
 #ifndef MACE_RUNTIMES_OPENCL_DRIVER_GPU_PROGRAM_H_
 #define MACE_RUNTIMES_OPENCL_DRIVER_GPU_PROGRAM_H_
 
+#include <cstdint>
 #include <string>
 
 #include "mace/kernels/opencl/cl_source.h"
@@ -37,6 +38,21 @@ struct ProgramStores {
   KVStorage *shipped = nullptr;  // of the application; only read
   KVStorage *cache = nullptr;    // receives what is compiled
 };
+
+// Short names of long texts, for the keys of stored programs and parameters.
+
+// FNV-1a, continued from `hash`.
+constexpr uint64_t kHashStart = 0xcbf29ce484222325u;
+uint64_t HashText(const std::string &text, uint64_t hash = kHashStart);
+
+// 16 hexadecimal digits.
+std::string HashDigits(uint64_t hash);
+
+// The text that is compiled: the includes, each once, and the source.
+std::string TextOf(const ClSource &source);
+
+// Of that text. It is computed once for each source.
+uint64_t HashSource(const ClSource &source);
 
 }  // namespace mace
 

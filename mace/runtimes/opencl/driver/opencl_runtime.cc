@@ -14,7 +14,7 @@
 
 #include "mace/core/base/divide.h"
 #include "mace/core/base/logging.h"
-#include "mace/runtimes/opencl/driver/source_hash.h"
+#include "mace/runtimes/opencl/driver/gpu_program.h"
 
 namespace mace {
 namespace {
@@ -496,6 +496,39 @@ Result<ClKernel> OpenclRuntime::MakeKernel(const ProgramKey &key,
                   api_->clReleaseKernel);
   MACE_CL_CHECK("clCreateKernel", name, error);
   return kernel;
+}
+
+BackgroundBuild::BackgroundBuild(OpenclRuntime *runtime,
+                                 const std::vector<ProgramKey> &programs,
+                                 const ProgramStores &stores)
+    : runtime_(runtime), programs_(programs), stores_(stores) {
+  if (runtime->HasAll(programs)) return;
+  try {
+    thread_ = std::thread([this] { Build(); });
+  } catch (const std::system_error &error) {
+    VLOG(1) << "programs are compiled later: " << error.what();
+  }
+}
+
+BackgroundBuild::~BackgroundBuild() {
+  if (thread_.joinable()) thread_.join();
+}
+
+MaceStatus BackgroundBuild::Wait() {
+  if (thread_.joinable()) {
+    thread_.join();
+  } else {
+    Build();
+  }
+  return status_;
+}
+
+void BackgroundBuild::Build() {
+  try {
+    status_ = runtime_->Build(programs_, stores_);
+  } catch (...) {
+    status_ = CurrentExceptionStatus();
+  }
 }
 
 }  // namespace mace

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "mace/core/base/status.h"
@@ -107,6 +108,32 @@ class OpenclRuntime {
   ClContext context_;
   std::mutex mutex_;
   std::map<ProgramKey, ClProgram> programs_;  // guarded by mutex_
+};
+
+// OpenclRuntime::Build on a thread of its own, or in Wait if there can be none.
+// There is no thread if nothing has to be compiled. The arguments must outlive
+// the object.
+class BackgroundBuild {
+ public:
+  BackgroundBuild(OpenclRuntime *runtime,
+                  const std::vector<ProgramKey> &programs,
+                  const ProgramStores &stores);
+  BackgroundBuild(const BackgroundBuild &) = delete;
+  BackgroundBuild &operator=(const BackgroundBuild &) = delete;
+  // Waits, too.
+  ~BackgroundBuild();
+
+  // Once.
+  MaceStatus Wait();
+
+ private:
+  void Build();
+
+  OpenclRuntime *runtime_;
+  const std::vector<ProgramKey> &programs_;
+  const ProgramStores &stores_;
+  MaceStatus status_;
+  std::thread thread_;
 };
 
 }  // namespace mace

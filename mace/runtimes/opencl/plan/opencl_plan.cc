@@ -4,6 +4,7 @@
 #include "mace/runtimes/opencl/plan/opencl_plan.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,15 +12,74 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "mace/core/base/logging.h"
-#include "mace/runtimes/opencl/plan/only_reader.h"
+#include "mace/core/graph/device.h"
+#include "mace/core/graph/graph.h"
 #include "mace/runtimes/opencl/plan/opencl_planner.h"
 #include "mace/runtimes/opencl/plan/plan_memory.h"
 #include "mace/runtimes/opencl/plan/row_bands.h"
 
 namespace mace {
 namespace {
+
+// Who reads each tensor of the graph.
+struct Readers {
+  struct Entry {
+    int count = 0;
+    int node = -1;  // one of them
+    size_t port = 0;
+  };
+  std::vector<Entry> of;
+
+  explicit Readers(const Graph &graph) : of(graph.tensors().size()) {
+    for (size_t i = 0; i < graph.nodes().size(); ++i) {
+      const std::vector<int> &inputs = graph.nodes()[i].inputs;
+      for (size_t k = 0; k < inputs.size(); ++k) {
+        if (inputs[k] < 0) continue;
+        Entry &entry = of[static_cast<size_t>(inputs[k])];
+        ++entry.count;
+        entry.node = static_cast<int>(i);
+        entry.port = k;
+      }
+    }
+  }
+};
+
+// The operator of the same segment that alone reads the only output of `node`,
+// at port 0, and all of whose other inputs are computed before operator
+// `first`; -1 if there is none. `first`: `node`, or one before it.
+int OnlyReader(const Graph &graph,
+               const Readers &readers,
+               const PartitionSpec &spec,
+               const std::vector<int> &segment,
+               int first,
+               int node) {
+  const GraphNode &entry = graph.nodes()[static_cast<size_t>(node)];
+  if (entry.outputs.size() != 1 || entry.outputs[0] < 0) return -1;
+  const int id = entry.outputs[0];
+  for (const PartitionSpec::Border &border : spec.exports) {
+    if (border.tensor == id) return -1;
+  }
+  const Readers::Entry &read = readers.of[static_cast<size_t>(id)];
+  if (read.count != 1 || read.port != 0) return -1;
+  const int reader = read.node;
+  // It takes the place of `first`: no operator between them computes what it
+  // reads.
+  bool after = false;
+  for (int other : segment) {
+    if (other == reader) return after ? reader : -1;
+    if (other == first) after = true;
+    if (!after || other == node) continue;
+    for (int output : graph.nodes()[static_cast<size_t>(other)].outputs) {
+      for (int input : graph.nodes()[static_cast<size_t>(reader)].inputs) {
+        if (output >= 0 && output == input) return -1;
+      }
+    }
+  }
+  return -1;
+}
 
 // The value of T_<name> for CONST.
 const char *ConstantCode(GpuStorage storage) {

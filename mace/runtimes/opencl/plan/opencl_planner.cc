@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "mace/core/model/op.h"
-#include "mace/runtimes/opencl/driver/source_hash.h"
+#include "mace/runtimes/opencl/driver/gpu_program.h"
 #include "mace/runtimes/opencl/plan/float_tensors.h"
 #include "mace/runtimes/opencl/plan/plan_parts.h"
 #include "mace/runtimes/opencl/plan/row_bands.h"

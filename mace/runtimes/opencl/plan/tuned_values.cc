@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "mace/core/base/logging.h"
-#include "mace/runtimes/opencl/driver/source_hash.h"
+#include "mace/runtimes/opencl/driver/gpu_program.h"
 
 namespace mace {
 

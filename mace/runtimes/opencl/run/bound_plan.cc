@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "mace/core/base/logging.h"
-#include "mace/runtimes/opencl/driver/background_build.h"
+#include "mace/runtimes/opencl/driver/opencl_runtime.h"
 #include "mace/runtimes/opencl/plan/operator_stats.h"
 
 namespace mace {

@@ -10,8 +10,8 @@
 
 #include "mace/core/base/divide.h"
 #include "mace/core/base/logging.h"
+#include "mace/runtimes/opencl/driver/gpu_program.h"
 #include "mace/runtimes/opencl/driver/gpu_queues.h"
-#include "mace/runtimes/opencl/driver/source_hash.h"
 
 namespace mace {
 namespace {

@@ -13,7 +13,7 @@
 #include "mace/core/base/logging.h"
 #include "mace/core/graph/node_cost.h"
 #include "mace/core/graph/placement.h"
-#include "mace/runtimes/opencl/driver/source_hash.h"
+#include "mace/runtimes/opencl/driver/gpu_program.h"
 #include "mace/runtimes/opencl/run/opencl_memory.h"
 #include "mace/runtimes/opencl/run/tensor_copy.h"
 #include "mace/runtimes/opencl/tune/model_tuning.h"

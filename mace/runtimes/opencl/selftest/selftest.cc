@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "mace/core/base/logging.h"
-#include "mace/runtimes/opencl/driver/source_hash.h"
+#include "mace/runtimes/opencl/driver/gpu_program.h"
 #include "mace/runtimes/opencl/selftest/child_process.h"
 #include "mace/runtimes/opencl_options/file_storage.h"
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
 """The interface of the converter's operator rules, and code that the rules share. The
-rules of an operator are in its folder, `mace/ops/<op>/<op>.py`; see README.md.
+rules of an operator are in its folder, `mace/ops/<room>/<room>.py`; see README.md.
 """
 
 from mace.python.tools.ir.op_rules.base import (

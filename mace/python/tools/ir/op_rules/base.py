@@ -374,7 +374,8 @@ def rules_of(op_type: str) -> OpRules:
     """The rules of an operator of the catalogue.
 
     Raises:
-        CatalogueError: its room has no `<op>.py`, or not one class of rules in it.
+        CatalogueError: its room has no `<room>.py`, or not one class of rules in it, or
+            of the operator's name, if it is the room of several operators.
     """
     module, file = _module(op_type)
     found = [
@@ -387,6 +388,8 @@ def rules_of(op_type: str) -> OpRules:
         and item.__module__ == module.__name__
         and not inspect.isabstract(item)
     ]
+    # In the room of several operators, the classes are called like them.
+    found = [item for item in found if item.__name__ == op_type] or found
     if len(found) != 1:
         raise CatalogueError(
             f"{file} must have one class derived from OpRules, "

@@ -1,0 +1,29 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/concat/stack_schema.h"
+#include "mace/ops/opencl_op/move.h"
+
+namespace mace {
+namespace {
+
+class StackOpencl final : public OpenclOp {
+ public:
+  NumberRange Range(const OpenclPlanContext &) const override {
+    return NumberRange::Of(NumberRange::Result::kElements);
+  }
+  MaceStatus Plan(OpenclPlanContext *context) const override {
+    const Shape &shape = context->output(0)->shape;
+    const auto axis = static_cast<size_t>(
+        shape.NormalizeAxis(context->AttributesAs<StackAttributes>().axis));
+    AddJoin(std::vector<int64_t>(context->input_count(), 1),
+            shape.Elements(axis + 1, shape.rank()), context);
+    return MaceStatus();
+  }
+  bool TakesIntegers() const override { return true; }
+};
+
+MACE_REGISTER_OP(Stack, GPU, StackOpencl);
+
+}  // namespace
+}  // namespace mace
