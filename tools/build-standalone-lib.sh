@@ -11,7 +11,7 @@ usage() {
 Usage: bash tools/build-standalone-lib.sh [FLAG...]
 
 Writes build/lib/ABI/RUNTIMES/libmace.{so,a} and
-build/include/mace/public/*.h; with -install, also to a prefix.
+build/include/mace/{public,pipeline}/*.h; with -install, also to a prefix.
 
   -abi ABI[,ABI...]   host; arm64 (or aarch64-linux-gnu), armhf (or
                       arm-linux-gnueabihf) for boards; arm64-v8a,
@@ -437,7 +437,7 @@ fill_in() {
 
 install_library() {
   local abi=$1 source=$2 file name
-  for file in mace/public/*.h; do
+  for file in mace/{public,pipeline}/*.h; do
     place "$file" "$install/include/$file"
   done
   for file in "$source"/libmace.*; do
@@ -467,10 +467,12 @@ install_library() {
 
 # From here on files are only moved, which nothing shall cut in half.
 trap '' HUP INT TERM
-mkdir -p "$stage/public"
-cp mace/public/*.h "$stage/public/"
-chmod 644 "$stage"/public/*.h
-install_dir "$stage/public" build/include/mace/public
+for name in public pipeline; do
+  mkdir -p "$stage/$name"
+  cp "mace/$name"/*.h "$stage/$name/"
+  chmod 644 "$stage/$name"/*.h
+  install_dir "$stage/$name" "build/include/mace/$name"
+done
 folders=()
 for abi in "${targets[@]}"; do
   if [[ -n $rooms ]]; then
@@ -484,7 +486,7 @@ for abi in "${targets[@]}"; do
     printf '%9d bytes  %s\n' "$(stat -c %s "$file")" "$file"
   done
 done
-echo "headers: build/include/mace/public"
+echo "headers: build/include"
 if [[ -n $install ]]; then
   install_library "${targets[0]}" "build/lib/$(folder_of "${targets[0]}")"
   echo "installed: $install"

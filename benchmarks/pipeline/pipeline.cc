@@ -29,9 +29,9 @@
 #include <utility>
 #include <vector>
 
+#include "mace/pipeline/mace_pipeline.h"
 #include "mace/public/mace.h"
 #include "mace/public/mace_buffers.h"
-#include "mace/public/mace_pipeline.h"
 
 namespace {
 

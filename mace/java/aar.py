@@ -28,7 +28,7 @@ ABIS = ("arm64-v8a", "armeabi-v7a")
 LIBRARIES = ("libmace.so", "libmace_jni.so")
 DSP = "libmace_hexagon_skel.so"
 MIN_SDK = 21
-_HEADERS = Path(__file__).resolve().parents[1] / "public"
+_MACE = Path(__file__).resolve().parents[1]
 # The first moment that a zip archive can record.
 _TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -117,7 +117,7 @@ def _ndk_revision(environment: Mapping[str, str]) -> int:
 
 def _declared_version() -> str:
     """That of a checkout without tags."""
-    text = (_HEADERS.parent / "version.bzl").read_text("utf-8")
+    text = (_MACE / "version.bzl").read_text("utf-8")
     found = re.search(r'^MACE_VERSION = "(.*)"', text, re.MULTILINE)
     return found[1] if found else ""
 
@@ -147,9 +147,10 @@ def _prefab(libraries: Mapping[str, bytes], version: str, ndk: int) -> Dict[str,
     module = "prefab/modules/mace"
     described: Dict[str, object] = {"export_libraries": [], "library_name": "libmace"}
     members[f"{module}/module.json"] = _json(described)
-    for header in sorted(_HEADERS.glob("*.h")):
-        name = f"{module}/include/mace/public/{header.name}"
-        members[name] = header.read_bytes()
+    for folder in ("public", "pipeline"):
+        for header in sorted((_MACE / folder).glob("*.h")):
+            name = f"{module}/include/mace/{folder}/{header.name}"
+            members[name] = header.read_bytes()
     for abi, content in libraries.items():
         folder = f"{module}/libs/android.{abi}"
         # The library contains its C++ library. "none" lets applications with any C++

@@ -141,6 +141,7 @@ def test_layout(packed: Path) -> None:
         assert (about["abi"], about["api"], about["ndk"]) == (abi, aar.MIN_SDK, 27)
     assert json.loads(content["prefab/prefab.json"])["version"] == "1.2.3"
     assert content["prefab/modules/mace/include/mace/public/mace_c.h"]
+    assert content["prefab/modules/mace/include/mace/pipeline/mace_pipeline.h"]
     assert content["R.txt"] == b""
     assert [path.name for path in packed.parent.iterdir()] == ["mace.aar"]
 

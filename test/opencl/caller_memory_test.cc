@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "mace/core/base/half.h"
+#include "mace/pipeline/mace_pipeline.h"
 #include "mace/public/mace_c.h"
-#include "mace/public/mace_pipeline.h"
 #include "test/opencl/engine_testing.h"
 #include "test/opencl/opencl_functions.h"
 

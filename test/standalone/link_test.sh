@@ -107,17 +107,17 @@ holds_selection_only() {
 # Each header that is installed, by itself.
 test_headers() {
   local header
-  for header in build/include/mace/public/*.h; do
+  for header in build/include/mace/*/*.h; do
     expect "${header##*/} compiles alone" clang++-19 -std=c++17 -fsyntax-only \
       -Wall -Wextra -Werror -Ibuild/include -x c++ "$header"
   done
-  for header in build/include/mace/public/*_c.h; do
+  for header in build/include/mace/*/*_c.h; do
     expect "${header##*/} is C" clang-19 -std=c99 -fsyntax-only -Wall -Wextra \
       -Werror -Ibuild/include -x c "$header"
   done
   expect "mace_pipeline_c.h has its code in C++" clang++-19 -std=c++17 -fno-rtti \
     -fno-exceptions -fsyntax-only -Wall -Wextra -Werror -Ibuild/include \
-    -DMACE_PIPELINE_IMPLEMENTATION -x c++ build/include/mace/public/mace_pipeline_c.h
+    -DMACE_PIPELINE_IMPLEMENTATION -x c++ build/include/mace/pipeline/mace_pipeline_c.h
 }
 
 test_language() {

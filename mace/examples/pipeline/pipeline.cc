@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "mace/pipeline/mace_pipeline.h"
 #include "mace/public/mace.h"
 #include "mace/public/mace_async.h"
 #include "mace/public/mace_buffers.h"
-#include "mace/public/mace_pipeline.h"
 
 namespace {
 

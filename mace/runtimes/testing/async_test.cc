@@ -15,7 +15,7 @@
 
 #include "mace/core/testing/engine_maker.h"
 #include "mace/core/testing/model_builder.h"
-#include "mace/public/mace_pipeline.h"
+#include "mace/pipeline/mace_pipeline.h"
 
 namespace mace {
 namespace {

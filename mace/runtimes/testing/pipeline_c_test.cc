@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #define MACE_PIPELINE_IMPLEMENTATION
-#include "mace/public/mace_pipeline_c.h"
+#include "mace/pipeline/mace_pipeline_c.h"
 
 #include <gtest/gtest.h>
 

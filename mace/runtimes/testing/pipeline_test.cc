@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/public/mace_pipeline.h"
+#include "mace/pipeline/mace_pipeline.h"
 
 #include <gtest/gtest.h>
 

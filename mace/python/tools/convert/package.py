@@ -26,7 +26,7 @@ def write_package(
 ) -> Path:
     """Writes `<build_dir>/<library_name>/libmace_<library_name>.tar.gz`; returns it.
 
-    It has the headers in `include/mace/public`, the libraries for each ABI in
+    It has the headers in `include/mace`, the libraries for each ABI in
     `library/<abi>`, the models that are files in `model`, and compiled OpenCL kernels
     in `opencl`. Equal files make an equal archive.
 
@@ -41,9 +41,9 @@ def write_package(
     path = folder / f"libmace_{deployment.library_name}.tar.gz"
     entries = dict(
         [
-            *_headers(library_dir / "include" / "mace" / "public"),
+            *_headers(library_dir),
             # Those of models as code also take the place of the general one.
-            *_headers(folder / "include" / "mace" / "public"),
+            *_headers(folder),
             *_libraries(deployment, folder, library_dir / "lib", runtimes),
             *_models(deployment, build_dir),
             *_kernels(folder / "opencl"),
@@ -62,8 +62,8 @@ def write_package(
 
 
 def _headers(folder: Path) -> Iterator[_Entry]:
-    for file in folder.glob("*.h"):
-        yield f"include/mace/public/{file.name}", file
+    for file in folder.glob("include/mace/*/*.h"):
+        yield file.relative_to(folder).as_posix(), file
 
 
 def _libraries(

@@ -4,8 +4,8 @@
 // How MacePipeline plans the links between engines. An application includes
 // mace_pipeline.h instead.
 
-#ifndef MACE_PUBLIC_MACE_LINK_PLAN_H_
-#define MACE_PUBLIC_MACE_LINK_PLAN_H_
+#ifndef MACE_PIPELINE_LINK_PLAN_H_
+#define MACE_PIPELINE_LINK_PLAN_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -180,4 +180,4 @@ inline int64_t PlaceLinks(std::vector<LinkSpan> *spans) {
 }  // namespace internal
 }  // namespace mace
 
-#endif  // MACE_PUBLIC_MACE_LINK_PLAN_H_
+#endif  // MACE_PIPELINE_LINK_PLAN_H_

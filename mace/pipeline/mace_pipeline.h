@@ -18,8 +18,8 @@
 //
 // This is code of the application, so that the library need not contain it.
 
-#ifndef MACE_PUBLIC_MACE_PIPELINE_H_
-#define MACE_PUBLIC_MACE_PIPELINE_H_
+#ifndef MACE_PIPELINE_MACE_PIPELINE_H_
+#define MACE_PIPELINE_MACE_PIPELINE_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -31,9 +31,9 @@
 #include <utility>
 #include <vector>
 
+#include "mace/pipeline/link_plan.h"
 #include "mace/public/mace.h"
 #include "mace/public/mace_buffers.h"
-#include "mace/public/mace_link_plan.h"
 
 namespace mace {
 
@@ -795,4 +795,4 @@ class MacePipeline {
 
 }  // namespace mace
 
-#endif  // MACE_PUBLIC_MACE_PIPELINE_H_
+#endif  // MACE_PIPELINE_MACE_PIPELINE_H_

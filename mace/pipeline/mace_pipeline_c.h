@@ -17,14 +17,14 @@
  * does, in C++17, which only has to say
  *
  *   #define MACE_PIPELINE_IMPLEMENTATION
- *   #include "mace/public/mace_pipeline_c.h"
+ *   #include "mace/pipeline/mace_pipeline_c.h"
  *
  * Every function that can fail returns a code; mace_pipeline_error has the
  * message. No function ends the process. A pipeline may be used from any
  * thread, but by only one call at a time. */
 
-#ifndef MACE_PUBLIC_MACE_PIPELINE_C_H_
-#define MACE_PUBLIC_MACE_PIPELINE_C_H_
+#ifndef MACE_PIPELINE_MACE_PIPELINE_C_H_
+#define MACE_PIPELINE_MACE_PIPELINE_C_H_
 
 #include <stddef.h>
 #include <stdint.h>
@@ -107,7 +107,7 @@ void mace_pipeline_destroy(mace_pipeline *pipeline);
 } /* extern "C" */
 #endif
 
-#endif /* MACE_PUBLIC_MACE_PIPELINE_C_H_ */
+#endif /* MACE_PIPELINE_MACE_PIPELINE_C_H_ */
 
 #if defined(MACE_PIPELINE_IMPLEMENTATION) && defined(__cplusplus)
 #undef MACE_PIPELINE_IMPLEMENTATION
@@ -120,8 +120,8 @@ void mace_pipeline_destroy(mace_pipeline *pipeline);
 #include <utility>
 #include <vector>
 
+#include "mace/pipeline/mace_pipeline.h"
 #include "mace/public/mace_c_handles.h"
-#include "mace/public/mace_pipeline.h"
 
 struct mace_pipeline {
   mace::MacePipeline pipeline;
