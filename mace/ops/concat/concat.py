@@ -14,8 +14,11 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
 from mace.python.tools.ir.op_rules.axes import beside, of_all
-from mace.python.tools.ir.op_rules.movement import MovementRules, given_inputs
-from mace.python.tools.ir.op_rules.transposes import sink_along_axis
+from mace.python.tools.ir.op_rules.movement import (
+    MovementRules,
+    given_inputs,
+    sink_along_axis,
+)
 from mace.python.tools.ir.shapes import Dim, compatible, format_shape, normalize_axis
 
 

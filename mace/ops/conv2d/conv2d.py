@@ -14,16 +14,17 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import FIVE_WIDE, WINOGRAD, OpRules, OutputType
 from mace.python.tools.ir.op_rules.axes import of_images
-from mace.python.tools.ir.op_rules.convolutions import Convolution, is_five_wide
 from mace.python.tools.ir.op_rules.images import (
     evaluate_in_nhwc,
     image_dims,
     image_shape,
 )
-from mace.python.tools.ir.op_rules.pixel_blocks import multiplied_dims
+from mace.python.tools.ir.op_rules.movement import multiplied_dims
 from mace.python.tools.ir.op_rules.windows import (
+    Convolution,
     finished,
     image_size,
+    is_five_wide,
     output_size,
     taps,
     windows_over,

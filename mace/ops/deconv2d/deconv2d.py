@@ -12,9 +12,8 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import FIVE_WIDE
-from mace.python.tools.ir.op_rules.convolutions import Convolution, is_five_wide
 from mace.python.tools.ir.op_rules.images import evaluate_in_nhwc
-from mace.python.tools.ir.op_rules.transposed_windows import scatter
+from mace.python.tools.ir.op_rules.windows import Convolution, is_five_wide, scatter
 
 
 class Deconv2D(Convolution):

@@ -27,7 +27,7 @@ from mace.python.tools.ir.op_rules import (
 )
 from mace.python.tools.ir.op_rules.activations import activate, check_fused, erf
 from mace.python.tools.ir.op_rules.axes import broadcast_axis
-from mace.python.tools.ir.op_rules.integers import int32_of
+from mace.python.tools.ir.op_rules.base import int32_of
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import (
     has_limits,

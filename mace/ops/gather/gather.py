@@ -20,9 +20,8 @@ from mace.python.tools.ir.op_rules import (
     Perm,
     SunkTranspose,
 )
-from mace.python.tools.ir.op_rules.integers import int32_of
-from mace.python.tools.ir.op_rules.movement import MovementRules
-from mace.python.tools.ir.op_rules.transposes import without_axes
+from mace.python.tools.ir.op_rules.base import int32_of
+from mace.python.tools.ir.op_rules.movement import MovementRules, without_axes
 from mace.python.tools.ir.shapes import (
     Dim,
     Shape,

@@ -12,7 +12,6 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op, Value
-from mace.python.tools.ir.layout import to_channels_first, to_channels_last
 from mace.python.tools.ir.op_rules import (
     FEW_CHANNELS,
     NARROW_TYPES,
@@ -39,7 +38,12 @@ from mace.python.tools.ir.op_rules.windows import (
     windows_over,
 )
 from mace.python.tools.ir.quantized_ops import requantized, scale_of, zero_of
-from mace.python.tools.ir.shapes import format_shape, static
+from mace.python.tools.ir.shapes import (
+    format_shape,
+    static,
+    to_channels_first,
+    to_channels_last,
+)
 
 # kFewChannels of line_pooling.cc, which uses the part for fewer.
 _FEW_CHANNELS = 8

@@ -15,13 +15,14 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType, Perm, SunkTranspose
 from mace.python.tools.ir.op_rules.axes import broadcast_axis, of_first, without
-from mace.python.tools.ir.op_rules.movement import MovementRules, ReshapeRules
-from mace.python.tools.ir.op_rules.reshapes import (
+from mace.python.tools.ir.op_rules.movement import (
+    MovementRules,
+    ReshapeRules,
     reshape_attribute,
     reshape_before_transpose,
     reshaped,
+    without_axes,
 )
-from mace.python.tools.ir.op_rules.transposes import without_axes
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import (
     format_shape,

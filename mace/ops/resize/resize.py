@@ -15,9 +15,7 @@ import numpy as np
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dims import floor_divide, multiply
 from mace.python.tools.ir.dtypes import Array, DataType
-from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.layout import to_channels_first, to_channels_last
-from mace.python.tools.ir.node import DataFormat
+from mace.python.tools.ir.graph import DataFormat, Op
 from mace.python.tools.ir.op_rules import (
     NARROW_TYPES,
     WIDE_TYPES,
@@ -36,7 +34,13 @@ from mace.python.tools.ir.op_rules.images import (
 )
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import requantized, scale_of, zero_of
-from mace.python.tools.ir.shapes import Dim, compatible, format_shape
+from mace.python.tools.ir.shapes import (
+    Dim,
+    compatible,
+    format_shape,
+    to_channels_first,
+    to_channels_last,
+)
 
 # The number 1 in the weights of quantized images.
 _ONE = 1 << 11

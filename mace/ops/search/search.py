@@ -15,7 +15,7 @@ from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
 from mace.python.tools.ir.op_rules.axes import beside
-from mace.python.tools.ir.op_rules.transposes import sink_along_axis
+from mace.python.tools.ir.op_rules.movement import sink_along_axis
 from mace.python.tools.ir.shapes import Shape, format_shape, normalize_axis, static
 
 

@@ -22,8 +22,7 @@ from mace.python.tools.ir.op_rules import (
     hull,
 )
 from mace.python.tools.ir.op_rules.axes import of_first, without
-from mace.python.tools.ir.op_rules.movement import MovementRules
-from mace.python.tools.ir.op_rules.transposes import without_axes
+from mace.python.tools.ir.op_rules.movement import MovementRules, without_axes
 from mace.python.tools.ir.shapes import (
     Dim,
     format_shape,

@@ -10,7 +10,7 @@ import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
-from mace.python.tools.importers.standard.elimination import (
+from mace.python.tools.importers.standard.operators import (
     eliminate,
     inverse,
     order_of,

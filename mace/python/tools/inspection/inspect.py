@@ -19,8 +19,7 @@ from mace.python.tools.export.model_file import ModelFile, TensorInfo, read_mode
 from mace.python.tools.export.places import ModelPlaces
 from mace.python.tools.importers.frame.description import TensorDescription
 from mace.python.tools.importers.frame.journal import Outcome
-from mace.python.tools.importers.frame.opened import OpenedModels
-from mace.python.tools.importers.frame.recognise import recognise
+from mace.python.tools.importers.frame.opened import OpenedModels, recognise
 from mace.python.tools.inspection.check import Inspection, check_model
 from mace.python.tools.inspection.options import InspectOptions
 from mace.python.tools.ir.shapes import format_shape, from_ints

@@ -36,8 +36,7 @@ from mace.python.tools.importers.frame.request import (
     InputSpec,
     OutputSpec,
 )
-from mace.python.tools.ir.graph import DataFormat, Graph
-from mace.python.tools.ir.text import to_text
+from mace.python.tools.ir.graph import DataFormat, Graph, to_text
 from mace.python.tools.proto import load_proto
 
 _REQUEST = ImportRequest("m", Path("m"), (), ())

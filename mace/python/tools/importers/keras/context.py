@@ -27,8 +27,12 @@ from mace.python.tools.importers.keras.network import (
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.layout import to_channels_first, to_channels_last
-from mace.python.tools.ir.shapes import Shape, static
+from mace.python.tools.ir.shapes import (
+    Shape,
+    static,
+    to_channels_first,
+    to_channels_last,
+)
 
 _LOST_MASK = "it gets a mask that a layer in front of it does not keep, or several"
 _MASK_HINT = "build the model without masks"

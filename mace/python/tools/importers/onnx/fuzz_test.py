@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
-import onnx
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.frame.request import (
     ImportRequest,

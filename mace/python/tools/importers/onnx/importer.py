@@ -8,6 +8,7 @@ import logging
 from collections.abc import Iterator, Sequence
 
 import onnx
+
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.frame.budget import budget
 from mace.python.tools.importers.frame.errors import (

@@ -8,9 +8,10 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pytest
-
 import onnx
+import pytest
+from onnx import TensorProto, helper
+
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
@@ -19,7 +20,6 @@ from mace.python.tools.importers.frame.request import (
 )
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir.graph import DataFormat, Graph
-from onnx import TensorProto, helper
 
 _SETS = [helper.make_opsetid("", 17), helper.make_opsetid("f", 1)]
 

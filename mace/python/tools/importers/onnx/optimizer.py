@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import onnx
+
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.command_line import flags
 from mace.python.tools.command_line.guard import guarded

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
-import onnx
 from mace.python.tools.errors import MaceError, MissingToolError, UsageError
 from mace.python.tools.importers.onnx import optimizer
 from mace.python.tools.importers.onnx.testing import (

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pytest
-
 import onnx
+import pytest
+from onnx import TensorProto, helper
+
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.onnx.sequences import sequence_types
 from mace.python.tools.importers.onnx.testing import (
@@ -19,7 +20,6 @@ from mace.python.tools.importers.onnx.testing import (
     make_model,
     normal,
 )
-from onnx import TensorProto, helper
 
 _FEEDS = {"x": normal(5, 3), "y": normal(5, 3, seed=2)}
 _CONSTANTS = {

@@ -12,8 +12,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
-
 import onnx
+
 from mace.python.tools.importers.emit.rounds import (
     Maker,
     Part,

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
-
 import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
 from mace.python.tools.importers.frame import budget
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
@@ -32,7 +33,6 @@ from mace.python.tools.importers.onnx.testing import (
 )
 from mace.python.tools.importers.standard.convert import renamed
 from mace.python.tools.ir.dtypes import Array
-from onnx import TensorProto, helper, numpy_helper
 
 _FLOAT, _INT64, _BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 

@@ -5,22 +5,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
-
-import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import DataFormat, Op
-from mace.python.tools.ir.op_rules.base import OpRules, OutputType
+from mace.python.tools.ir.op_rules.base import OpRules
 from mace.python.tools.ir.shapes import (
     NCHW_TO_NHWC,
     NHWC_TO_NCHW,
     Dim,
     Shape,
-    compatible,
-    format_shape,
-    product,
 )
 
 DATA_FORMAT = "data_format"

@@ -24,8 +24,8 @@ from mace.python.tools.importers.standard.window import (
 )
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.layout import NCHW_TO_NHWC
 from mace.python.tools.ir.op_rules.volumes import RANK as VOLUME_RANK
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC
 
 # The product of rows [..., K] and a filter that belongs to them.
 Product = Callable[[Value], Value]

@@ -28,7 +28,7 @@ from mace.python.tools.importers.onnx.testing import (
 )
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.target import Target
+from mace.python.tools.ir.graph import Target
 from mace.python.tools.passes.expand_composites import ExpandComposites
 from mace.python.tools.passes.manager import optimize
 
