@@ -4,7 +4,7 @@
 
 A tensor is called like the layer that makes it. The second result of a layer is
 `layer:1`, the result of its second call `layer#1`, and that of a layer in an inner
-model `model/layer`; names.py says what other names mean.
+model `model/layer`; network.py says what other names mean.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ from mace.python.tools.importers.frame.request import (
 )
 from mace.python.tools.importers.frame.shapes import check_declared_shape
 from mace.python.tools.importers.keras.context import HANDLERS, Context, call_handler
-from mace.python.tools.importers.keras.names import BEFORE_ACTIVATION, meaning
 from mace.python.tools.importers.keras.network import (
+    BEFORE_ACTIVATION,
     INPUT,
     Call,
     Layer,
     Network,
     Reference,
     image_order,
+    meaning,
     nested_map,
 )
 from mace.python.tools.ir.builder import GraphBuilder

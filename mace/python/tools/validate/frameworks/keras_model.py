@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.keras.names import BEFORE_ACTIVATION, meaning
+from mace.python.tools.importers.keras.network import BEFORE_ACTIVATION, meaning
 from mace.python.tools.validate.frameworks.reference import (
     Array,
     FrameworkError,
