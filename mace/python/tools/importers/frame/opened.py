@@ -181,6 +181,8 @@ def available_importers() -> list[str]:
     return sorted(path.parent.name for path in folders.glob("*/importer.py"))
 
 
+# Whose model a file is ---------------------------------------------------------------
+
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 # A model has few fields of its own, except for the nodes of a GraphDef and the layers
 # of a Caffe model: some of those are enough.

@@ -179,7 +179,7 @@ def _zip(*names: str) -> bytes:
     return stream.getvalue()
 
 
-def _recognise_onnx() -> bytes:
+def _onnx_bytes() -> bytes:
     node = onnx.helper.make_node("Relu", ["x"], ["y"])
     infos = [
         onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1])
@@ -215,7 +215,7 @@ def _converted() -> bytes:
 @pytest.mark.parametrize(
     ("data", "platform", "what"),
     [
-        (_recognise_onnx(), Platform.ONNX, "an ONNX model"),
+        (_onnx_bytes(), Platform.ONNX, "an ONNX model"),
         (_GRAPH, Platform.TENSORFLOW, "a TensorFlow graph"),
         (_message((1, 1), (2, b"meta")), Platform.TENSORFLOW, "a TensorFlow graph"),
         (b"node {\n  name: 'x'\n}\n", Platform.TENSORFLOW, "a TensorFlow graph"),
@@ -285,7 +285,7 @@ def test_a_file_is_recognised(
         bytes((37 * i + 11) % 256 for i in range(300)),
         b"\x08\x04\x12\x7f",
         b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
-        _recognise_onnx()[:-3],
+        _onnx_bytes()[:-3],
     ],
 )
 def test_what_is_not_certain_is_left_to_the_importer(

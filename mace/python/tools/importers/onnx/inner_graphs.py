@@ -47,6 +47,9 @@ def reads(node: onnx.NodeProto) -> list[str]:
     return names
 
 
+# Functions ---------------------------------------------------------------------------
+
+
 def inline_functions(proto: onnx.ModelProto, path: Path) -> onnx.ModelProto:
     """The model, with calls of its own functions replaced by their nodes.
 
@@ -113,6 +116,8 @@ def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
         for graph in graphs_of(node):
             waiting += graph.node
 
+
+# Least numbers of nodes --------------------------------------------------------------
 
 _NUMBERS = (onnx.TensorProto.INT64, onnx.TensorProto.BOOL)
 

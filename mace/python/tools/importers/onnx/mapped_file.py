@@ -252,6 +252,8 @@ def _note(offset: int, length: int) -> bytes:
     return data
 
 
+# Tensors -----------------------------------------------------------------------------
+
 _T = onnx.TensorProto
 
 # Smaller tensors are read immediately: they are axes, shapes and scalars.

@@ -344,6 +344,9 @@ def _wanted_shape(model: MappedModel, spec: InputSpec, own: Shape | None) -> Sha
     return tuple(theirs if dim is None else dim for dim, theirs in zip(shape, own))
 
 
+# What a file says of itself ----------------------------------------------------------
+
+
 def describe(file: MappedModel) -> ModelDescription:
     """See `importers.frame.opened.Framework`."""
     graph = file.proto.graph

@@ -84,6 +84,8 @@ def convert(
         raise (error if handler is None else reason) from error
 
 
+# Results that are known --------------------------------------------------------------
+
 # Their results differ from run to run, so they must not become constants.
 RANDOM = frozenset(
     {
@@ -201,6 +203,8 @@ def _is_numeric(array: object) -> bool:
         return False
     return True
 
+
+# Nodes that operators consist of -----------------------------------------------------
 
 # Names that have another meaning for the nodes of a body.
 _Rename = Callable[[str], str]

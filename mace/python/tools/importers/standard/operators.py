@@ -239,8 +239,11 @@ class Operators:
         return parts[0] if len(parts) == 1 else self.op("Concat", *parts, axis=axis)
 
 
+# Equations and inverses of matrices --------------------------------------------------
+
 _FLOAT = DataType.FLOAT32
-# Rows of a matrix: about 1000 operators.
+# They are solved by Gauss-Jordan elimination with partial pivoting, unrolled: one step
+# of about 16 operators for each row. So many rows are about 1000 operators.
 _MOST_ROWS = 64
 
 

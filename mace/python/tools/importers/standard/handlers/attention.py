@@ -159,6 +159,8 @@ def _same(a: Dim, b: Dim) -> bool:
     return a is not None and b is not None and same_dim(a, b)
 
 
+# Of ONNX Runtime ---------------------------------------------------------------------
+
 # What ONNX Runtime adds to the scores of keys that a mask leaves out.
 _MASKED = -10000.0
 
@@ -223,7 +225,7 @@ def _multi_head_attention(node: Node) -> None:
 
 
 @HANDLERS.register("com.microsoft.Attention")
-def _runtime_attention_attention(node: Node) -> None:
+def _attention_of_onnxruntime(node: Node) -> None:
     """Queries, keys and values are one product of the input."""
     if node.has_input(6):
         raise UnsupportedNodeError("it has past_sequence_length")

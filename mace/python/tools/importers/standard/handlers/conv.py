@@ -153,6 +153,9 @@ def _image_filter(constant: Constant) -> Constant:
     return constant.moved(lambda a: a[:, :, None, :], (out, depth, 1, width))
 
 
+# Transposed convolutions -------------------------------------------------------------
+
+
 @HANDLERS.register("ConvTranspose")
 def _conv_transpose(node: Node) -> None:
     x, constant = node.input(0), read_filter(node)

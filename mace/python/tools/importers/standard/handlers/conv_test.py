@@ -171,7 +171,7 @@ def test_a_filter_that_does_not_fit_a_transposed_convolution(
         run_mace(model, inputs, tmp_path)
 
 
-def _volume_check(tmp_path: Path, x: Array, node: Any, **constants: Array) -> None:
+def _check_volume(tmp_path: Path, x: Array, node: Any, **constants: Array) -> None:
     model = make_model([node], {"x": x}, ["y"], constants)
     compare(model, {"x": x}, tmp_path)
 
@@ -193,7 +193,7 @@ def test_conv(attributes: dict[str, Any], groups: int, tmp_path: Path) -> None:
     node = onnx.helper.make_node(
         "Conv", ["x", "w", "b"], ["y"], group=groups, **attributes
     )
-    _volume_check(tmp_path, normal(2, 4, 7, 6, 8), node, w=w, b=b)
+    _check_volume(tmp_path, normal(2, 4, 7, 6, 8), node, w=w, b=b)
 
 
 @pytest.mark.parametrize("groups", [1, 2])
@@ -218,7 +218,7 @@ def test_conv_transpose(
     node = onnx.helper.make_node(
         "ConvTranspose", ["x", "w", "b"], ["y"], group=groups, **attributes
     )
-    _volume_check(tmp_path, normal(2, 4, 4, 5, 5), node, w=w, b=b)
+    _check_volume(tmp_path, normal(2, 4, 4, 5, 5), node, w=w, b=b)
 
 
 @pytest.mark.parametrize("groups", [1, 2])
@@ -239,7 +239,7 @@ def test_channels_that_only_the_filter_tells(groups: int, tmp_path: Path) -> Non
 
 def test_a_filter_of_depth_1(tmp_path: Path) -> None:
     node = onnx.helper.make_node("Conv", ["x", "w"], ["y"], group=2)
-    _volume_check(tmp_path, normal(1, 4, 5, 4, 4), node, w=normal(2, 2, 1, 3, 3))
+    _check_volume(tmp_path, normal(1, 4, 5, 4, 4), node, w=normal(2, 2, 1, 3, 3))
 
 
 _POOLS: list[dict[str, Any]] = [
@@ -296,7 +296,7 @@ def test_average_with_padding(tmp_path: Path) -> None:
         "AveragePool", ["x"], ["y"], kernel_shape=[3, 3, 3], pads=[1] * 6,
         count_include_pad=1,
     )  # fmt: skip
-    _volume_check(tmp_path, normal(1, 2, 4, 5, 4), node)
+    _check_volume(tmp_path, normal(1, 2, 4, 5, 4), node)
 
 
 _WINDOWS: list[dict[str, Any]] = [
@@ -326,7 +326,7 @@ def test_roots_of_sums_of_powers(
     node = onnx.helper.make_node(
         "LpPool", ["x"], ["y"], kernel_shape=[3, 2, 3], p=power, **attributes
     )
-    _volume_check(tmp_path, normal(2, 3, 7, 6, 8), node)
+    _check_volume(tmp_path, normal(2, 3, 7, 6, 8), node)
 
 
 def test_pooling_behind_a_convolution_turns_nothing(tmp_path: Path) -> None:
@@ -350,7 +350,7 @@ def test_pooling_behind_a_convolution_turns_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("op_type", ["GlobalMaxPool", "GlobalAveragePool"])
 def test_global_pool(op_type: str, tmp_path: Path) -> None:
     node = onnx.helper.make_node(op_type, ["x"], ["y"])
-    _volume_check(tmp_path, normal(2, 3, 4, 5, 2), node)
+    _check_volume(tmp_path, normal(2, 3, 4, 5, 2), node)
 
 
 def test_what_cannot_be_computed_is_refused(tmp_path: Path) -> None:

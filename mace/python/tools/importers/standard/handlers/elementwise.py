@@ -276,14 +276,16 @@ def _clip_computed(
     node.emit("Eltwise", [x, bound], {"mode": mode})
 
 
-_MODES = {"BitwiseAnd": "AND", "BitwiseOr": "OR", "BitwiseXor": "XOR"}
-_BITWISE_BYTES = (DataType.INT8, DataType.UINT8)
+# Bits --------------------------------------------------------------------------------
+
+_BITWISE = {"BitwiseAnd": "AND", "BitwiseOr": "OR", "BitwiseXor": "XOR"}
+_EIGHT_BITS = (DataType.INT8, DataType.UINT8)
 
 
-@HANDLERS.register(*_MODES)
+@HANDLERS.register(*_BITWISE)
 def _two_operands(node: Node) -> None:
     # The results have the range of the operands.
-    _emit(node, _MODES[node.type], node.input(0).dtype)
+    _emit(node, _BITWISE[node.type], node.input(0).dtype)
 
 
 @HANDLERS.register("BitwiseNot")
@@ -333,7 +335,7 @@ def _emit(node: Node, mode: str, dtype: DataType) -> None:
         dtype: of the results in ONNX, if they can leave its range.
     """
     values = [node.input(index) for index in range(len(node.inputs))]
-    narrow = values[0].dtype in _BITWISE_BYTES
+    narrow = values[0].dtype in _EIGHT_BITS
     if narrow:
         values = [node.cast(value, DataType.INT32) for value in values]
     attrs = {"mode": mode}

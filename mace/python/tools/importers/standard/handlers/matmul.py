@@ -105,6 +105,8 @@ def _inverse(node: Node) -> None:
     node.set_output(0, inverse(operators, node.input(0)))
 
 
+# Triangles, diagonals and largest elements -------------------------------------------
+
 # No axis is longer.
 _FARTHEST = 2**30
 

@@ -232,6 +232,8 @@ def _matmul_integer(node: Node) -> None:
     node.emit("Squeeze", [product], {"axes": gone})
 
 
+# Operators on quantized tensors ------------------------------------------------------
+
 # Operators on quantized tensors are their operator in floats between Dequantize and
 # Quantize, which is also what the other format of quantized models (QDQ) says.
 

@@ -382,7 +382,7 @@ def _wanted(x: Array, w: Array, zeros: dict[str, Array], attrs: Any) -> Array:
     return run_onnxruntime(make_model([node], inputs, ["y"]), inputs)[0]
 
 
-def _conv_integer_check(
+def _check_convolution(
     folder: Path,
     x: Array,
     w: Array,
@@ -418,7 +418,7 @@ def test_windows(
 ) -> None:
     x, w = _bytes(np.uint8, 2, 6, 9, 8), _bytes(np.int8, 5, 6, 3, 2)
     zeros = {"xz": np.asarray(131, np.uint8), "wz": np.asarray(-3, np.int8)}
-    _conv_integer_check(tmp_path, x, w, zeros, computed, **attrs)
+    _check_convolution(tmp_path, x, w, zeros, computed, **attrs)
 
 
 @pytest.mark.parametrize("computed", [(), ("xz",)])
@@ -426,28 +426,26 @@ def test_windows(
 def test_groups(groups: int, computed: tuple[str, ...], tmp_path: Path) -> None:
     x, w = _bytes(np.int8, 1, 6, 7, 8), _bytes(np.uint8, 12, 6 // groups, 3, 3)
     zeros = {"xz": np.asarray(-7, np.int8), "wz": np.asarray(120, np.uint8)}
-    _conv_integer_check(
-        tmp_path, x, w, zeros, computed, group=groups, pads=[1, 1, 1, 1]
-    )
+    _check_convolution(tmp_path, x, w, zeros, computed, group=groups, pads=[1, 1, 1, 1])
 
 
 def test_zero_points(tmp_path: Path) -> None:
     x, w = _bytes(np.uint8, 1, 4, 6, 5), _bytes(np.int8, 3, 4, 3, 3)
     pads = [1, 1, 1, 1]
-    _conv_integer_check(tmp_path, x, w, {}, pads=pads)
-    _conv_integer_check(tmp_path, x, w, {"xz": np.asarray(9, np.uint8)}, pads=pads)
-    _conv_integer_check(
+    _check_convolution(tmp_path, x, w, {}, pads=pads)
+    _check_convolution(tmp_path, x, w, {"xz": np.asarray(9, np.uint8)}, pads=pads)
+    _check_convolution(
         tmp_path, x, w, {"wz": np.asarray([1, -2, 3], np.int8)}, pads=pads
     )
     both = {"xz": np.asarray(9, np.uint8), "wz": np.asarray([1, -2, 3], np.int8)}
-    _conv_integer_check(tmp_path, x, w, both, ("xz",), pads=pads)
+    _check_convolution(tmp_path, x, w, both, ("xz",), pads=pads)
 
 
 def test_lines(tmp_path: Path) -> None:
     x, w = _bytes(np.uint8, 2, 4, 11), _bytes(np.int8, 6, 2, 3)
     zeros = {"xz": np.asarray(200, np.uint8)}
     for computed in ((), ("xz",)):
-        _conv_integer_check(
+        _check_convolution(
             tmp_path, x, w, zeros, computed, group=2, pads=[1, 2], strides=[2]
         )
 
@@ -456,9 +454,9 @@ def test_what_is_not_supported(tmp_path: Path) -> None:
     x, w = _bytes(np.uint8, 1, 4, 6, 5), _bytes(np.int8, 4, 2, 3, 3)
     zeros = {"wz": np.asarray([1, -2, 3, 4], np.int8)}
     with pytest.raises(UnsupportedNodesError, match="use one zero point"):
-        _conv_integer_check(tmp_path, x, w, zeros, group=2)
+        _check_convolution(tmp_path, x, w, zeros, group=2)
     with pytest.raises(UnsupportedNodesError, match="at run time"):
-        _conv_integer_check(tmp_path, x, w, zeros, ("wz",), group=2)
+        _check_convolution(tmp_path, x, w, zeros, ("wz",), group=2)
 
 
 def test_a_network_that_onnxruntime_quantized_dynamically(tmp_path: Path) -> None:

@@ -244,6 +244,9 @@ def _arg_of_integers(node: Node, x: Value, axis: int) -> Value:
     return node.eltwise("SUB", behind, place)
 
 
+# Of all elements before each ---------------------------------------------------------
+
+
 @HANDLERS.register("CumSum")
 def _cum_sum(node: Node) -> None:
     node.emit("CumSum", [node.input(0)], _way(node))

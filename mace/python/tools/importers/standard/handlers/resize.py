@@ -344,6 +344,8 @@ def _size(node: Node, sizes: Mapping[int, int], shape: Shape, axis: int) -> int:
     return size
 
 
+# A region in another size, tf_crop_and_resize ----------------------------------------
+
 _SPATIAL = (2, 3)
 
 
@@ -414,6 +416,8 @@ def _places(size: int, low: float, high: float, length: int) -> Array:
     share = np.linspace(0, 1, size) if size > 1 else np.full(size, 0.5)
     return np.asarray(2 * (low * (1 - share) + high * share) - 1)
 
+
+# Computed positions ------------------------------------------------------------------
 
 _SAMPLING_MODES = {
     "bilinear": "LINEAR",

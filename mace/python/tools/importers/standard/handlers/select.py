@@ -98,6 +98,8 @@ def _reverse_sequence(node: Node) -> None:
     node.emit("Transpose", [reversed_], swapped)
 
 
+# Elements that each run finds --------------------------------------------------------
+
 _COMPARED = (DataType.FLOAT32, DataType.INT32)
 
 
@@ -161,6 +163,9 @@ def _leave_to_folding(node: Node) -> None:
     value = node.input(0)
     if value.is_constant:
         raise UnsupportedNodeError(f"{value.name} is too large to search it now")
+
+
+# Elements that a condition or an index chooses ---------------------------------------
 
 
 @HANDLERS.register("Where")

@@ -262,6 +262,9 @@ def _depth_space(node: Node) -> None:
     node.emit(node.type, [x], {**NCHW, "block": block, "order": order})
 
 
+# Numbers -----------------------------------------------------------------------------
+
+
 @HANDLERS.register("Range")
 def _range(node: Node) -> None:
     inputs, lengths = [node.input(i) for i in range(3)], Counts(node)

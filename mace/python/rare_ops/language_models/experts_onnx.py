@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mace.python.rare_ops.onnx_runtime.few_bits_onnx import BITS, unpacked
+from mace.python.rare_ops.language_models.few_bits_onnx import BITS, unpacked
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers.activation import activate, swish
 from mace.python.tools.importers.standard.node import HANDLERS, Node
