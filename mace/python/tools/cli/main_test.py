@@ -286,7 +286,7 @@ _DIGITS_MODEL = Path(__file__).parents[3] / "examples" / "digits" / "digits.onnx
 _COMMANDS = ("inspect", "init", "convert", "run", "explain", "check")
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copy(_DIGITS_MODEL, "net.onnx")
@@ -307,6 +307,7 @@ def _message(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return lines[-1].removeprefix("error: ")
 
 
+@pytest.mark.usefixtures("_folder")
 @pytest.mark.parametrize("command", _COMMANDS)
 @pytest.mark.parametrize(
     ("name", "begin", "end"),
@@ -329,11 +330,13 @@ def test_a_file_that_is_none(
     assert not Path("build").exists()
 
 
+@pytest.mark.usefixtures("_folder")
 @pytest.mark.parametrize("command", _COMMANDS[1:])
 def test_open_dimensions(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "--dims=N=1 " in _message(capsys, command, "net.onnx")
 
 
+@pytest.mark.usefixtures("_folder")
 def test_a_key_of_a_deployment_file_is_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -346,6 +349,7 @@ def test_a_key_of_a_deployment_file_is_named(
     assert "model_file_path: " in message
 
 
+@pytest.mark.usefixtures("_folder")
 def test_no_model_at_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert "FILE (a model, or a deployment file)" in _message(capsys, "run")
 

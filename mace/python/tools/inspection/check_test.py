@@ -35,7 +35,7 @@ from mace.python.tools.run.testing.project import Project
 _FIND = HANDLERS.find
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _no_sine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(HANDLERS, "find", lambda op: None if op == "Sin" else _FIND(op))
 
@@ -85,6 +85,7 @@ _GOOD = [
 ]
 
 
+@pytest.mark.usefixtures("_no_sine")
 def test_all_nodes_have_operators_work_and_devices(tmp_path: Path) -> None:
     _write(tmp_path / "good.onnx", _GOOD)
     passed, text = _check(_file(tmp_path, good="y"))
@@ -110,6 +111,7 @@ def test_all_nodes_have_operators_work_and_devices(tmp_path: Path) -> None:
     assert relu.split()[:4] == ["1", "Relu", "relu", "Activation"]
 
 
+@pytest.mark.usefixtures("_no_sine")
 def test_what_follows_a_node_that_cannot_be_converted_is_checked(
     tmp_path: Path,
 ) -> None:
@@ -151,6 +153,7 @@ def test_what_follows_a_node_that_cannot_be_converted_is_checked(
     assert "what helps: export the model with standard operators" in problems
 
 
+@pytest.mark.usefixtures("_no_sine")
 def test_a_problem_of_one_model_does_not_hide_the_others(tmp_path: Path) -> None:
     for name in ("first", "second", "third"):
         _write(tmp_path / f"{name}.onnx", _GOOD)
@@ -163,6 +166,7 @@ def test_a_problem_of_one_model_does_not_hide_the_others(tmp_path: Path) -> None
     assert "all can be converted" in third
 
 
+@pytest.mark.usefixtures("_no_sine")
 def test_a_download_that_fails_hides_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,6 +201,7 @@ def test_a_download_that_fails_hides_nothing(
         assert part in told
 
 
+@pytest.mark.usefixtures("_no_sine")
 def test_a_result_that_is_known_is_a_constant(tmp_path: Path) -> None:
     _write(
         tmp_path / "known.onnx",
@@ -210,6 +215,7 @@ def test_a_result_that_is_known_is_a_constant(tmp_path: Path) -> None:
     assert row.split() == ["0", "Neg", "negative", "a", "constant"]
 
 
+@pytest.mark.usefixtures("_no_sine")
 def test_the_command_has_a_status(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
