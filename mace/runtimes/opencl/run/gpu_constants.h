@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "mace/core/base/mapped_memory.h"
+#include "mace/core/base/pages.h"
 #include "mace/core/base/status.h"
 #include "mace/core/graph/graph.h"
 #include "mace/core/model/tensor.h"
