@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/tools/json_report.h"
+#include "mace/tools/model_runner.h"
 
 #include <string>
 #include <vector>

@@ -16,7 +16,6 @@
 
 #include "mace/public/mace.h"
 #include "mace/tools/console.h"
-#include "mace/tools/json_report.h"
 #include "mace/tools/model_runner.h"
 #include "mace/tools/options.h"
 #include "mace/tools/tensor_io.h"

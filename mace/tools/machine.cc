@@ -4,6 +4,7 @@
 #include "mace/tools/machine.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,9 +17,11 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "mace/kernels/cpu/isa.h"
@@ -116,6 +119,54 @@ double RoundTripNs() {
 // part of kCapabilityMultiplyAdds.
 bool IsSlow(double part_ms) {
   return part_ms * kSlowPart > kLongestCapabilityMs;
+}
+
+constexpr double kSampleMs = 200;
+
+// Seconds for which the cores were busy since the system started, and how many
+// cores it has; 0 where that cannot be read. Time that a hypervisor gave to
+// other machines counts as busy.
+double BusySeconds(const std::string &root, int *cores) {
+  *cores = 0;
+  double busy = 0;
+  std::ifstream stat(root + "/proc/stat");
+  for (std::string line; std::getline(stat, line);) {
+    std::istringstream words(line);
+    std::string name;
+    words >> name;
+    if (name.compare(0, 3, "cpu") != 0) break;
+    if (name != "cpu") {
+      ++*cores;
+      continue;
+    }
+    double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0;
+    double soft_irq = 0, steal = 0;
+    words >> user >> nice >> system >> idle >> wait >> irq >> soft_irq >> steal;
+    busy = user + nice + system + irq + soft_irq + steal;
+  }
+  return busy / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+// CPU time of this process.
+double OwnSeconds() {
+  struct rusage usage = {};
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  const auto seconds = [](const struct timeval &time) {
+    return static_cast<double>(time.tv_sec) +
+           1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double FastestMhz(const std::string &root, int cores) {
+  double most = 0;
+  for (int core = 0; core < cores; ++core) {
+    std::ifstream file(root + "/sys/devices/system/cpu/cpu" +
+                       std::to_string(core) + "/cpufreq/scaling_cur_freq");
+    double khz = 0;
+    if (file >> khz) most = std::max(most, khz / 1e3);
+  }
+  return most;
 }
 
 }  // namespace
@@ -263,6 +314,44 @@ int UsableCores() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+MachineWatch::MachineWatch(std::string root)
+    : root_(std::move(root)), begin_ms_(NowMs()) {
+  begin_busy_s_ = BusySeconds(root_, &changes_.cores);
+  begin_own_s_ = OwnSeconds();
+  SampleClock();
+}
+
+void MachineWatch::Sample() {
+  if (NowMs() - sampled_ms_ >= kSampleMs) SampleClock();
+}
+
+void MachineWatch::SampleClock() {
+  sampled_ms_ = NowMs();
+  const double mhz = FastestMhz(root_, changes_.cores);
+  if (mhz <= 0) return;
+  if (changes_.first_mhz <= 0) {
+    changes_.first_mhz = changes_.least_mhz = changes_.most_mhz = mhz;
+  }
+  changes_.last_mhz = mhz;
+  changes_.least_mhz = std::min(changes_.least_mhz, mhz);
+  changes_.most_mhz = std::max(changes_.most_mhz, mhz);
+}
+
+MachineChanges MachineWatch::Changes() {
+  SampleClock();
+  const double seconds = (NowMs() - begin_ms_) * 1e-3;
+  int cores = 0;
+  const double busy = BusySeconds(root_, &cores) - begin_busy_s_;
+  const double own = OwnSeconds() - begin_own_s_;
+  // The kernel counts in steps of 10 ms.
+  constexpr double kShortest = 0.2;
+  MachineChanges changes = changes_;
+  if (seconds >= kShortest && cores > 0) {
+    changes.other_cores = std::max(0.0, (busy - own) / seconds);
+  }
+  return changes;
 }
 
 }  // namespace tools

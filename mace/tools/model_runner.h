@@ -16,7 +16,6 @@
 #include "mace/public/mace.h"
 #include "mace/tools/gpu_peak.h"
 #include "mace/tools/machine.h"
-#include "mace/tools/machine_watch.h"
 #include "mace/tools/model_source.h"
 #include "mace/tools/options.h"
 #include "mace/tools/progress.h"
@@ -112,6 +111,12 @@ class ModelRunner {
   double failure_ratio_ = 0;
   bool may_recover_ = true;
 };
+
+// The report of a run that ended with `status`; README.md in this folder
+// describes its members. Failed runs have a report, too.
+std::string JsonReport(const Options &options,
+                       const ModelRunner &runner,
+                       const MaceStatus &status);
 
 }  // namespace tools
 }  // namespace mace

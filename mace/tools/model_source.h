@@ -35,10 +35,20 @@ class ModelSource {
 };
 
 // Maps the weights, if the flags name a file with weights.
-MaceStatus MapWeights(const Options &options,
-                      std::unique_ptr<port::ReadOnlyMemoryRegion> *weights);
+inline MaceStatus MapWeights(
+    const Options &options,
+    std::unique_ptr<port::ReadOnlyMemoryRegion> *weights) {
+  weights->reset();
+  if (options.model_data_file.empty()) return MaceStatus::MACE_SUCCESS;
+  return GetFileSystem()->NewReadOnlyMemoryRegionFromFile(
+      options.model_data_file.c_str(), weights);
+}
 
-std::vector<std::string> Names(const std::vector<TensorSpec> &specs);
+inline std::vector<std::string> Names(const std::vector<TensorSpec> &specs) {
+  std::vector<std::string> names;
+  for (const TensorSpec &spec : specs) names.push_back(spec.name);
+  return names;
+}
 
 }  // namespace tools
 }  // namespace mace

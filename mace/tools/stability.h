@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "mace/tools/machine_watch.h"
+#include "mace/tools/machine.h"
 
 namespace mace {
 namespace tools {

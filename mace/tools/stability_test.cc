@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "mace/tools/machine.h"
-#include "mace/tools/machine_watch.h"
 #include "mace/tools/progress.h"
 
 namespace mace {

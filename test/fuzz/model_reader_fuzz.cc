@@ -16,7 +16,7 @@
 #include <string>
 
 #include "mace/core/base/logging.h"
-#include "mace/core/model/model_reader.h"
+#include "mace/core/model/model.h"
 #include "mace/public/mace.h"
 
 namespace {

@@ -3,16 +3,28 @@
 
 #include "mace/core/base/pages.h"
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #ifdef __linux__
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #endif
 
 namespace mace {
+
+void Unmap::operator()(void *data) const { munmap(data, bytes); }
+
+MappedMemory MapMemory(size_t bytes) {
+  const size_t room = std::max<size_t>(bytes, 1);
+  void *data = mmap(nullptr, room, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) return nullptr;
+  return MappedMemory(data, {room});
+}
 
 uint64_t FreeHugePageBytes(const char *buddyinfo, size_t page_bytes) {
   uint64_t free = 0;

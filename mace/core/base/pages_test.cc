@@ -5,11 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #ifdef __linux__
@@ -106,6 +108,25 @@ TEST_P(PagesTest, NoMemoryIsNoHarm) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, PagesTest, ::testing::Values(1, 3));
+
+TEST(MappedMemoryTest, IsZeroAndMoves) {
+  constexpr size_t kBytes = 100003;
+  MappedMemory memory = MapMemory(kBytes);
+  ASSERT_NE(memory, nullptr);
+  auto *data = static_cast<unsigned char *>(memory.get());
+  EXPECT_TRUE(std::all_of(data, data + kBytes, [](int v) { return v == 0; }));
+  data[kBytes - 1] = 5;
+  const MappedMemory other = std::move(memory);
+  EXPECT_EQ(other.get(), data);
+  EXPECT_EQ(BytesOf(other), kBytes);
+  EXPECT_EQ(data[kBytes - 1], 5);
+}
+
+TEST(MappedMemoryTest, TellsThatThereIsNotEnough) {
+  // Rounded up to pages, it is more than there are addresses.
+  EXPECT_EQ(MapMemory(SIZE_MAX - 100), nullptr);
+  EXPECT_NE(MapMemory(0), nullptr);
+}
 
 }  // namespace
 }  // namespace mace

@@ -10,10 +10,9 @@
 #include "mace/core/base/crc32.h"
 #include "mace/core/base/logging.h"
 #include "mace/core/base/pages.h"
-#include "mace/core/engine/explain.h"
+#include "mace/core/engine/placed_graph.h"
 #include "mace/core/memory/border.h"
-#include "mace/core/model/model_check.h"
-#include "mace/core/model/model_reader.h"
+#include "mace/core/model/model.h"
 
 namespace mace {
 namespace {

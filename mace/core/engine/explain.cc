@@ -1,8 +1,6 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/core/engine/explain.h"
-
 #include <sstream>
 #include <vector>
 

@@ -13,8 +13,7 @@
 #include "mace/core/base/c_error.h"
 #include "mace/core/base/shape.h"
 #include "mace/core/base/status.h"
-#include "mace/core/graph/engine_options.h"
-#include "mace/core/model/model_reader.h"
+#include "mace/core/model/model.h"
 #include "mace/public/mace.h"
 #include "mace/public/mace_c_handles.h"
 
@@ -194,17 +193,6 @@ mace_code mace_config_set_cpu_threads(mace_config *config,
         return config->config.SetCPUThreadPolicy(
             num_threads, static_cast<mace::CPUAffinityPolicy>(policy));
       });
-}
-
-mace_code mace_config_set_gpu(mace_config *config, const mace_gpu *gpu) {
-  return mace::GuardWith(config, "config", [config, gpu]() -> mace::MaceStatus {
-    if (gpu == nullptr) return mace::InvalidArgs("`gpu` is NULL");
-    MACE_RETURN_IF_ERROR(config->config.SetGPUHints(
-        static_cast<mace::GPUPerfHint>(gpu->perf_hint),
-        static_cast<mace::GPUPriorityHint>(gpu->priority_hint)));
-    if (mace::MakeGpuContext == nullptr) return mace::MaceStatus();
-    return config->config.SetGPUContext(mace::MakeGpuContext(*gpu));
-  });
 }
 
 mace_code mace_config_set_out_of_range_check(mace_config *config, int enabled) {

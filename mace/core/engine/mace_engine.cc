@@ -8,7 +8,7 @@
 #include "mace/core/base/status.h"
 #include "mace/core/engine/engine.h"
 #include "mace/core/engine/version.h"
-#include "mace/core/graph/engine_config.h"
+#include "mace/core/graph/engine_options.h"
 
 namespace mace {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mace/core/base/status.h"
-#include "mace/core/graph/engine_config.h"
+#include "mace/core/graph/engine_options.h"
 
 namespace mace {
 namespace {
@@ -111,44 +111,6 @@ MaceStatus MaceEngineConfig::SetCPUThreadPolicy(int num_threads,
   impl_->options.has_thread_policy = true;
   impl_->options.num_threads = num_threads;
   impl_->options.affinity = policy;
-  return MaceStatus::MACE_SUCCESS;
-}
-
-MaceStatus MaceEngineConfig::SetGPUContext(
-    std::shared_ptr<GPUContext> context) {
-  if (impl_ == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
-  if (context == nullptr) return InvalidArgs("the GPU context is null");
-  if (!context->problem_.empty()) return InvalidArgs(context->problem_);
-  impl_->options.gpu_context = std::move(context);
-  return MaceStatus::MACE_SUCCESS;
-}
-
-MaceStatus MaceEngineConfig::SetGPUHints(GPUPerfHint perf_hint,
-                                         GPUPriorityHint priority_hint) {
-  if (impl_ == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
-  if (perf_hint < PERF_DEFAULT || perf_hint > PERF_HIGH ||
-      priority_hint < PRIORITY_DEFAULT || priority_hint > PRIORITY_HIGH) {
-    return InvalidArgs(
-        "GPU hints ", static_cast<int>(perf_hint), " and ",
-        static_cast<int>(priority_hint),
-        "; each is 0 (default), 1 (low), 2 (normal) or 3 (high)");
-  }
-  impl_->options.gpu_perf_hint = perf_hint;
-  impl_->options.gpu_priority_hint = priority_hint;
-  return MaceStatus::MACE_SUCCESS;
-}
-
-MaceStatus MaceEngineConfig::SetHexagon(bool unsigned_pd,
-                                        int corner,
-                                        bool dcvs_enable,
-                                        int latency) {
-  if (impl_ == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
-  HexagonOptions &hexagon = impl_->options.hexagon;
-  if (unsigned_pd) {
-    hexagon.unsigned_pd = true;
-  } else {
-    hexagon = {hexagon.unsigned_pd, true, corner, dcvs_enable, latency};
-  }
   return MaceStatus::MACE_SUCCESS;
 }
 

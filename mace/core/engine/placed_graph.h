@@ -125,6 +125,13 @@ class PlacedGraph {
   std::vector<std::pair<std::string, int64_t>> measured_;
 };
 
+// A placement as text. `shapes_known`: the model or a run has given the input
+// shapes.
+std::string ExplainText(const std::string &model,
+                        bool shapes_known,
+                        int threads,
+                        const EnginePlacement &placement);
+
 }  // namespace mace
 
 #endif  // MACE_CORE_ENGINE_PLACED_GRAPH_H_

@@ -3,12 +3,23 @@
 
 #include "mace/core/graph/device.h"
 
+#include <cstring>
+
 namespace mace {
 namespace {
 
 const DeviceRegistration *g_first = nullptr;
 
 }  // namespace
+
+const DeviceOptions::Entry *DeviceOptions::At(const char *name) const {
+  for (const Entry &entry : entries_) {
+    if (entry.name == nullptr || std::strcmp(entry.name, name) == 0) {
+      return &entry;
+    }
+  }
+  return nullptr;
+}
 
 DeviceRegistration::DeviceRegistration(DeviceType type, Factory factory)
     : type_(type), factory_(factory), next_(g_first) {

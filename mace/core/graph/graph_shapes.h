@@ -4,6 +4,7 @@
 #ifndef MACE_CORE_GRAPH_GRAPH_SHAPES_H_
 #define MACE_CORE_GRAPH_GRAPH_SHAPES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -43,6 +44,17 @@ Result<std::unique_ptr<GraphShapes>> InferShapes(
 // The shape of a graph's tensor, for messages: an image is NHWC there, and may
 // be NCHW for the user.
 std::string InsideText(const Shape &shape);
+
+// The estimated work of one run of an operator, independent of the device; used
+// to choose between devices.
+struct NodeCost {
+  double macs = 0;   // multiply-accumulates
+  double bytes = 0;  // of inputs, constants and outputs
+};
+
+NodeCost EstimateCost(const Graph &graph,
+                      size_t node,
+                      const GraphShapes &shapes);
 
 }  // namespace mace
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Reads the fields of one message of a model file, and reports damage as a
-// status. Only this file and model_reader.cc use protozero.
+// status.
 
 #ifndef MACE_CORE_MODEL_MESSAGE_FIELDS_H_
 #define MACE_CORE_MODEL_MESSAGE_FIELDS_H_

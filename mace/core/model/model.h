@@ -1,15 +1,19 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A model file in memory, as the reader found it; see mace/proto/README.md.
+// A model file in memory; see mace/proto/README.md. ReadModel finds what is in
+// it, and the checks say what it must satisfy before anything is built from it.
+// One message reports all problems, so that they can be corrected together.
 
 #ifndef MACE_CORE_MODEL_MODEL_H_
 #define MACE_CORE_MODEL_MODEL_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "mace/core/base/status.h"
 #include "mace/core/model/op.h"
 #include "mace/core/model/quantization.h"
 #include "mace/core/model/tensor.h"
@@ -71,6 +75,32 @@ bool LayoutTakes(ConstantLayout layout, DataType type);
 // overflow, or do not suit its layout and groups. LayoutTakes must be true for
 // its layout and type.
 int64_t StoredBytes(const ConstantInfo &constant);
+
+// Parses a mace.Model message. Any bytes are safe to pass. The result is
+// well-formed (its ranks, element types and layouts are valid), but its names,
+// sizes and operators are not checked yet.
+//
+// MACE_INVALID_ARGS if the bytes are not a model or a damaged one,
+// MACE_UNSUPPORTED if a newer converter wrote them.
+Result<Model> ReadModel(const void *data, size_t size);
+
+// MACE_INVALID_ARGS for a size that no model can have. ReadModel checks the
+// size, too.
+MaceStatus CheckModelSize(size_t size);
+
+// Names, order, constants and their byte ranges. `data_size` is the size of
+// the weights that came with the model.
+MaceStatus CheckModelStructure(const Model &model, size_t data_size);
+
+// Checks every operator against the schema registered for its type on the CPU,
+// which has every operator: type, ports, constants, attributes.
+// MACE_UNSUPPORTED if the only problems are operators and attributes that this
+// library does not know, else MACE_INVALID_ARGS. The structure must have been
+// checked before.
+MaceStatus CheckOperators(const Model &model);
+
+// "float32, int32" for a set of DataTypeBit.
+std::string DataTypeNames(uint32_t bits);
 
 }  // namespace mace
 

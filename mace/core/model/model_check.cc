@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/core/model/model_check.h"
+#include "mace/core/model/model.h"
 
 #include <algorithm>
 #include <limits>
@@ -16,6 +16,7 @@
 #include "mace/core/base/device_name.h"
 #include "mace/core/base/missing_part.h"
 #include "mace/core/base/near_names.h"
+#include "mace/core/model/packed_filter.h"
 
 namespace mace {
 namespace {
@@ -486,10 +487,7 @@ int64_t StoredBytes(const ConstantInfo &constant) {
   }
   if (constant.layout == ConstantLayout::kPackedN16Fours) {
     if (dims.rank() < 2 || elements == 0) return -1;
-    const int64_t matrices = dims.Elements(0, dims.rank() - 2);
-    const int64_t depth = (dims[dims.rank() - 2] + 3) / 4 * 4;
-    const int64_t sum_bytes = sizeof(int32_t);
-    return matrices * ((dims.back() + 15) / 16) * 16 * (depth + sum_bytes);
+    return PackedMatrices(dims).stored();
   }
   const int64_t groups = constant.groups;
   if ((dims.rank() != 4 && dims.rank() != 2) || groups < 1 || dims[0] < 1 ||
@@ -497,19 +495,10 @@ int64_t StoredBytes(const ConstantInfo &constant) {
     return -1;
   }
   if (constant.layout == ConstantLayout::kPackedO16Fours &&
-      dims.back() % 4 != 0) {
+      dims.back() % kPackedFour != 0) {
     return -1;
   }
-  int64_t depth = elements / dims[0];
-  if (constant.layout == ConstantLayout::kPackedO16Pairs) {
-    // The number of channels per pixel is rounded up to an even number.
-    const int64_t channels = dims.back();
-    if (channels > 0) depth = depth / channels * (channels + channels % 2);
-  }
-  const int64_t blocks = (dims[0] / groups + 15) / 16;
-  const bool scaled = constant.layout == ConstantLayout::kPackedO16Scaled;
-  const int64_t scale_bytes = scaled ? 2 * sizeof(float) : 0;
-  return groups * blocks * 16 * (scale_bytes + depth * element_size);
+  return PackedFilter(constant.layout, dims, groups).stored() * element_size;
 }
 
 MaceStatus CheckModelStructure(const Model &model, size_t data_size) {

@@ -4,7 +4,7 @@
 // protozero reports damage with exceptions; ReadModel converts each to a
 // status.
 
-#include "mace/core/model/model_reader.h"
+#include "mace/core/model/model.h"
 
 #include <protozero/pbf_reader.hpp>
 
@@ -265,7 +265,7 @@ MaceStatus ReadSubgraph(Fields fields, std::string *name) {
   return MaceStatus::MACE_SUCCESS;
 }
 
-// Skips hints for other tools.
+// Skips hints for other tools, and those of devices.
 MaceStatus ReadHints(Fields fields, DeploymentHints *hints) {
   while (fields.Next()) {
     uint32_t number = 0;
@@ -285,20 +285,6 @@ MaceStatus ReadHints(Fields fields, DeploymentHints *hints) {
         }
         hints->winograd = static_cast<int>(number);
         break;
-      case DeploymentHintsField::kLimitOpenclKernelTime:
-        MACE_RETURN_IF_ERROR(fields.Uint32(&number));
-        hints->limit_opencl_kernel_time = number != 0;
-        break;
-      case DeploymentHintsField::kOpenclQueueWindowSize:
-        MACE_RETURN_IF_ERROR(fields.Uint32(&hints->opencl_queue_window_size));
-        break;
-      case DeploymentHintsField::kClMemType: {
-        std::string memory;
-        MACE_RETURN_IF_ERROR(fields.Bytes(&memory));
-        if (memory == "image") hints->cl_mem_type = ClMemoryType::kImage;
-        if (memory == "buffer") hints->cl_mem_type = ClMemoryType::kBuffer;
-        break;
-      }
       default:
         fields.Skip();
     }
@@ -364,6 +350,9 @@ MaceStatus ReadModelFields(Fields fields, Model *model) {
       case ModelField::kHints: {
         pbf_reader message;
         MACE_RETURN_IF_ERROR(fields.Message(&message));
+        // Messages one after the other are one, with the fields of all.
+        const auto encoded = message.data();
+        model->hints.encoded.append(encoded.data(), encoded.size());
         MACE_RETURN_IF_ERROR(
             ReadHints(Fields(message, {"hints"}), &model->hints));
         break;

@@ -1,8 +1,6 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/core/model/model_reader.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -14,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "mace/core/model/model_check.h"
+#include "mace/core/model/model.h"
 #include "mace/core/testing/model_builder.h"
 #include "mace/public/mace.h"
 
@@ -189,24 +187,18 @@ TEST(ModelReaderTest, TakesPrecisionFromTheTypesOfWeightsAndArithmetic) {
   EXPECT_NE(text.find("bf16_bf16"), std::string::npos) << text;
 }
 
-TEST(ModelReaderTest, ReadsTheHintsForOpencl) {
-  const DeploymentHints none = Read(FullModel().graph()).value().hints;
-  EXPECT_FALSE(none.limit_opencl_kernel_time);
-  EXPECT_EQ(none.opencl_queue_window_size, 0u);
-  EXPECT_EQ(none.cl_mem_type, ClMemoryType::kAny);
-  const DeploymentHints hints =
-      Read(FullModel().Opencl(true, 16, "buffer").graph()).value().hints;
-  EXPECT_TRUE(hints.limit_opencl_kernel_time);
-  EXPECT_EQ(hints.opencl_queue_window_size, 16u);
-  EXPECT_EQ(hints.cl_mem_type, ClMemoryType::kBuffer);
-  const std::pair<const char *, ClMemoryType> kCases[] = {
-      {"", ClMemoryType::kAny}, {"image", ClMemoryType::kImage}};
-  for (const auto &[text, memory] : kCases) {
-    EXPECT_EQ(Read(FullModel().Opencl(false, 0, text).graph())
-                  .value()
-                  .hints.cl_mem_type,
-              memory);
-  }
+TEST(ModelReaderTest, HandsOnTheHintsOfDevices) {
+  EXPECT_EQ(Read(FullModel().graph()).value().hints.encoded, "");
+  EXPECT_EQ(Read(FullModel().Opencl(true, 16, "buffer").graph())
+                .value()
+                .hints.encoded,
+            Message().Varint(4, 1).Varint(5, 16).Bytes(8, "buffer").data());
+  // Two messages, as encoders may write one.
+  const DeploymentHints two =
+      Read(FullModel().Winograd(2).Opencl(false, 0, "").graph()).value().hints;
+  EXPECT_EQ(two.winograd, 2);
+  EXPECT_NE(two.encoded.find("fp16_fp32"), std::string::npos);
+  EXPECT_NE(two.encoded.find(Message().Varint(4, 0).data()), std::string::npos);
 }
 
 TEST(ModelReaderTest, WinogradIsOffUnlessAskedForAndATileSize) {

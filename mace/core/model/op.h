@@ -53,9 +53,6 @@ struct OperatorDef {
   const AttributeValue *FindAttribute(const char *key) const;
 };
 
-// The OpenCL memory that holds activations; kAny: as the device prefers.
-enum class ClMemoryType : uint8_t { kAny, kImage, kBuffer };
-
 // What the deployment file asks of the kernels.
 struct DeploymentHints {
   // Largest Winograd tile that a convolution may choose: 0 (off), 2 or 4.
@@ -67,11 +64,9 @@ struct DeploymentHints {
   // A device whose speed depends on memory more than on arithmetic, such as a
   // GPU, then stores activations in fp16, too. The CPU does not.
   bool half_storage = false;
-  // For the GPU: split kernels so that each takes at most 1 ms.
-  bool limit_opencl_kernel_time = false;
-  // For the GPU: most commands that wait in the queue; 0 means no limit.
-  uint32_t opencl_queue_window_size = 0;
-  ClMemoryType cl_mem_type = ClMemoryType::kAny;
+  // The messages of the model file with all of this, for devices that have
+  // hints of their own.
+  std::string encoded;
 };
 
 class ShapeContext {

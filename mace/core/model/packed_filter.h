@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Where the weights of packed constants are in the data file (mace.proto,
-// ConstantLayout). Readers and writers of these layouts use this header. Two
-// others have the numbers of a block: kernels, which are made for them
-// (mace/kernels/cpu/gemm/gemm.h), and the check of a model, whose sizes are
-// not trusted (StoredBytes); the test compares both.
+// ConstantLayout). Readers and writers of these layouts use this header, and so
+// does the check of a model (StoredBytes). Kernels, which are made for blocks
+// of one size, have its numbers too (mace/kernels/cpu/gemm/gemm.h); the test
+// compares both.
 //
 // The place of a weight is a sum, one part for its output and one for its
 // position k among the weights of that output, so that loops compute each part

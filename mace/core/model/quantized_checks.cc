@@ -3,7 +3,7 @@
 
 #include "mace/core/model/quantized_checks.h"
 
-#include "mace/core/model/model_check.h"
+#include "mace/core/model/model.h"
 
 namespace mace {
 namespace {

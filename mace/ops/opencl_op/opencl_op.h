@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "mace/core/base/mapped_memory.h"
+#include "mace/core/base/pages.h"
 #include "mace/core/model/op.h"
 #include "mace/kernels/opencl/cl_source.h"
 #include "mace/ops/op_enums.h"

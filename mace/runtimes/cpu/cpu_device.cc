@@ -13,7 +13,7 @@
 #include "mace/core/base/logging.h"
 #include "mace/core/base/pages.h"
 #include "mace/core/base/subnormals.h"
-#include "mace/core/graph/node_cost.h"
+#include "mace/core/graph/graph_shapes.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/plan_record.h"

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/core/model/model_check.h"
+#include "mace/core/model/model.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "mace/core/model/model_reader.h"
 #include "mace/core/testing/model_builder.h"
 
 namespace mace {

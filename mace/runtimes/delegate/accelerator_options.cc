@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "mace/core/base/status.h"
-#include "mace/core/graph/engine_config.h"
 
 namespace mace {
 
@@ -84,7 +83,8 @@ MaceStatus Configure(MaceEngineConfig *config,
   MaceEngineConfig::Impl *impl = MaceEngineConfigAccess::ImplOf(config);
   if (impl == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
   try {
-    auto &current = impl->options.accelerator;
+    DeviceOptions &options = impl->options.device_options;
+    const auto current = options.Get(kAcceleratorOptions);
     auto changed = current == nullptr
                        ? std::make_shared<AcceleratorOptions>()
                        : std::make_shared<AcceleratorOptions>(*current);
@@ -99,8 +99,8 @@ MaceStatus Configure(MaceEngineConfig *config,
         MACE_RETURN_IF_ERROR(SetPerformance(setting, &changed->delegate));
         break;
     }
-    current = std::move(changed);
-    return MaceStatus();
+    return options.Set<AcceleratorOptions>(kAcceleratorOptions,
+                                           std::move(changed));
   } catch (...) {
     return CurrentExceptionStatus();
   }

@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "mace/core/graph/engine_options.h"
 #include "mace/public/mace_accelerators.h"
 #include "mace/public/mace_delegate.h"
 
@@ -19,6 +20,8 @@ struct AcceleratorOptions {
   std::string binary_file;
   std::string storage_file;
 };
+inline constexpr SharedDeviceOption<AcceleratorOptions> kAcceleratorOptions = {
+    "accelerator"};
 
 }  // namespace mace
 

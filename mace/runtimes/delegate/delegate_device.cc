@@ -32,9 +32,9 @@ std::string ProblemWithTensors(const DelegateSegment &segment) {
 
 Result<std::unique_ptr<Device>> DelegateDevice::Create(
     DeviceType type, DelegateFactory factory, const EngineOptions &options) {
-  const AcceleratorOptions asked = options.accelerator == nullptr
-                                       ? AcceleratorOptions()
-                                       : *options.accelerator;
+  const auto given = options.device_options.Get(kAcceleratorOptions);
+  const AcceleratorOptions asked =
+      given == nullptr ? AcceleratorOptions() : *given;
   std::unique_ptr<DelegateDevice> device(new DelegateDevice());
   device->type_ = type;
   device->check_numerics_ = options.check_numerics;

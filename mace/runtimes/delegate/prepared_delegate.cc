@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "mace/core/base/aligned_memory.h"
-#include "mace/core/graph/node_cost.h"
+#include "mace/core/graph/graph_shapes.h"
 #include "mace/core/memory/border.h"
 
 namespace mace {

@@ -12,7 +12,6 @@
 #include <mutex>
 #include <string>
 
-#include "mace/core/graph/engine_options.h"
 #include "mace/kernels/hexagon/fastrpc/interface.h"
 #include "mace/runtimes/hexagon/fastrpc_api.h"
 #include "mace/runtimes/hexagon/hexagon_settings.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "mace/core/graph/node_cost.h"
+#include "mace/core/graph/graph_shapes.h"
 #include "mace/runtimes/hexagon/hexagon_partition.h"
 #include "mace/runtimes/hexagon/hexagon_plan.h"
 
@@ -27,7 +27,7 @@ constexpr double kCallNanos = 100000;
 Result<std::unique_ptr<Device>> HexagonDevice::Create(
     const EngineOptions &options) {
   std::unique_ptr<HexagonDevice> device(new HexagonDevice());
-  device->options_ = options.hexagon;
+  device->options_ = options.device_options.Get(kHexagonOptions);
   device->pool_ = ThreadPool::CreateUnbound(1);
   if (device->pool_ == nullptr) {
     return OutOfResources("no memory for the DSP runtime");

@@ -10,7 +10,7 @@
 
 #include "mace/core/base/divide.h"
 #include "mace/core/base/logging.h"
-#include "mace/core/graph/node_cost.h"
+#include "mace/core/graph/graph_shapes.h"
 #include "mace/core/memory/border.h"
 #include "mace/core/model/op.h"
 #include "mace/runtimes/hexagon/hexagon_vtcm.h"

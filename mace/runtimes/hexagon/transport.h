@@ -14,8 +14,8 @@
 #include <string>
 
 #include "mace/core/base/status.h"
-#include "mace/core/graph/engine_options.h"
 #include "mace/kernels/hexagon/program/program.h"
+#include "mace/runtimes/devices/device_options.h"
 
 namespace mace {
 

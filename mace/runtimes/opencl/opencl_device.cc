@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mace/core/base/environment.h"
-#include "mace/core/graph/node_cost.h"
+#include "mace/core/graph/graph_shapes.h"
 #include "mace/runtimes/opencl/plan/operator_stats.h"
 #include "mace/runtimes/opencl/prepared_opencl.h"
 

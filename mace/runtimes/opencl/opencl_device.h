@@ -14,8 +14,6 @@
 
 #include "mace/core/base/status.h"
 #include "mace/core/graph/device.h"
-#include "mace/core/graph/engine_options.h"
-#include "mace/core/graph/graph.h"
 #include "mace/runtimes/opencl/run/gpu_partition.h"
 #include "mace/runtimes/opencl/run/gpu_session.h"
 #include "mace/runtimes/opencl/selftest/selftest.h"
@@ -28,6 +26,9 @@ class OpenclDevice final : public Device {
   static Result<std::unique_ptr<Device>> Create(const EngineOptions &options);
 
   DeviceType type() const override { return DeviceType::GPU; }
+  MaceStatus CheckHints(const DeploymentHints &hints) const override {
+    return ReadOpenclHints(hints).status();
+  }
   MaceStatus Start(const Graph &graph,
                    const std::vector<Shape> &shapes,
                    const std::vector<std::vector<DeviceType>> &wishes,

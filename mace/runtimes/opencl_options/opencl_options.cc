@@ -11,6 +11,8 @@
 
 #include "mace/core/base/logging.h"
 #include "mace/core/base/status.h"
+#include "mace/core/model/field_numbers.h"
+#include "mace/core/model/message_fields.h"
 #include "mace/runtimes/opencl_options/file_storage.h"
 
 namespace mace {
@@ -147,7 +149,7 @@ std::shared_ptr<GPUContext> MakeGpuContext(const mace_gpu &gpu) {
 
 OpenclOptions ReadOpenclOptions(const EngineOptions &options) {
   OpenclOptions result;
-  result.context = options.gpu_context;
+  result.context = options.device_options.Get(kGpuContext);
   if (result.context != nullptr) {
     OpenclContextAccess::Read(*result.context, &result);
   }
@@ -180,29 +182,58 @@ OpenclOptions ReadOpenclOptions(const EngineOptions &options) {
         InFolder(result.storage_path, kTunedParameterName);
   }
   result.out_of_range_check = options.check_numerics;
-  result.perf_hint = options.gpu_perf_hint;
-  result.priority_hint = options.gpu_priority_hint;
+  const GpuOptions hints = options.device_options.Get(kGpuOptions);
+  result.perf_hint = hints.perf;
+  result.priority_hint = hints.priority;
   result.profiling = CountFromEnvironment("MACE_OPENCL_PROFILING", 1) == 1;
   result.replay = CountFromEnvironment("MACE_OPENCL_COMMAND_BUFFERS", 1);
   result.tuning = CountFromEnvironment("MACE_TUNING", 1) == 1;
   const int tuning_seconds =
       CountFromEnvironment("MACE_TUNING_SECONDS", kMostTuningSeconds);
   if (tuning_seconds >= 0) result.tuning_seconds = tuning_seconds;
-  return WithModelHints(std::move(result), DeploymentHints());
+  return WithModelHints(std::move(result), OpenclHints());
 }
 
-OpenclOptions WithModelHints(OpenclOptions options,
-                             const DeploymentHints &hints) {
+Result<OpenclHints> ReadOpenclHints(const DeploymentHints &hints) {
+  OpenclHints result;
+  // The reader of the model has been through the fields: none ends early, so
+  // that protozero throws nothing here.
+  MessageFields fields(protozero::pbf_reader(hints.encoded), {"hints"});
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case DeploymentHintsField::kLimitOpenclKernelTime: {
+        uint32_t limited = 0;
+        MACE_RETURN_IF_ERROR(fields.Uint32(&limited));
+        result.limit_kernel_time = limited != 0;
+        break;
+      }
+      case DeploymentHintsField::kOpenclQueueWindowSize:
+        MACE_RETURN_IF_ERROR(fields.Uint32(&result.queue_window_size));
+        break;
+      case DeploymentHintsField::kClMemType: {
+        std::string memory;
+        MACE_RETURN_IF_ERROR(fields.Bytes(&memory));
+        if (memory == "image") result.memory = ClMemoryType::kImage;
+        if (memory == "buffer") result.memory = ClMemoryType::kBuffer;
+        break;
+      }
+      default:
+        fields.Skip();
+    }
+  }
+  return result;
+}
+
+OpenclOptions WithModelHints(OpenclOptions options, const OpenclHints &hints) {
   options.limit_kernel_time = NumberFromEnvironment(
       "MACE_LIMIT_OPENCL_KERNEL_TIME", kMostMilliseconds, false);
   if (options.limit_kernel_time < 0) {
-    options.limit_kernel_time = hints.limit_opencl_kernel_time ? 1 : 0;
+    options.limit_kernel_time = hints.limit_kernel_time ? 1 : 0;
   }
   options.queue_window_size =
       CountFromEnvironment("MACE_OPENCL_QUEUE_WINDOW_SIZE", kMostCommands);
   if (options.queue_window_size < 0) {
-    options.queue_window_size =
-        static_cast<int>(hints.opencl_queue_window_size);
+    options.queue_window_size = static_cast<int>(hints.queue_window_size);
   }
   return options;
 }

@@ -5,7 +5,7 @@
 //
 //   GPUContext and hints of the engine's configuration     mace.h
 //   settings of the process, for older applications        mace_runtime.h
-//   hints of the deployment file, in the model             DeploymentHints
+//   hints of the deployment file, in the model             OpenclHints
 //   environment variables, for experiments and tools:
 //     MACE_INTERNAL_STORAGE_PATH    storage_path, if the application sets none
 //     MACE_RUN_PARAMETER_PATH       tuned_parameter_path
@@ -20,15 +20,37 @@
 #ifndef MACE_RUNTIMES_OPENCL_OPTIONS_OPENCL_OPTIONS_H_
 #define MACE_RUNTIMES_OPENCL_OPTIONS_OPENCL_OPTIONS_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "mace/core/graph/engine_options.h"
 #include "mace/core/model/op.h"
 #include "mace/public/mace_runtime.h"
+#include "mace/runtimes/devices/device_options.h"
 
 namespace mace {
+
+// The OpenCL memory that holds activations; kAny: as the device prefers.
+enum class ClMemoryType : uint8_t { kAny, kImage, kBuffer };
+
+// What a model file asks of this runtime alone.
+struct OpenclHints {
+  // Split kernels so that each takes at most 1 ms.
+  bool limit_kernel_time = false;
+  // Most commands that wait in the queue; 0: no limit.
+  uint32_t queue_window_size = 0;
+  ClMemoryType memory = ClMemoryType::kAny;
+};
+
+// INVALID_ARGS for a damaged file.
+Result<OpenclHints> ReadOpenclHints(const DeploymentHints &hints);
+
+// The same for a model that OpenclDevice::CheckHints accepted.
+inline OpenclHints AcceptedOpenclHints(const DeploymentHints &hints) {
+  const Result<OpenclHints> read = ReadOpenclHints(hints);
+  return read.ok() ? read.value() : OpenclHints();
+}
 
 struct OpenclOptions {
   // The context that the application gave; null if it gave none. Engines with
@@ -95,8 +117,7 @@ constexpr char kSelfTestName[] = "mace_cl_self_test.bin";
 // warning that names it.
 OpenclOptions ReadOpenclOptions(const EngineOptions &options);
 // The same with the hints of a model, which the environment overrides.
-OpenclOptions WithModelHints(OpenclOptions options,
-                             const DeploymentHints &hints);
+OpenclOptions WithModelHints(OpenclOptions options, const OpenclHints &hints);
 
 // The tables below are read when they are opened; a file that is missing is an
 // empty table, and one that can't be used is left out with a warning. The

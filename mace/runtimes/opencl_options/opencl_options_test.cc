@@ -11,7 +11,9 @@
 #include <map>
 
 #include "mace/core/base/logging.h"
-#include "mace/core/graph/engine_config.h"
+#include "mace/core/graph/engine_options.h"
+#include "mace/core/model/model.h"
+#include "mace/core/testing/model_builder.h"
 #include "mace/runtimes/opencl_options/file_storage.h"
 
 namespace mace {
@@ -91,7 +93,8 @@ TEST_F(OpenclOptionsTest, TestsKernelsIfThereIsStorage) {
   EXPECT_EQ(OpenSelfTests(Read()), nullptr);
   const auto with = [](const std::shared_ptr<GPUContext> &context) {
     EngineOptions options;
-    options.gpu_context = context;
+    EXPECT_EQ(options.device_options.Set<GPUContext>(kGpuContext, context),
+              MaceStatus::MACE_SUCCESS);
     return ReadOpenclOptions(options);
   };
   const OpenclOptions stored =
@@ -225,7 +228,7 @@ TEST_F(OpenclOptionsTest, WrongArgumentsAreToldWhenTheContextIsSet) {
     EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
     EXPECT_NE(status.information().find(wrong.told), std::string::npos)
         << status.information();
-    EXPECT_EQ(config.impl()->options.gpu_context, nullptr);
+    EXPECT_EQ(config.impl()->options.device_options.Get(kGpuContext), nullptr);
   }
   GPUContextBuilder empty;
   EXPECT_EQ(Read(&empty.SetOpenCLBinary(nullptr, 0)).binary, Bytes());
@@ -244,10 +247,45 @@ TEST_F(OpenclOptionsTest, WrongArgumentsAreToldWhenTheContextIsSet) {
   }
 }
 
+// The hints of a model file.
+Result<OpenclHints> HintsOf(const core_test::ModelBuilder &model) {
+  const std::string graph = model.graph();
+  MACE_ASSIGN_OR_RETURN(const Model read,
+                        ReadModel(graph.data(), graph.size()));
+  return ReadOpenclHints(read.hints);
+}
+
+TEST_F(OpenclOptionsTest, ReadsTheHintsOfAModel) {
+  const OpenclHints none = HintsOf(core_test::ModelBuilder()).value();
+  EXPECT_FALSE(none.limit_kernel_time);
+  EXPECT_EQ(none.queue_window_size, 0u);
+  EXPECT_EQ(none.memory, ClMemoryType::kAny);
+  const OpenclHints hints =
+      HintsOf(core_test::ModelBuilder().Opencl(true, 16, "buffer")).value();
+  EXPECT_TRUE(hints.limit_kernel_time);
+  EXPECT_EQ(hints.queue_window_size, 16u);
+  EXPECT_EQ(hints.memory, ClMemoryType::kBuffer);
+  const std::pair<const char *, ClMemoryType> kCases[] = {
+      {"", ClMemoryType::kAny}, {"image", ClMemoryType::kImage}};
+  for (const auto &[text, memory] : kCases) {
+    EXPECT_EQ(HintsOf(core_test::ModelBuilder().Opencl(false, 0, text))
+                  .value()
+                  .memory,
+              memory);
+  }
+  DeploymentHints damaged;
+  damaged.encoded = core_test::Message().Bytes(4, "true").data();
+  const MaceStatus status = ReadOpenclHints(damaged).status();
+  EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
+  EXPECT_NE(status.information().find("hints: field 4 has wire type 2, not 0"),
+            std::string::npos)
+      << status.information();
+}
+
 TEST_F(OpenclOptionsTest, TheEnvironmentOverridesTheModel) {
-  DeploymentHints hints;
-  hints.limit_opencl_kernel_time = true;
-  hints.opencl_queue_window_size = 16;
+  OpenclHints hints;
+  hints.limit_kernel_time = true;
+  hints.queue_window_size = 16;
   OpenclOptions options = WithModelHints(Read(), hints);
   EXPECT_EQ(options.limit_kernel_time, 1);
   EXPECT_EQ(options.queue_window_size, 16);

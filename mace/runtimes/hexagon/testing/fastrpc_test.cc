@@ -16,7 +16,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "mace/core/graph/engine_config.h"
+#include "mace/core/graph/engine_options.h"
 #include "mace/kernels/hexagon/program/instructions.h"
 #include "mace/public/mace_accelerator_c.h"
 #include "mace/public/mace_c_handles.h"
@@ -500,18 +500,20 @@ TEST(HexagonSettingsTest, WrongPowerIsRefused) {
   EXPECT_EQ(config.SetHexagonToUnsignedPD(), MaceStatus::MACE_SUCCESS);
   EXPECT_EQ(config.SetHexagonPower(HEXAGON_NN_CORNER_SVS, true, 0),
             MaceStatus::MACE_SUCCESS);
-  const HexagonOptions &options = config.impl()->options.hexagon;
-  EXPECT_TRUE(options.unsigned_pd);
-  EXPECT_TRUE(options.has_power);
-  EXPECT_TRUE(options.may_lower);
-  EXPECT_EQ(options.corner, HEXAGON_NN_CORNER_SVS);
+  const auto options = [&config] {
+    return config.impl()->options.device_options.Get(kHexagonOptions);
+  };
+  EXPECT_TRUE(options().unsigned_pd);
+  EXPECT_TRUE(options().has_power);
+  EXPECT_TRUE(options().may_lower);
+  EXPECT_EQ(options().corner, HEXAGON_NN_CORNER_SVS);
   for (const MaceStatus &status :
        {config.SetHexagonPower(static_cast<HexagonNNCornerType>(8), true, 0),
         config.SetHexagonPower(HEXAGON_NN_CORNER_SVS, true, -1)}) {
     EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
     EXPECT_THAT(status.information(), HasSubstr("HexagonNNCornerType"));
   }
-  EXPECT_TRUE(options.may_lower);
+  EXPECT_TRUE(options().may_lower);
 }
 
 TEST(HexagonSettingsTest, AreTheSameInC) {
@@ -519,7 +521,8 @@ TEST(HexagonSettingsTest, AreTheSameInC) {
   EXPECT_EQ(mace_config_set_hexagon_to_unsigned_pd(&config), MACE_OK);
   EXPECT_EQ(mace_config_set_hexagon_power(&config, MACE_CORNER_TURBO, 1, 70),
             MACE_OK);
-  const HexagonOptions &options = config.config.impl()->options.hexagon;
+  const HexagonOptions options =
+      config.config.impl()->options.device_options.Get(kHexagonOptions);
   EXPECT_TRUE(options.unsigned_pd);
   EXPECT_TRUE(options.may_lower);
   EXPECT_EQ(options.corner, HEXAGON_NN_CORNER_TURBO);

@@ -11,7 +11,6 @@
 
 #include "mace/core/graph/graph.h"
 #include "mace/core/graph/graph_shapes.h"
-#include "mace/core/graph/node_cost.h"
 #include "mace/ops/opencl_op/opencl_op.h"
 #include "mace/public/mace_statistics.h"
 #include "mace/runtimes/opencl/driver/gpu_device.h"

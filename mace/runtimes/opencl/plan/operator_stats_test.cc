@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "mace/core/model/model_check.h"
-#include "mace/core/model/model_reader.h"
+#include "mace/core/model/model.h"
 #include "mace/core/testing/model_builder.h"
 #include "mace/core/testing/no_host.h"
 

@@ -19,8 +19,7 @@
 #include <vector>
 
 #include "mace/core/base/aligned_memory.h"
-#include "mace/core/model/model_check.h"
-#include "mace/core/model/model_reader.h"
+#include "mace/core/model/model.h"
 #include "mace/core/testing/model_builder.h"
 #include "mace/core/testing/no_host.h"
 #include "mace/runtimes/opencl/plan/opencl_plan.h"

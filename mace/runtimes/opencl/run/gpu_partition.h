@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "mace/core/base/mapped_memory.h"
+#include "mace/core/base/pages.h"
 #include "mace/core/base/status.h"
 #include "mace/core/graph/device.h"
 #include "mace/core/graph/graph.h"

@@ -64,11 +64,12 @@ OpenclPlanOptions GpuSession::PlanOptions(const DeploymentHints &hints) const {
   options.traits.half_storage = half_arithmetic || hints.half_storage;
   options.traits.half_arithmetic =
       half_arithmetic && options.traits.half_arithmetic;
-  const OpenclOptions asked = WithModelHints(options_, hints);
+  const OpenclHints of_model = AcceptedOpenclHints(hints);
+  const OpenclOptions asked = WithModelHints(options_, of_model);
   options.queue_window = static_cast<size_t>(asked.queue_window_size);
   options.kernel_millis = asked.limit_kernel_time;
   options.check_numerics = options_.out_of_range_check;
-  ClMemoryType memory = hints.cl_mem_type;
+  ClMemoryType memory = of_model.memory;
   if (EnvironmentIs("MACE_OPENCL_STORAGE", "buffer")) {
     memory = ClMemoryType::kBuffer;
   }

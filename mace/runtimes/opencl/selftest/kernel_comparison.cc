@@ -11,7 +11,7 @@
 
 #include "mace/core/base/half.h"
 #include "mace/core/base/logging.h"
-#include "mace/core/graph/node_cost.h"
+#include "mace/core/graph/graph_shapes.h"
 #include "mace/core/graph/placement.h"
 #include "mace/runtimes/opencl/driver/gpu_program.h"
 #include "mace/runtimes/opencl/run/opencl_memory.h"

@@ -52,10 +52,10 @@ std::string ModelKey(const Graph &graph,
                      const std::vector<Shape> &shapes,
                      const std::vector<std::vector<DeviceType>> &wishes) {
   const DeploymentHints &hints = graph.hints();
-  std::string text =
-      MakeString(graph.model().name, " ", graph.model().data_crc32, " ",
-                 static_cast<int>(hints.precision), hints.half_storage, " ",
-                 static_cast<int>(hints.cl_mem_type), " ", hints.winograd);
+  std::string text = MakeString(
+      graph.model().name, " ", graph.model().data_crc32, " ",
+      static_cast<int>(hints.precision), hints.half_storage, " ",
+      static_cast<int>(AcceptedOpenclHints(hints).memory), " ", hints.winograd);
   for (const char *variable :
        {"MACE_OPENCL_STORAGE", "MACE_OPENCL_PLACE_ALL"}) {
     const char *value = std::getenv(variable);
