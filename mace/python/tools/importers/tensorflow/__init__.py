@@ -3,9 +3,8 @@
 """TensorFlow importer: frozen GraphDef files. No `tensorflow` needed."""
 
 from mace.python.tools.importers.frame.opened import Framework, of_one_file
-from mace.python.tools.importers.tensorflow.description import describe
 from mace.python.tools.importers.tensorflow.importer import build
-from mace.python.tools.importers.tensorflow.reader import read_graph
+from mace.python.tools.importers.tensorflow.reader import describe, read_graph
 from mace.python.tools.importers.tf_operators.context import HANDLERS
 
 FRAMEWORK = Framework(of_one_file(read_graph), describe, build)

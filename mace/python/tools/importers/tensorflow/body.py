@@ -10,14 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import (
-    Callable,
-    Collection,
-    Hashable,
-    Iterable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -39,7 +32,7 @@ from mace.python.tools.importers.frame.errors import (
     refusal_of,
 )
 from mace.python.tools.importers.tensorflow.effects import ANY, Effects
-from mace.python.tools.importers.tensorflow.functions import Function, Tensor
+from mace.python.tools.importers.tensorflow.node import Function, Tensor
 from mace.python.tools.importers.tf_operators.context import (
     HANDLERS,
     Context,
@@ -190,10 +183,7 @@ class Body:
         return known
 
     def check_effects(
-        self,
-        nodes: Mapping[str, Node],
-        roots: Iterable[str],
-        given: Collection[str],
+        self, nodes: Mapping[str, Node], roots: Iterable[str], given: Collection[str]
     ) -> None:
         """Notes nodes that change a variable which the converted nodes read: its value
         is a constant of the converted model, and another one in TensorFlow's next run.

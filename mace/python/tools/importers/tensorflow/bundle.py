@@ -26,7 +26,7 @@ from mace.python.tools.importers.tf_operators.node import ELEMENT_TYPES, type_na
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.proto import load_proto
 
-_PROTO = "mace/python/tools/importers/tensorflow/graph_def.proto"
+PROTO = "mace/python/tools/importers/tensorflow/graph_def.proto"
 _FOOTER_BYTES = 48
 _MAGIC = 0xDB4775248B80FB57
 # Behind each block: how it is compressed, and a checksum.
@@ -53,7 +53,7 @@ class Bundle:
         self._folder = folder
         self._shards: dict[int, Buffer] = {}
         path = prefix.with_name(f"{prefix.name}.index")
-        messages = load_proto(_PROTO)
+        messages = load_proto(PROTO)
         self._entries: dict[str, Any] = {}
         self._header = messages.BundleHeaderProto()
         data = bytes(_mapped(path, folder))

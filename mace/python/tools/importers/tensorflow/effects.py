@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mace.python.tools.importers.tensorflow.functions import Function, Tensor
+from mace.python.tools.importers.tensorflow.node import Function, Tensor
 from mace.python.tools.importers.tf_operators.context import variable_id
 from mace.python.tools.importers.tf_operators.node import Node
 
@@ -105,10 +105,7 @@ class Effects:
         self._seen: set[tuple[str, tuple[_Variable | None, ...]]] = set()
 
     def changes(
-        self,
-        nodes: Mapping[str, Node],
-        roots: Iterable[str],
-        given: Collection[str],
+        self, nodes: Mapping[str, Node], roots: Iterable[str], given: Collection[str]
     ) -> list[Change]:
         """The changes of a run that computes the nodes `roots` of a graph.
 

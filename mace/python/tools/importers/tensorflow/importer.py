@@ -23,8 +23,11 @@ from mace.python.tools.importers.frame.request import (
 )
 from mace.python.tools.importers.frame.shapes import check_declared_shape
 from mace.python.tools.importers.tensorflow.body import Body, Scope
-from mace.python.tools.importers.tensorflow.functions import Tensor
-from mace.python.tools.importers.tensorflow.node import split_tensor_name
+from mace.python.tools.importers.tensorflow.node import (
+    PLACEHOLDERS,
+    Tensor,
+    split_tensor_name,
+)
 from mace.python.tools.importers.tensorflow.reader import GraphFile
 from mace.python.tools.importers.tf_operators.context import TensorList, Variable
 from mace.python.tools.importers.tf_operators.node import (
@@ -35,8 +38,6 @@ from mace.python.tools.importers.tf_operators.node import (
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.shapes import from_ints
-
-PLACEHOLDERS = {"Placeholder", "PlaceholderV2"}
 
 
 def build(request: ImportRequest, file: GraphFile) -> Graph:

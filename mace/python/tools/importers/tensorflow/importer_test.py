@@ -76,10 +76,7 @@ def test_the_text_form_is_read_too(tmp_path: Path) -> None:
     path = tmp_path / "model.pbtxt"
     path.write_text(str(small_graph()))
     request = ImportRequest(
-        "m",
-        path,
-        (InputSpec("scope/image", (1, 4, 4, 1)),),
-        (OutputSpec("out"),),
+        "m", path, (InputSpec("scope/image", (1, 4, 4, 1)),), (OutputSpec("out"),)
     )
     assert len(import_model(request).ops) == 2
 

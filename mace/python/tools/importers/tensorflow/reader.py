@@ -1,9 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a frozen GraphDef or a SavedModel into nodes."""
+"""Reads a frozen GraphDef or a SavedModel into nodes, and says what it is."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,28 +13,43 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from mace.python.tools.importers.frame.budget import budget
+from mace.python.tools.importers.frame.description import (
+    ModelDescription,
+    TensorDescription,
+)
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.model_file import map_file, other_format
-from mace.python.tools.importers.tensorflow.functions import Function, read_function
+from mace.python.tools.importers.tensorflow.bundle import PROTO
 from mace.python.tools.importers.tensorflow.node import (
+    PLACEHOLDERS,
+    Function,
     GraphNode,
     control_inputs,
+    read_function,
     split_tensor_name,
 )
 from mace.python.tools.importers.tensorflow.saved_model import (
     Signature,
     Variables,
+    called_nodes,
     model_file,
     read_variables,
     served_graph,
     signature,
 )
+from mace.python.tools.importers.tf_operators.node import ELEMENT_TYPES, Node
+from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.proto import load_proto
 
-_PROTO = "mace/python/tools/importers/tensorflow/graph_def.proto"
 _FREEZE_HINT = (
     "name the folder of a SavedModel, or freeze the model: tensorflow.python.framework."
     "convert_to_constants.convert_variables_to_constants_v2"
+)
+
+
+# Nodes that end a graph, but are no results of it.
+_NO_RESULTS = frozenset(
+    ("Assert", "CheckNumerics", "Const", "NoOp", "Print", "PrintV2")
 )
 
 
@@ -67,7 +83,7 @@ def read_graph(path: Path) -> GraphFile:
     if not path.is_dir():
         return frozen_graph(parse_graph(path))
     file = model_file(path)
-    saved = load_proto(_PROTO).SavedModel()
+    saved = load_proto(PROTO).SavedModel()
     _parse(file, "model_file_path", False, saved)
     meta = served_graph(path, saved)
     _check_nodes(meta.graph_def, file, "model_file_path")
@@ -95,7 +111,7 @@ def frozen_graph(graph: Any) -> GraphFile:
 
 def new_graph() -> Any:
     """An empty GraphDef message."""
-    return load_proto(_PROTO).GraphDef()
+    return load_proto(PROTO).GraphDef()
 
 
 def is_text(path: Path) -> bool:
@@ -147,7 +163,7 @@ def _check_nodes(graph: Any, path: Path, key: str) -> None:
 
 
 def _is_saved_model(path: Path) -> bool:
-    model = load_proto(_PROTO).SavedModel()
+    model = load_proto(PROTO).SavedModel()
     try:
         model.ParseFromString(path.read_bytes())
     except (OSError, DecodeError):
@@ -188,9 +204,61 @@ def _parse(path: Path, key: str, whole: bool, message: Any) -> None:
 
 def data_types() -> dict[str, int]:
     """The numbers of TensorFlow's element types, by names such as `float`."""
-    names = load_proto(_PROTO).enum_names("DataType")
+    names = load_proto(PROTO).enum_names("DataType")
     return {
         name.removeprefix("DT_").lower(): number
         for number, name in names.items()
         if number
     }
+
+
+def describe(file: GraphFile) -> ModelDescription:
+    """See `importers.frame.opened.Framework`. Results of a frozen graph are the nodes
+    that no other node reads.
+    """
+    if file.signature.outputs:
+        return _describe_saved(file)
+    nodes = file.nodes
+    read = {name for node in nodes.values() for name, _ in node.inputs}
+    inputs = [node for node in nodes.values() if node.op in PLACEHOLDERS]
+    ends = [
+        node
+        for node in nodes.values()
+        if node.name not in read and node.op not in PLACEHOLDERS | _NO_RESULTS
+    ]
+    return ModelDescription(
+        framework="TensorFlow, a frozen graph",
+        image_order=DataFormat.NHWC,
+        inputs=tuple(_describe(node) for node in inputs),
+        outputs=tuple(TensorDescription(node.name) for node in ends),
+        operators=Counter(node.op for node in nodes.values()),
+    )
+
+
+def _describe_saved(file: GraphFile) -> ModelDescription:
+    return ModelDescription(
+        framework="TensorFlow, a SavedModel",
+        image_order=DataFormat.NHWC,
+        inputs=tuple(_tensor(*item) for item in file.signature.inputs.items()),
+        outputs=tuple(_tensor(*item) for item in file.signature.outputs.items()),
+        operators=Counter(
+            node.op for node in called_nodes(file.nodes, file.functions, file.signature)
+        ),
+    )
+
+
+def _tensor(name: str, info: Any) -> TensorDescription:
+    shape = info.tensor_shape
+    dims = tuple(None if dim.size < 0 else dim.size for dim in shape.dim)
+    return TensorDescription(
+        name, None if shape.unknown_rank else dims, ELEMENT_TYPES.get(info.dtype)
+    )
+
+
+def _describe(node: Node) -> TensorDescription:
+    shape = node.shape("shape")
+    return TensorDescription(
+        node.name,
+        None if shape is None else tuple(None if dim < 0 else dim for dim in shape),
+        ELEMENT_TYPES.get(node.integer("dtype")),
+    )

@@ -4,7 +4,11 @@
 
 Which tensor of the checkpoint a variable gets is written in the graph itself: nodes
 that TensorFlow runs when it loads the model restore tensors and assign them. TensorFlow
-2 also writes down the objects that have these variables (object_graph.py).
+2 also saves the objects that a model consists of. A function says which of them it
+reads besides its arguments; the checkpoint says where the state of each object is, and
+finds the object by the names that lead to it from the first one. The restoring function
+in the graph knows some variables under other names (those of Keras 3 are copied before
+they are saved), so that only the objects lead to their values.
 """
 
 from __future__ import annotations
@@ -14,15 +18,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from google.protobuf.message import DecodeError
+
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.model_file import check_part
-from mace.python.tools.importers.tensorflow.bundle import Bundle
-from mace.python.tools.importers.tensorflow.functions import Function, Tensor
-from mace.python.tools.importers.tensorflow.node import split_tensor_name
-from mace.python.tools.importers.tensorflow.object_graph import checkpoint_keys
+from mace.python.tools.importers.tensorflow.bundle import PROTO, Bundle
+from mace.python.tools.importers.tensorflow.node import (
+    Function,
+    Tensor,
+    split_tensor_name,
+)
 from mace.python.tools.importers.tf_operators.node import Node
 from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.proto import load_proto
 
+_OBJECTS = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_VALUE = "VARIABLE_VALUE"
 _NAMES = ("saved_model.pb", "saved_model.pbtxt")
 _TAG = "serve"
 SIGNATURE = "serving_default"
@@ -132,7 +143,10 @@ def read_variables(
     """The variables of a SavedModel; none if it has no checkpoint.
 
     Args:
-        objects: see object_graph.py.
+        objects: the message `SavedObjectGraph`; empty in files of TensorFlow 1.
+
+    Raises:
+        ImportModelError: the checkpoint is damaged.
     """
     prefix = folder / "variables" / "variables"
     if not prefix.with_name("variables.index").exists():
@@ -140,7 +154,54 @@ def read_variables(
     bundle = Bundle(prefix, folder)
     top = {(name, 0): name for name in nodes}
     restored = dict(_assigned(nodes, functions, top))
-    return Variables({**checkpoint_keys(objects, bundle, nodes), **restored}, bundle)
+    return Variables({**_checkpoint_keys(objects, bundle, nodes), **restored}, bundle)
+
+
+def _checkpoint_keys(
+    objects: Any, bundle: Bundle, nodes: Mapping[str, Node]
+) -> dict[str, str]:
+    """The key of each variable's value, by the name of the node that stands for it."""
+    if not objects.nodes or _OBJECTS not in bundle:
+        return {}
+    stored = load_proto(PROTO).TrackableObjectGraph()
+    try:
+        stored.ParseFromString(bundle.read_text(_OBJECTS))
+    except DecodeError as error:
+        raise ImportModelError(
+            f"model_file_path: the checkpoint of the model is damaged: {_OBJECTS} "
+            f"cannot be read ({error})"
+        ) from error
+    values = dict(_values(objects.nodes, stored.nodes))
+    found = {}
+    for node in nodes.values():
+        if node.op not in _CALLS:
+            continue
+        function = objects.concrete_functions.get(node.function("f"))
+        if function is None or len(function.bound_inputs) > len(node.inputs):
+            continue
+        count = len(function.bound_inputs)
+        read = node.inputs[len(node.inputs) - count :]
+        for (name, _), index in zip(read, function.bound_inputs):
+            if index in values:
+                found[name] = values[index]
+    return found
+
+
+def _values(saved: Any, stored: Any) -> Iterator[tuple[int, str]]:
+    """The objects with a value, and the key of that in the checkpoint."""
+    waiting, seen = [(0, 0)], {0}
+    while waiting:
+        here, there = waiting.pop()
+        if not (0 <= here < len(saved) and 0 <= there < len(stored)):
+            continue
+        for attribute in stored[there].attributes:
+            if attribute.name == _VALUE:
+                yield here, attribute.checkpoint_key
+        theirs = {child.local_name: child.node_id for child in stored[there].children}
+        for child in saved[here].children:
+            if child.local_name in theirs and child.node_id not in seen:
+                seen.add(child.node_id)
+                waiting.append((child.node_id, theirs[child.local_name]))
 
 
 def _assigned(
@@ -199,9 +260,7 @@ def _text(node: Node, index: int) -> str | None:
 
 
 def called_nodes(
-    nodes: Mapping[str, Node],
-    functions: Mapping[str, Function],
-    signature: Signature,
+    nodes: Mapping[str, Node], functions: Mapping[str, Function], signature: Signature
 ) -> Iterator[Node]:
     """The nodes that the outputs need, each once, and those of functions that they
     call.

@@ -20,8 +20,8 @@ from mace.python.tools.importers.frame.errors import (
     UnsupportedNodesError,
 )
 from mace.python.tools.importers.tensorflow import FRAMEWORK
-from mace.python.tools.importers.tensorflow.bundle import Bundle
-from mace.python.tools.importers.tensorflow.testing import PROTO, rand, saved_graph
+from mace.python.tools.importers.tensorflow.bundle import PROTO, Bundle
+from mace.python.tools.importers.tensorflow.testing import rand, saved_graph
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.proto import load_proto

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib
+import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from mace.python.tools.importers.frame.request import (
     OutputSpec,
 )
 from mace.python.tools.importers.tensorflow import import_model
+from mace.python.tools.importers.tensorflow.bundle import PROTO
 from mace.python.tools.importers.tf_operators.context import HANDLERS
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
@@ -24,7 +26,6 @@ from mace.python.tools.ir.graph import DataFormat, Graph
 from mace.python.tools.proto import load_proto
 
 SEED = 20261121
-PROTO = "mace/python/tools/importers/tensorflow/graph_def.proto"
 
 
 def computed(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -55,7 +56,6 @@ class Family:
 
     def check(
         self,
-        tmp_path: Path,
         function: Callable[..., Any],
         *arrays: Array,
         tolerance: float = 2e-5,
@@ -78,20 +78,9 @@ class Family:
         self.note(definition)
         if edit is not None:
             edit(definition)
-        path = tmp_path / "model.pb"
-        path.write_bytes(definition.SerializeToString())
-        graph = import_model(
-            ImportRequest(
-                "m",
-                path,
-                tuple(
-                    InputSpec(f"x{i}", a.shape, data_format=DataFormat.NONE)
-                    for i, a in enumerate(arrays)
-                ),
-                tuple(OutputSpec(t.name, DataFormat.NONE) for t in concrete.outputs),
-            )
-        )
-        results = run_graph(graph, {f"x{i}": a for i, a in enumerate(arrays)})
+        inputs = {f"x{i}": array for i, array in enumerate(arrays)}
+        graph = imported(definition, inputs, [t.name for t in concrete.outputs])
+        results = run_graph(graph, inputs)
         expected = computed(concrete, *[tf.constant(a) for a in arrays])
         expected = tf.nest.flatten(expected)
         for tensor, value in zip(concrete.outputs, expected):
@@ -129,21 +118,26 @@ class Family:
         assert not missing, missing
 
 
-def saved_graph(
-    folder: Path, inputs: Mapping[str, Array], outputs: Sequence[str]
+def imported(
+    definition: Any, inputs: Mapping[str, Array], outputs: Sequence[str]
 ) -> Graph:
-    """The graph of a SavedModel."""
-    return import_model(
-        ImportRequest(
-            "m",
-            folder,
-            tuple(
-                InputSpec(name, array.shape, data_format=DataFormat.NONE)
-                for name, array in inputs.items()
-            ),
-            tuple(OutputSpec(name, DataFormat.NONE) for name in outputs),
-        )
+    """The graph of a frozen GraphDef."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.pb"
+        path.write_bytes(definition.SerializeToString())
+        return saved_graph(path, inputs, outputs)
+
+
+def saved_graph(
+    path: Path, inputs: Mapping[str, Array], outputs: Sequence[str]
+) -> Graph:
+    """The graph of a file, or of the folder of a SavedModel."""
+    given = tuple(
+        InputSpec(name, array.shape, data_format=DataFormat.NONE)
+        for name, array in inputs.items()
     )
+    wanted = tuple(OutputSpec(name, DataFormat.NONE) for name in outputs)
+    return import_model(ImportRequest("m", path, given, wanted))
 
 
 def handlers_by_family() -> dict[str, set[str]]:

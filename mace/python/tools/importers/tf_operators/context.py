@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
@@ -14,8 +14,14 @@ from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.frame.handlers import HandlerTable
 from mace.python.tools.importers.tf_operators.node import Node, tensor_name
 from mace.python.tools.ir.builder import GraphBuilder
-from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import static
+
+if TYPE_CHECKING:
+    from mace.python.tools.importers.standard.operators import Operators
+
+STATIC_HINT = "give fixed input_shapes"
 
 
 @dataclass(frozen=True)
@@ -146,16 +152,73 @@ class Context:
         self.results[0] = value
         return value
 
+    def emit_eltwise(self, mode: str, *operands: Value | float) -> None:
+        """As `eltwise`, for output 0 of this node."""
+        self.emit("Eltwise", self._values(operands), mode=mode)
+
+    def pass_on(self, value: Value, index: int = 0) -> None:
+        """Makes a value an output of this node."""
+        self.results[index] = self.builder.alias(value, self.output_name(index))
+
+    def give(self, array: Array, index: int = 0) -> None:
+        """Makes what is known now an output of this node."""
+        name = self.output_name(index)
+        self.results[index] = self.builder.constant(name, np.asarray(array))
+
     def step(
         self,
         op_type: str,
         inputs: Sequence[Value | None],
-        suffix: str,
+        suffix: str = "",
+        /,
         **attrs: Any,
     ) -> Value:
         """Adds a helper operator that TensorFlow does not have."""
-        name = f"{self.node.name}/{suffix}"
+        name = f"{self.node.name}/{suffix or op_type}"
         return self.builder.one(op_type, inputs, None, attrs, name)
+
+    def make(
+        self, op_type: str, inputs: Sequence[Value | None], attrs: Mapping[str, Any]
+    ) -> Value:
+        """The same for functions that know no node, as those of `importers.emit`."""
+        return self.step(op_type, inputs, **attrs)
+
+    def eltwise(self, mode: str, *operands: Value | float) -> Value:
+        """Adds arithmetic on elements; numbers have the type of the first tensor."""
+        return self.step("Eltwise", self._values(operands), mode.lower(), mode=mode)
+
+    def cast(self, value: Value, dtype: DataType) -> Value:
+        """A value in another type."""
+        if value.dtype is dtype:
+            return value
+        return self.step("Cast", [value], dtype.value, to=dtype.name)
+
+    def cut(
+        self, value: Value, axis: int, begin: int, end: int, *, shrink: bool = False
+    ) -> Value:
+        """The elements from `begin` to the one before `end` along an axis; with
+        `shrink`, without the axis.
+        """
+        attrs = {"axes": [axis], "begins": [begin], "ends": [end], "strides": [1]}
+        shrunk = [axis] if shrink else []
+        return self.step("StridedSlice", [value], "part", **attrs, shrink_axes=shrunk)
+
+    def _values(self, operands: Sequence[Value | float]) -> list[Value]:
+        like = next(value for value in operands if isinstance(value, Value))
+        return [v if isinstance(v, Value) else self.number(v, like) for v in operands]
+
+    def number(self, number: float, like: Value | None = None) -> Value:
+        """A constant without dimensions in the type of a value, or a float."""
+        dtype = DataType.FLOAT32 if like is None else like.dtype
+        return self.constant(np.asarray(number, dtype.numpy), "number")
+
+    @property
+    def standard(self) -> Operators:
+        """Operators of ONNX, for what means the same, and is several of MACE."""
+        # Imports ONNX itself, which takes half a second: for rare operators.
+        from mace.python.tools.importers.standard.operators import Operators
+
+        return Operators(self.builder, self.node.name, STATIC_HINT)
 
     def constant(self, array: Array, suffix: str = "value") -> Value:
         """Adds a constant that belongs to this node."""
@@ -179,6 +242,13 @@ class Context:
         """As `values`, flat, as integers."""
         return [int(v) for v in np.asarray(self.values(index, what)).flat]
 
+    def integer(self, index: int, what: str) -> int:
+        """As `ints`, of one element."""
+        found = self.ints(index, what)
+        if len(found) != 1:
+            raise UnsupportedNodeError(f"{what} has {len(found)} elements, not 1")
+        return found[0]
+
     def rank(self, index: int) -> int:
         """The rank of an input, which must be known."""
         rank = self.input(index).rank
@@ -186,12 +256,32 @@ class Context:
             raise UnsupportedNodeError(f"rank of {self.input(index).name} unknown")
         return rank
 
+    def static_shape(self, value: Value) -> tuple[int, ...]:
+        """A shape whose dimensions must all be known."""
+        shape = static(value.shape)
+        if shape is None:
+            raise UnsupportedNodeError(
+                f"the shape of {value.name} is not known before the run", STATIC_HINT
+            )
+        return shape
+
+    def length(self, value: Value, axis: int) -> int:
+        """A dimension that must be known."""
+        length = value.shape[axis] if value.shape is not None else None
+        if not isinstance(length, int):
+            raise UnsupportedNodeError(
+                f"the length of axis {axis} of {value.name} is not known before the "
+                "run",
+                STATIC_HINT,
+            )
+        return length
+
     def is_nchw(self) -> bool:
-        """Whether the node works on channels-first images."""
+        """Whether the node works on images or volumes with channels first."""
         wanted = self.node.string("data_format", "NHWC")
-        if wanted not in ("NHWC", "NCHW"):
+        if wanted not in ("NHWC", "NCHW", "NDHWC", "NCDHW"):
             raise UnsupportedNodeError(f"data_format is {wanted}")
-        return wanted == "NCHW"
+        return wanted.startswith("NC")
 
 
 Handler = Callable[[Context], None]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,11 @@ def type_name(number: int) -> str:
     if number in ELEMENT_TYPES:
         return ELEMENT_TYPES[number].value
     return _OTHER_TYPES.get(number, f"type {number}")
+
+
+def upper_names(*names: str) -> dict[str, str]:
+    """By the names of operators, those in the style of constants: FLOOR_DIV."""
+    return {n: re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", n).upper() for n in names}
 
 
 def tensor_name(node: str, output: int) -> str:

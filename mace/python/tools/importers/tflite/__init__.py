@@ -4,9 +4,8 @@
 
 from mace.python.tools.importers.frame.opened import Framework, of_one_file
 from mace.python.tools.importers.tflite.context import HANDLERS
-from mace.python.tools.importers.tflite.description import describe
 from mace.python.tools.importers.tflite.importer import STRUCTURES, build
-from mace.python.tools.importers.tflite.reader import read_network
+from mace.python.tools.importers.tflite.reader import describe, read_network
 
 FRAMEWORK = Framework(of_one_file(read_network), describe, build)
 import_model = FRAMEWORK.import_model

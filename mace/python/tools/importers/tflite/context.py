@@ -3,7 +3,7 @@
 """The arguments of a handler, and the table in which handlers register.
 
 Most operators mean what those of TensorFlow mean: `Context.apply` calls TensorFlow's
-handler, with the same inputs and with the attributes that TensorFlow would have.
+handler, with the same inputs, and with the options as attributes.
 """
 
 from __future__ import annotations
@@ -18,14 +18,19 @@ from mace.python.tools.importers.tf_operators.context import HANDLERS as OF_TENS
 from mace.python.tools.importers.tf_operators.context import (
     Context as TensorFlowContext,
 )
-from mace.python.tools.importers.tf_operators.node import Node
+from mace.python.tools.importers.tf_operators.node import Node, upper_names
 from mace.python.tools.importers.tflite.reader import Operator, Tensor
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import static
 
 _PADDINGS = ("SAME", "VALID")
-STATIC_HINT = "give fixed input_shapes"
+# The attributes of activations, by their number in the schema.
+ACTIVATIONS: dict[int, dict[str, Any]] = {
+    0: {},
+    1: {"activation": "RELU"},
+    3: {"activation": "RELUX", "activation_limit": 6.0},
+    4: {"activation": "TANH"},
+}
 
 
 class Context(TensorFlowContext):
@@ -94,39 +99,29 @@ class Context(TensorFlowContext):
         return self._names[index]
 
     def like(
-        self,
-        op_type: str,
-        inputs: Sequence[Value] | None = None,
-        **attrs: Any,
+        self, op_type: str, inputs: Sequence[Value] | None = None, **attrs: Any
     ) -> Context:
         """This operator as one of TensorFlow, with the same results.
 
         Args:
             op_type: its type.
             inputs: in TensorFlow's order; None: those of this one.
-            attrs: its attributes.
+            attrs: its attributes, besides those that are options of this one.
         """
         other = copy.copy(self)
-        other.node = Node(self.node.name, op_type, (), attrs)
+        other.node = Node(self.node.name, op_type, (), {**self.node.attrs, **attrs})
         if inputs is not None:
             other._given = tuple(inputs)
             other.items = tuple(inputs)
         return other
 
     def apply(
-        self,
-        op_type: str,
-        inputs: Sequence[Value] | None = None,
-        **attrs: Any,
+        self, op_type: str, inputs: Sequence[Value] | None = None, **attrs: Any
     ) -> None:
         """Makes the results those of an operator of TensorFlow; see `like`."""
         handler = OF_TENSORFLOW.find(op_type)
         assert handler is not None, op_type
         handler(self.like(op_type, inputs, **attrs))
-
-    def pass_on(self, value: Value, index: int = 0) -> None:
-        """Makes a value an output."""
-        self.results[index] = self.builder.alias(value, self.output_name(index))
 
     def padding(self) -> str:
         """The padding of a window, as TensorFlow calls it."""
@@ -139,14 +134,16 @@ class Context(TensorFlowContext):
         """Vertical and horizontal."""
         return [self.node.integer("stride_h"), self.node.integer("stride_w")]
 
-    def static_shape(self, value: Value) -> tuple[int, ...]:
-        """A shape that must be known."""
-        shape = None if value.shape is None else static(value.shape)
-        if shape is None:
-            raise UnsupportedNodeError(
-                f"the shape of {value.name} is not known before the run", STATIC_HINT
-            )
-        return shape
+
+def of_tensorflow(*same: str, **others: str) -> dict[str, str]:
+    """A table of builtin operators that mean the same as TensorFlow's, with the options
+    as attributes.
+
+    Args:
+        same: names in TensorFlow, from which those of the builtins follow.
+        others: by builtin.
+    """
+    return {**{builtin: n for n, builtin in upper_names(*same).items()}, **others}
 
 
 Handler = Callable[[Context], None]

@@ -89,10 +89,6 @@ class Table:
         flat.check(self._fields, size)
         self._count = (size - 4) // 2
 
-    def has(self, index: int) -> bool:
-        """Whether the file states a field."""
-        return bool(self._place(index))
-
     def number(self, index: int, code: str, default: Any = 0) -> Any:
         """A field of numbers, by the code that `struct` has for its type."""
         place = self._place(index)

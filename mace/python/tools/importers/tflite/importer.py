@@ -40,7 +40,12 @@ from mace.python.tools.importers.tflite.complex_parts import (
     ComplexParts,
     numbers_of,
 )
-from mace.python.tools.importers.tflite.context import HANDLERS, Context, Handler
+from mace.python.tools.importers.tflite.context import (
+    ACTIVATIONS,
+    HANDLERS,
+    Context,
+    Handler,
+)
 from mace.python.tools.importers.tflite.least_operators import LeastOperators
 from mace.python.tools.importers.tflite.reader import (
     COMPLEX64,
@@ -63,23 +68,15 @@ from mace.python.tools.ir.quantization import QUANTIZED_TYPES
 from mace.python.tools.ir.shapes import from_ints
 from mace.python.tools.wording import nearest_names
 
-_EIGHT_BITS = (DataType.INT8, DataType.UINT8)
 _CONTROL = frozenset({"CALL_ONCE", "STABLEHLO_CASE", "STABLEHLO_WHILE"})
 # Operators whose results are those of other subgraphs.
 STRUCTURES = ("CALL", "IF", "STABLEHLO_COMPOSITE", "WHILE")
 _VARIABLES = frozenset({"ASSIGN_VARIABLE", "READ_VARIABLE", "VAR_HANDLE"})
 # Layers that get all steps at once; their states are 0 when a run begins.
-_SEQUENCES = frozenset(
-    {
-        "BIDIRECTIONAL_SEQUENCE_LSTM",
-        "BIDIRECTIONAL_SEQUENCE_RNN",
-        "UNIDIRECTIONAL_SEQUENCE_LSTM",
-        "UNIDIRECTIONAL_SEQUENCE_RNN",
-    }
-)
+_SEQUENCES = ("_SEQUENCE_LSTM", "_SEQUENCE_RNN")
 _DEEPEST = 16
-# Activations that an operator may have, by their number in the schema.
-_ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT")
+# Further activations by their number in the schema: min(max(x, -1), 1), and signs.
+_LIMITS, _SIGN_BIT = 2, 5
 
 
 def build(request: ImportRequest, network: Network) -> Graph:
@@ -150,12 +147,6 @@ class _Import:
             raise unknown_tensor(key, name, self.request.model_path, known)
         return self.by_name[name]
 
-    def _damaged(self, what: str) -> ImportModelError:
-        return ImportModelError(
-            f"model_file_path: {self.request.model_path} is damaged: {what}; "
-            "export the model again"
-        )
-
     # Inputs and outputs of the model ----------------------------------------
 
     def _add_input(self, spec: InputSpec) -> None:
@@ -190,15 +181,12 @@ class _Import:
         tensor = self.network.tensors[index]
         dtype = border_type(tensor.dtype, output)
         if value.dtype is DataType.INT16 and dtype is not DataType.INT16:
-            value = self._as_int32(value)
+            # As the application gets them.
+            inputs = [value, self._constant(np.float32(1)), self._constant(np.int16(0))]
+            numbers = self.builder.one("Dequantize", inputs)
+            value = self.builder.one("Cast", [numbers], None, {"to": "INT32"})
         order = framework_format(output.data_format, DataFormat.NHWC)
         self.builder.output(value, output.name, order, dtype)
-
-    def _as_int32(self, value: Value) -> Value:
-        """Integers of 16 bits as the application gets them."""
-        one, zero = self._constant(np.float32(1)), self._constant(np.int16(0))
-        numbers = self.builder.one("Dequantize", [value, one, zero])
-        return self.builder.one("Cast", [numbers], None, {"to": "INT32"})
 
     # Operators ----------------------------------------------------------------
 
@@ -211,7 +199,10 @@ class _Import:
             for index in operator.outputs:
                 if index in made:
                     name = self.network.tensors[index].name
-                    raise self._damaged(f"two operators make {name}")
+                    raise ImportModelError(
+                        f"model_file_path: {self.request.model_path} is damaged: two "
+                        f"operators make {name}; export the model again"
+                    )
                 made[index] = number
         needed: set[int] = set()
         waiting = [index for index in outputs if index not in self.values]
@@ -284,13 +275,12 @@ class _Import:
         if operator.type == "IF":
             self._branch(operator)
             return
-        if operator.type in ("CALL", "STABLEHLO_COMPOSITE"):
+        if operator.type in STRUCTURES:
             # A composite is an operator that some runtimes have, and others compute as
             # its subgraph says.
             subgraph = self._subgraph(operator, "subgraph")
             given = self._read_by(operator, 0, subgraph)
-            results = self._inside(subgraph, given, len(operator.outputs))
-            self._become(operator, results)
+            self._become(operator, self._inside(subgraph, given, len(operator.outputs)))
             return
         handler = HANDLERS.find(_kind(operator))
         if handler is None:
@@ -321,12 +311,12 @@ class _Import:
             else self.builder.graph.unique_name(f"{tensor.name}/{self._suffix()}")
             for tensor, is_final in zip(tensors, final)
         ]
-        stored = [None if source is None else source.stored for source in sources]
 
         def rounded(value: Value, place: int) -> Value:
             index = operator.inputs[place] if place < len(operator.inputs) else -1
             return value if index < 0 else self._rounded(value, index)
 
+        stored = [None if source is None else source.stored for source in sources]
         context = Context(
             operator, self.builder, inputs, stored, tensors, names, rounded
         )
@@ -354,20 +344,18 @@ class _Import:
     ) -> None:
         """Computes with the real and the imaginary parts of complex numbers."""
         kinds = self.network.tensors
+        is_complex = {i for i, kind in enumerate(kinds) if kind.number == COMPLEX64}
         tensors = [
-            replace(kinds[i], number=FLOAT32)
-            if kinds[i].number == COMPLEX64
-            else kinds[i]
+            replace(kinds[i], number=FLOAT32) if i in is_complex else kinds[i]
             for i in operator.outputs
         ]
         divided = [
-            None
-            if value is None or kinds[index].number != COMPLEX64
-            else self.complex.split(value)
+            self.complex.split(value)
+            if value is not None and index in is_complex
+            else None
             for index, value in zip(operator.inputs, inputs)
         ]
-        gives_complex = any(kinds[i].number == COMPLEX64 for i in operator.outputs)
-        has_both = gives_complex and any(divided)
+        has_both = any(divided) and not is_complex.isdisjoint(operator.outputs)
         found: list[Mapping[int, Item]] = []
         for part in range(2 if has_both else 1):
             given = [
@@ -387,11 +375,10 @@ class _Import:
                 raise UnsupportedNodeError(f"output {number} is not computed")
             for value in values:
                 value.source = None  # a part of the framework's tensor
-            if kinds[index].number == COMPLEX64:
-                imag = values[1] if has_both else None
-                self._set(index, self.complex.join(values[0], imag, kinds[index].name))
-            else:
-                self._set(index, values[0])
+            value, imag = values[0], values[1] if has_both else None
+            if index in is_complex:
+                value = self.complex.join(value, imag, kinds[index].name)
+            self._set(index, value)
 
     def _check_plain(self, operator: Operator) -> None:
         """Refuses complex numbers, and states that the deployment does not name."""
@@ -420,23 +407,17 @@ class _Import:
     def _is_state(self, operator: Operator, index: int) -> bool:
         """Whether a tensor is a state that begins at 0."""
         is_variable = self.network.tensors[index].problem == VARIABLE
-        return operator.type in _SEQUENCES and is_variable and index not in self.values
+        is_sequence = operator.type.endswith(_SEQUENCES)
+        return is_sequence and is_variable and index not in self.values
 
-    def _activated(self, value: Value, activation: str, tensor: Tensor) -> Value:
-        if not activation:
-            return value
+    def _activated(self, value: Value, activation: int, tensor: Tensor) -> Value:
         name = None if _is_quantized(tensor) or self.depth else tensor.name
-
-        def limit(value: Value, number: float, mode: str, name: str | None) -> Value:
-            bound = self._constant(np.float32(number))
-            return self.builder.one("Eltwise", [value, bound], name, {"mode": mode})
-
-        if activation == "RELU_N1_TO_1":
-            return limit(limit(value, -1, "MAX", None), 1, "MIN", name)
-        attrs: dict[str, object] = {"activation": activation}
-        if activation == "RELU6":
-            attrs = {"activation": "RELUX", "activation_limit": 6.0}
-        return self.builder.one("Activation", [value], name, attrs)
+        if activation == _LIMITS:
+            least, most = (self._constant(np.float32(bound)) for bound in (-1, 1))
+            value = self.builder.one("Eltwise", [value, least], None, {"mode": "MAX"})
+            return self.builder.one("Eltwise", [value, most], name, {"mode": "MIN"})
+        attrs = ACTIVATIONS[activation]
+        return self.builder.one("Activation", [value], name, attrs) if attrs else value
 
     # Loops and branches ---------------------------------------------------------
 
@@ -616,24 +597,26 @@ class _Import:
                 )
             self.values[index] = _Values(value)
             return
-        scales = _scales(tensor)
-        dtype = tensor.dtype
+        stored, _ = self._quantized(value, tensor, None if self.depth else tensor.name)
+        self.values[index] = _Values(stored)
+
+    def _quantized(
+        self, value: Value, tensor: Tensor, name: str | None = None
+    ) -> tuple[Value, tuple[Value, Value]]:
+        """The integers of a tensor for floats, and the parameters of both."""
+        scales, dtype = _scales(tensor), tensor.dtype
         parameters, axis = self._parameters(scales, dtype, tensor)
         attrs = {"to": dtype.value.upper(), "axis": axis}
-        name = None if self.depth else tensor.name
-        stored = self.builder.one(
-            "Quantize", [value, *parameters], name, attrs, tensor.name
-        )
-        self.values[index] = _Values(stored)
+        inputs = [value, *parameters]
+        stored = self.builder.one("Quantize", inputs, name, attrs, tensor.name)
+        return stored, parameters
 
     def _rounded(self, value: Value, index: int) -> Value:
         """What is left of floats in the integers of a tensor."""
         tensor = self.network.tensors[index]
         if not _is_quantized(tensor):
             return value
-        parameters, axis = self._parameters(_scales(tensor), tensor.dtype, tensor)
-        attrs = {"to": tensor.dtype.value.upper(), "axis": axis}
-        stored = self.builder.one("Quantize", [value, *parameters], None, attrs)
+        stored, parameters = self._quantized(value, tensor)
         return self.builder.one("Dequantize", [stored, *parameters])
 
     def _floats(self, values: _Values, index: int) -> Value:
@@ -656,17 +639,14 @@ class _Import:
             stated = known_quantization(value, *parameters, axis)
             if stated is not None:
                 state_quantization(value, stated)
-        name = f"{tensor.name}/floats"
-        result = self.builder.one(
-            "Dequantize", [value, *parameters], None, {"axis": axis}, name
-        )
+        name, attrs = f"{tensor.name}/floats", {"axis": axis}
+        inputs = [value, *parameters]
+        result = self.builder.one("Dequantize", inputs, None, attrs, name)
         if tensor.dtype is not DataType.INT16 or value.dtype is not DataType.INT32:
             return result
         # An input of the application, which MACE computes in as int16.
-        inner, _ = self._parameters(scales, DataType.INT16, tensor)
-        attrs = {"to": "INT16", "axis": axis}
-        stored = self.builder.one("Quantize", [result, *inner], None, attrs, name)
-        return self.builder.one("Dequantize", [stored, *inner], None, None, name)
+        stored, parameters = self._quantized(result, tensor)
+        return self.builder.one("Dequantize", [stored, *parameters], None, None, name)
 
     def _parameters(
         self, scales: Scales, dtype: DataType, tensor: Tensor
@@ -708,7 +688,7 @@ def _is_quantized(tensor: Tensor) -> bool:
     """Whether operators compute its integers."""
     if tensor.quantization is None:
         return False
-    return tensor.dtype in (*_EIGHT_BITS, DataType.INT16)
+    return tensor.dtype in (DataType.INT8, DataType.UINT8, DataType.INT16)
 
 
 def _scales(tensor: Tensor) -> Scales:
@@ -721,15 +701,14 @@ def _scales(tensor: Tensor) -> Scales:
     return scales
 
 
-def _activation(operator: Operator) -> str:
-    """The activation that follows; '' if there is none."""
+def _activation(operator: Operator) -> int:
+    """The activation that follows."""
     number = int(operator.options.get("activation", 0))
-    if not 0 <= number < len(_ACTIVATIONS):
-        raise UnsupportedNodeError(f"activation {number} is not known")
-    activation = _ACTIVATIONS[number]
-    if activation == "SIGN_BIT":
+    if number == _SIGN_BIT:
         raise UnsupportedNodeError("the activation is SIGN_BIT")
-    return "" if activation == "NONE" else activation
+    if number not in (*ACTIVATIONS, _LIMITS):
+        raise UnsupportedNodeError(f"activation {number} is not known")
+    return number
 
 
 def _why(operator: Operator) -> tuple[str, str]:

@@ -57,123 +57,84 @@ _NAMES = """
 BUILTINS = tuple(_NAMES.split())
 CUSTOM = "CUSTOM"
 
-# Fields in the order of the schema, "-" for one that is not read: name:type=default. An
-# enumeration has one byte.
-_TABLES = {
-    "BidirectionalSequenceLSTMOptions": "function:enum cell_clip:float proj_clip:float "
-    "merge_outputs:bool time_major:bool=1",
-    "BidirectionalSequenceRNNOptions": "time_major:bool function:enum "
-    "merge_outputs:bool",
-    "SequenceRNNOptions": "time_major:bool function:enum",
-    "UnidirectionalSequenceLSTMOptions": "function:enum cell_clip:float "
-    "proj_clip:float time_major:bool - diagonal_recurrent_tensors:bool",
-    "AddOptions": "activation:enum",
-    "BatchMatMulOptions": "adj_x:bool adj_y:bool",
-    "BucketizeOptions": "boundaries:floats",
-    "CallOptions": "subgraph:uint",
-    "ConcatenationOptions": "axis:int activation:enum",
-    "Conv2DOptions": "padding:enum stride_w:int stride_h:int activation:enum "
-    "dilation_w:int=1 dilation_h:int=1",
-    "Conv3DOptions": "padding:enum stride_d:int stride_w:int stride_h:int "
-    "activation:enum dilation_d:int=1 dilation_w:int=1 dilation_h:int=1",
-    "CumsumOptions": "exclusive:bool reverse:bool",
-    "DepthToSpaceOptions": "block_size:int",
-    "DepthwiseConv2DOptions": "padding:enum stride_w:int stride_h:int - "
-    "activation:enum dilation_w:int=1 dilation_h:int=1",
-    "FakeQuantOptions": "min:float max:float num_bits:int narrow_range:bool",
-    "FullyConnectedOptions": "activation:enum weights_format:enum keep_num_dims:bool",
-    "GatherOptions": "axis:int batch_dims:int",
-    "GeluOptions": "approximate:bool",
-    "IfOptions": "then_subgraph_index:int else_subgraph_index:int",
-    "L2NormOptions": "activation:enum",
-    "LSTMOptions": "function:enum cell_clip:float proj_clip:float kernel_type:enum",
-    "LeakyReluOptions": "alpha:float",
-    "LocalResponseNormalizationOptions": "radius:int bias:float alpha:float beta:float",
-    "MirrorPadOptions": "mode:enum",
-    "OneHotOptions": "axis:int",
-    "PackOptions": "- axis:int",
-    "Pool2DOptions": "padding:enum stride_w:int stride_h:int width:int height:int "
-    "activation:enum",
-    "RNNOptions": "function:enum",
-    "RandomOptions": "seed:long seed2:long",
-    "ReduceWindowOptions": "reduce_function:uint",
-    "ReducerOptions": "keep_dims:bool",
-    "ReshapeOptions": "new_shape:ints",
-    "ResizeBilinearOptions": "- - align_corners:bool half_pixel_centers:bool",
-    "ResizeNearestNeighborOptions": "align_corners:bool half_pixel_centers:bool",
-    "ReverseSequenceOptions": "seq_dim:int batch_dim:int",
-    "SVDFOptions": "rank:int function:enum",
-    "SoftmaxOptions": "beta:float",
-    "SpaceToDepthOptions": "block_size:int",
-    "SplitOptions": "num_splits:int",
-    "SqueezeOptions": "squeeze_dims:ints",
-    "StableHLOCompositeOptions": "- subgraph:int",
-    "StablehloGatherOptions": "offset_dims:longs collapsed_slice_dims:longs "
-    "start_index_map:longs index_vector_dim:long slice_sizes:longs",
-    "StablehloPadOptions": "edge_padding_low:longs edge_padding_high:longs "
-    "interior_padding:longs",
-    "StridedSliceOptions": "begin_mask:int end_mask:int ellipsis_mask:int "
-    "new_axis_mask:int shrink_axis_mask:int offset:bool",
-    "TransposeConvOptions": "padding:enum stride_w:int stride_h:int activation:enum",
-    "UnpackOptions": "num:int axis:int",
-    "WhileOptions": "cond_subgraph_index:int body_subgraph_index:int",
-}
-_TABLE_OF = {
-    **dict.fromkeys(("ADD", "DIV", "MUL", "SUB"), "AddOptions"),
-    **dict.fromkeys(("AVERAGE_POOL_2D", "L2_POOL_2D", "MAX_POOL_2D"), "Pool2DOptions"),
-    **dict.fromkeys(
-        (
-            *("MEAN", "REDUCE_ALL", "REDUCE_ANY", "REDUCE_MAX", "REDUCE_MIN"),
-            *("REDUCE_PROD", "SUM"),
-        ),
-        "ReducerOptions",
-    ),
-    **dict.fromkeys(("CONV_3D", "CONV_3D_TRANSPOSE"), "Conv3DOptions"),
-    **dict.fromkeys(
-        ("MULTINOMIAL", "RANDOM_STANDARD_NORMAL", "RANDOM_UNIFORM"), "RandomOptions"
-    ),
-    "BATCH_MATMUL": "BatchMatMulOptions",
-    "BIDIRECTIONAL_SEQUENCE_LSTM": "BidirectionalSequenceLSTMOptions",
-    "BIDIRECTIONAL_SEQUENCE_RNN": "BidirectionalSequenceRNNOptions",
-    "BUCKETIZE": "BucketizeOptions",
-    "CALL": "CallOptions",
-    "CONCATENATION": "ConcatenationOptions",
-    "CONV_2D": "Conv2DOptions",
-    "CUMSUM": "CumsumOptions",
-    "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions",
-    "DEPTH_TO_SPACE": "DepthToSpaceOptions",
-    "FAKE_QUANT": "FakeQuantOptions",
-    "FULLY_CONNECTED": "FullyConnectedOptions",
-    "GATHER": "GatherOptions",
-    "GELU": "GeluOptions",
-    "IF": "IfOptions",
-    "L2_NORMALIZATION": "L2NormOptions",
-    "LSTM": "LSTMOptions",
-    "LEAKY_RELU": "LeakyReluOptions",
-    "LOCAL_RESPONSE_NORMALIZATION": "LocalResponseNormalizationOptions",
-    "MIRROR_PAD": "MirrorPadOptions",
-    "ONE_HOT": "OneHotOptions",
-    "PACK": "PackOptions",
-    "RNN": "RNNOptions",
-    "RESHAPE": "ReshapeOptions",
-    "RESIZE_BILINEAR": "ResizeBilinearOptions",
-    "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions",
-    "REVERSE_SEQUENCE": "ReverseSequenceOptions",
-    "SVDF": "SVDFOptions",
-    "SOFTMAX": "SoftmaxOptions",
-    "SPACE_TO_DEPTH": "SpaceToDepthOptions",
-    "SPLIT": "SplitOptions",
-    "SQUEEZE": "SqueezeOptions",
-    "REDUCE_WINDOW": "ReduceWindowOptions",
-    "STABLEHLO_COMPOSITE": "StableHLOCompositeOptions",
-    "STABLEHLO_GATHER": "StablehloGatherOptions",
-    "STABLEHLO_PAD": "StablehloPadOptions",
-    "STRIDED_SLICE": "StridedSliceOptions",
-    "TRANSPOSE_CONV": "TransposeConvOptions",
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": "UnidirectionalSequenceLSTMOptions",
-    "UNIDIRECTIONAL_SEQUENCE_RNN": "SequenceRNNOptions",
-    "UNPACK": "UnpackOptions",
-    "WHILE": "WhileOptions",
+# A line for each table of the schema: the operators that have it, its name, and its
+# fields in order, "-" for one that is not read: name:type=default. An enumeration has
+# one byte. Fields that are attributes of TensorFlow's operators have their names.
+_SCHEMA = """
+ADD DIV MUL SUB | AddOptions | activation:enum
+BATCH_MATMUL | BatchMatMulOptions | adj_x:bool adj_y:bool
+BIDIRECTIONAL_SEQUENCE_LSTM | BidirectionalSequenceLSTMOptions | function:enum \
+    cell_clip:float proj_clip:float merge_outputs:bool time_major:bool=1
+BIDIRECTIONAL_SEQUENCE_RNN | BidirectionalSequenceRNNOptions | time_major:bool \
+    function:enum merge_outputs:bool
+BUCKETIZE | BucketizeOptions | boundaries:floats
+CALL | CallOptions | subgraph:uint
+CONCATENATION | ConcatenationOptions | axis:int activation:enum
+CONV_2D | Conv2DOptions | padding:enum stride_w:int stride_h:int activation:enum \
+    dilation_w:int=1 dilation_h:int=1
+CONV_3D CONV_3D_TRANSPOSE | Conv3DOptions | padding:enum stride_d:int stride_w:int \
+    stride_h:int activation:enum dilation_d:int=1 dilation_w:int=1 dilation_h:int=1
+CUMSUM | CumsumOptions | exclusive:bool reverse:bool
+DEPTH_TO_SPACE | DepthToSpaceOptions | block_size:int
+DEPTHWISE_CONV_2D | DepthwiseConv2DOptions | padding:enum stride_w:int stride_h:int \
+    - activation:enum dilation_w:int=1 dilation_h:int=1
+FAKE_QUANT | FakeQuantOptions | min:float max:float num_bits:int narrow_range:bool
+FULLY_CONNECTED | FullyConnectedOptions | activation:enum weights_format:enum \
+    keep_num_dims:bool
+GATHER | GatherOptions | axis:int batch_dims:int
+GELU | GeluOptions | approximate:bool
+IF | IfOptions | then_subgraph_index:int else_subgraph_index:int
+L2_NORMALIZATION | L2NormOptions | activation:enum
+LSTM | LSTMOptions | function:enum cell_clip:float proj_clip:float kernel_type:enum
+LEAKY_RELU | LeakyReluOptions | alpha:float
+LOCAL_RESPONSE_NORMALIZATION | LocalResponseNormalizationOptions | depth_radius:int \
+    bias:float alpha:float beta:float
+MIRROR_PAD | MirrorPadOptions | mode:enum
+ONE_HOT | OneHotOptions | axis:int
+PACK | PackOptions | - axis:int
+AVERAGE_POOL_2D L2_POOL_2D MAX_POOL_2D | Pool2DOptions | padding:enum stride_w:int \
+    stride_h:int width:int height:int activation:enum
+RNN | RNNOptions | function:enum
+MULTINOMIAL RANDOM_STANDARD_NORMAL RANDOM_UNIFORM | RandomOptions | seed:long \
+    seed2:long
+REDUCE_WINDOW | ReduceWindowOptions | reduce_function:uint
+MEAN REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD SUM | ReducerOptions | \
+    keep_dims:bool
+RESHAPE | ReshapeOptions | new_shape:ints
+RESIZE_BILINEAR | ResizeBilinearOptions | - - align_corners:bool \
+    half_pixel_centers:bool
+RESIZE_NEAREST_NEIGHBOR | ResizeNearestNeighborOptions | align_corners:bool \
+    half_pixel_centers:bool
+REVERSE_SEQUENCE | ReverseSequenceOptions | seq_dim:int batch_dim:int
+SVDF | SVDFOptions | rank:int function:enum
+UNIDIRECTIONAL_SEQUENCE_RNN | SequenceRNNOptions | time_major:bool function:enum
+SOFTMAX | SoftmaxOptions | beta:float
+SPACE_TO_DEPTH | SpaceToDepthOptions | block_size:int
+SPLIT | SplitOptions | num_split:int
+SQUEEZE | SqueezeOptions | squeeze_dims:ints
+STABLEHLO_COMPOSITE | StableHLOCompositeOptions | - subgraph:int
+STABLEHLO_GATHER | StablehloGatherOptions | offset_dims:longs \
+    collapsed_slice_dims:longs start_index_map:longs index_vector_dim:long \
+    slice_sizes:longs
+STABLEHLO_PAD | StablehloPadOptions | edge_padding_low:longs edge_padding_high:longs \
+    interior_padding:longs
+STRIDED_SLICE | StridedSliceOptions | begin_mask:int end_mask:int ellipsis_mask:int \
+    new_axis_mask:int shrink_axis_mask:int offset:bool
+TRANSPOSE_CONV | TransposeConvOptions | padding:enum stride_w:int stride_h:int \
+    activation:enum
+UNIDIRECTIONAL_SEQUENCE_LSTM | UnidirectionalSequenceLSTMOptions | function:enum \
+    cell_clip:float proj_clip:float time_major:bool - \
+    diagonal_recurrent_tensors:bool
+UNPACK | UnpackOptions | num:int axis:int
+WHILE | WhileOptions | cond_subgraph_index:int body_subgraph_index:int
+"""
+# The rows of the table by operator.
+_ROWS = {
+    operator: (table, fields.split())
+    for operators, table, fields in (
+        line.split(" | ") for line in _SCHEMA.strip().splitlines()
+    )
+    for operator in operators.split()
 }
 # Operators that have their options in the second field for them.
 NEWER = frozenset(
@@ -198,21 +159,21 @@ class Field:
     default: float = 0
 
 
-def fields(table: str) -> dict[str, Field]:
-    """The fields of an options table by name."""
+def fields(operator: str) -> dict[str, Field]:
+    """The options of an operator by name."""
     found = {}
-    for index, text in enumerate(_TABLES[table].split()):
-        if text == "-":
-            continue
-        name, _, kind = text.partition(":")
-        kind, _, default = kind.partition("=")
-        found[name] = Field(index, kind, int(default or 0))
+    _, texts = _ROWS.get(operator, ("", []))
+    for index, text in enumerate(texts):
+        if text != "-":
+            name, _, kind = text.partition(":")
+            kind, _, default = kind.partition("=")
+            found[name] = Field(index, kind, int(default or 0))
     return found
 
 
 def tables() -> dict[str, str]:
     """The options table of each operator that has one."""
-    return dict(_TABLE_OF)
+    return {operator: table for operator, (table, _) in _ROWS.items()}
 
 
 def read_options(operator: str, table: Table | None) -> Mapping[str, Any]:
@@ -222,12 +183,7 @@ def read_options(operator: str, table: Table | None) -> Mapping[str, Any]:
         operator: the name of a builtin.
         table: None if the file states no options: all have their defaults.
     """
-    if operator not in _TABLE_OF:
-        return {}
-    return {
-        name: _value(field, table)
-        for name, field in fields(_TABLE_OF[operator]).items()
-    }
+    return {name: _value(field, table) for name, field in fields(operator).items()}
 
 
 def _value(field: Field, table: Table | None) -> Any:

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the tables of a TensorFlow Lite file that a network needs.
+"""Reads the tables of a TensorFlow Lite file that a network needs, and says what it is.
 
 Not read: metadata and signatures. Subgraphs behind the first one are the bodies of
 control flow.
@@ -9,6 +9,7 @@ control flow.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +18,10 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.frame.budget import budget
+from mace.python.tools.importers.frame.description import (
+    ModelDescription,
+    TensorDescription,
+)
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodeError,
@@ -31,6 +36,8 @@ from mace.python.tools.importers.tflite.options import (
 )
 from mace.python.tools.importers.tflite.sparse import Sparsity, read_sparsity
 from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.ir.shapes import from_ints
 
 MARK = b"TFL3"
 # What is wrong with a tensor whose numbers last from one run to the next.
@@ -409,3 +416,24 @@ def _unpacked(data: Array, bits: int) -> Array:
     parts = [data << (8 - bits * (i + 1)) for i in range(each)]
     wide = np.stack(parts, axis=-1).reshape(-1).view(np.int8)
     return np.asarray(wide >> (8 - bits))
+
+
+def describe(network: Network) -> ModelDescription:
+    """See `importers.frame.opened.Framework`."""
+    tensors, states = network.tensors, network.states
+    return ModelDescription(
+        framework="TensorFlow Lite",
+        image_order=DataFormat.NHWC,
+        inputs=tuple(_describe(tensors[i]) for i in (*network.inputs, *states)),
+        outputs=tuple(
+            _describe(tensors[i]) for i in (*network.outputs, *states.values())
+        ),
+        states={tensors[i].name: tensors[after].name for i, after in states.items()},
+        operators=Counter(op.custom or op.type for op in network.operators),
+    )
+
+
+def _describe(tensor: Tensor) -> TensorDescription:
+    return TensorDescription(
+        tensor.name, from_ints(tensor.shape), ELEMENT_TYPES.get(tensor.number)
+    )

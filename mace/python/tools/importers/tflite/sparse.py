@@ -69,27 +69,29 @@ class Sparsity:
             self.levels
         ) != len(self.order):
             raise _damaged("the order of its dimensions")
-        sizes = self._block_sizes(shape)
-        places = self._places([*_outer(shape, self.blocks, sizes), *sizes], count)
+        blocks = self._block_sizes(shape)
+        outer = list(shape)
+        for dim, size in zip(self.blocks, blocks):
+            outer[dim] //= size
+        places = self._places([*outer, *blocks], count)
         if places.shape[1] != values.size:
             raise _damaged(f"{values.size} elements for {places.shape[1]} places")
         whole = places[:rank]
-        for size, dim, inner in zip(sizes, self.blocks, places[rank:]):
+        for size, dim, inner in zip(blocks, self.blocks, places[rank:]):
             whole[dim] = whole[dim] * size + inner
         result = np.zeros(shape, values.dtype)
         result[tuple(whole)] = values
         return result
 
     def _block_sizes(self, shape: tuple[int, ...]) -> list[int]:
-        sizes = []
-        rank = len(shape)
-        for number, dim in enumerate(self.blocks):
-            size = self.levels[self.order.index(rank + number)].size
-            if not 0 <= dim < rank or size < 1 or shape[dim] % size:
-                raise _damaged(f"blocks of {size} along dimension {dim}")
-            sizes.append(size)
         if len(set(self.blocks)) != len(self.blocks):
             raise _damaged("several blocks of one dimension")
+        sizes = []
+        for number, dim in enumerate(self.blocks, len(shape)):
+            size = self.levels[self.order.index(number)].size
+            if not 0 <= dim < len(shape) or size < 1 or shape[dim] % size:
+                raise _damaged(f"blocks of {size} along dimension {dim}")
+            sizes.append(size)
         return sizes
 
     def _places(self, sizes: list[int], most: int) -> Array:
@@ -119,16 +121,6 @@ class Sparsity:
             places = np.repeat(places, counts, axis=1)
             places[dim] = indices
         return places
-
-
-def _outer(
-    shape: tuple[int, ...], blocks: tuple[int, ...], sizes: list[int]
-) -> list[int]:
-    """The number of blocks along each dimension."""
-    outer = list(shape)
-    for dim, size in zip(blocks, sizes):
-        outer[dim] //= size
-    return outer
 
 
 def _damaged(what: str) -> UnsupportedNodeError:

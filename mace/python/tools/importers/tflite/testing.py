@@ -8,9 +8,11 @@ write, by the code that TensorFlow generates from the file format's schema.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -290,25 +292,16 @@ class Family:
         self._tried: set[str] = set()
 
     def check(
-        self,
-        tmp_path: Path,
-        function: Callable[..., Any],
-        *arrays: Array,
-        tolerance: float = 2e-5,
+        self, function: Callable[..., Any], *arrays: Array, tolerance: float = 2e-5
     ) -> None:
         """Converts `function` and compares all results on `arrays`."""
-        self.check_file(
-            tmp_path, converted(function, arrays), *arrays, tolerance=tolerance
-        )
+        self.check_file(converted(function, arrays), *arrays, tolerance=tolerance)
 
-    def check_file(
-        self, tmp_path: Path, data: bytes, *arrays: Array, tolerance: float = 2e-5
-    ) -> None:
+    def check_file(self, data: bytes, *arrays: Array, tolerance: float = 2e-5) -> None:
         """Compares all results of a file on `arrays`."""
-        path = tmp_path / "model.tflite"
-        self._tried |= operators_of(data, path)
+        with self._file(data) as path:
+            found = run_file(data, arrays, path)
         wanted = interpreted(data, arrays)
-        found = run_file(data, arrays, path)
         assert len(found) == len(wanted)
         for got, expected in zip(found, wanted):
             assert got.shape == expected.shape
@@ -316,7 +309,6 @@ class Family:
 
     def check_int8(
         self,
-        tmp_path: Path,
         function: Callable[..., Any],
         *arrays: Array,
         steps: int = 1,
@@ -330,11 +322,17 @@ class Family:
             share: of the results that may differ.
         """
         data = converted(function, arrays, integers)
-        path = tmp_path / "model.tflite"
-        self._tried |= operators_of(data, path)
-        worst, differ = int8_steps(data, arrays, path)
+        with self._file(data) as path:
+            worst, differ = int8_steps(data, arrays, path)
         assert worst <= steps, (worst, differ)
         assert differ <= share, (worst, differ)
+
+    @contextlib.contextmanager
+    def _file(self, data: bytes) -> Iterator[Path]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.tflite"
+            self._tried |= operators_of(data, path)
+            yield path
 
     def note(self, *operators: str) -> None:
         """Says that a test compares these in a way of its own."""

@@ -8,18 +8,16 @@ import logging
 from typing import Any
 
 from mace.python.tools.errors import UsageError
+from mace.python.tools.importers.tensorflow.node import Tensor
 from mace.python.tools.importers.tensorflow.reader import data_types
-from mace.python.tools.importers.tensorflow.transforms.table import (
-    Arguments,
-    transform,
-)
 from mace.python.tools.importers.tensorflow.transforms.work_graph import (
     FLOAT,
-    Tensor,
+    Arguments,
     TransformError,
     WorkGraph,
     input_text,
     source_of,
+    transform,
 )
 from mace.python.tools.importers.tf_operators.context import HANDLERS
 

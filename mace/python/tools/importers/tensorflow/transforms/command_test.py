@@ -13,12 +13,12 @@ import pytest
 
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.tensorflow.reader import new_graph
-from mace.python.tools.importers.tensorflow.transforms.command import main
-from mace.python.tools.importers.tensorflow.transforms.pipeline import (
+from mace.python.tools.importers.tensorflow.transforms.command import (
+    main,
     parse_transforms,
     transform_file,
 )
-from mace.python.tools.importers.tensorflow.transforms.table import entries
+from mace.python.tools.importers.tensorflow.transforms.work_graph import entries
 
 
 def _graph() -> Any:
@@ -108,10 +108,7 @@ def test_names_and_flags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     _write(tmp_path)
     for flags, said in (
         ({"inputs": "z"}, "--inputs: the graph has no node 'z'"),
-        (
-            {"outputs": "lost"},
-            "the graph has no node 'lost'; near names: last",
-        ),
+        ({"outputs": "lost"}, "the graph has no node 'lost'; near names: last"),
         ({"in_graph": str(tmp_path / "missing")}, "--in_graph: "),
         ({"in_graph": str(tmp_path)}, "--in_graph: "),
         ({"out_graph": str(tmp_path / "in.pb" / "out")}, "cannot write"),

@@ -1,21 +1,32 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A GraphDef under rewriting."""
+"""A GraphDef under rewriting, and the table of rewrites."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mace.python.tools.errors import MaceError
+from mace.python.tools.errors import MaceError, UsageError
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tensorflow.node import decode_tensor, split_tensor_name
+from mace.python.tools.importers.tensorflow.node import (
+    Tensor,
+    decode_tensor,
+    split_tensor_name,
+)
 from mace.python.tools.importers.tensorflow.reader import new_graph
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.wording import nearest_names
 
+# The files with rewrites.
+_MODULES = ("cleaning", "constants", "convolutions")
+
+# What every rewrite takes.
+IGNORE_ERRORS = "ignore_errors"
 FLOAT = 1
 _NUMBERS = {
     np.dtype(np.float32): FLOAT,
@@ -24,9 +35,6 @@ _NUMBERS = {
     np.dtype(np.int8): 6,
     np.dtype(np.bool_): 10,
 }
-
-# An output of a node.
-Tensor = tuple[str, int]
 
 
 class TransformError(MaceError):
@@ -100,11 +108,6 @@ class WorkGraph:
     def kept(self) -> set[str]:
         """Nodes whose names and results must stay."""
         return {node for node, _ in (*self.inputs, *self.outputs)}
-
-    @property
-    def functions(self) -> Any:
-        """The functions of the library, which rewrites leave as they are."""
-        return self._proto.library.function
 
     def to_proto(self) -> Any:
         """The graph as a message."""
@@ -217,13 +220,9 @@ class WorkGraph:
         tensor.tensor_content = np.ascontiguousarray(array, little).tobytes()
         return node
 
-    def needed(self, *, to_inputs: bool = True) -> set[str]:
-        """The nodes that the outputs need, from the model's inputs on.
-
-        Args:
-            to_inputs: do not go on to what the inputs are made of.
-        """
-        ends = {node for node, _ in self.inputs} if to_inputs else set()
+    def needed(self) -> set[str]:
+        """The nodes that the outputs need, from the model's inputs on."""
+        ends = {node for node, _ in self.inputs}
         found: set[str] = set()
         stack = [node for node, _ in self.outputs]
         while stack:
@@ -277,3 +276,94 @@ class WorkGraph:
                     stack.append((name, True))
                     sources = [source_of(t)[0] for t in self.nodes[name].input]
                     stack += [(s, False) for s in reversed(sources) if s not in done]
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of one rewrite.
+
+    Attributes:
+        name: of the rewrite.
+        values: by key, in order.
+    """
+
+    name: str
+    values: Mapping[str, Sequence[str]]
+
+    def all(self, key: str) -> Sequence[str]:
+        """Each value of a key that may be repeated."""
+        return self.values.get(key, ())
+
+    def one(self, key: str, default: str | None = None) -> str:
+        """The only value of a key.
+
+        Raises:
+            UsageError: it is repeated, or missing without a default.
+        """
+        values = self.all(key)
+        if len(values) > 1:
+            raise UsageError(f"--transforms: {self.name}: {key} is given twice")
+        if not values and default is None:
+            raise UsageError(f"--transforms: {self.name} needs {key}=...")
+        return values[0] if values else str(default)
+
+    def integer(self, key: str, default: int, lowest: int) -> int:
+        """A whole number, with its least value."""
+        text = self.one(key, str(default))
+        try:
+            number = int(text)
+        except ValueError:
+            number = lowest - 1
+        if number < lowest:
+            raise UsageError(
+                f"--transforms: {self.name}: {key}: found {text!r}, accepted: a whole "
+                f"number, at least {lowest}"
+            )
+        return number
+
+    def flag(self, key: str) -> bool:
+        """true or false; false if it is not given."""
+        text = self.one(key, "false").lower()
+        if text not in ("true", "false", "1", "0"):
+            raise UsageError(
+                f"--transforms: {self.name}: {key}: found {text!r}, accepted: true or "
+                "false"
+            )
+        return text in ("true", "1")
+
+
+Transform = Callable[[WorkGraph, Arguments], None]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A rewrite and the keys it takes."""
+
+    run: Transform
+    keys: tuple[str, ...]
+
+    @property
+    def summary(self) -> str:
+        """What it does, in a line."""
+        return (self.run.__doc__ or "").split("\n\n")[0].replace("\n    ", " ")
+
+
+_ENTRIES: dict[str, Entry] = {}
+
+
+def transform(*keys: str) -> Callable[[Transform], Transform]:
+    """Decorator: the function is the rewrite of its name, with these keys."""
+
+    def add(function: Transform) -> Transform:
+        _ENTRIES[function.__name__] = Entry(function, (*keys, IGNORE_ERRORS))
+        return function
+
+    return add
+
+
+def entries() -> Mapping[str, Entry]:
+    """All rewrites by name, sorted."""
+    package = __name__.rpartition(".")[0]
+    for module in _MODULES:
+        importlib.import_module(f"{package}.{module}")
+    return dict(sorted(_ENTRIES.items()))

@@ -1,30 +1,35 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that move, slice and join tensors."""
+"""Nodes that move, slice, join and copy tensors, and those about their shapes."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
-from mace.python.tools.ir.graph import Value
+from mace.python.tools.importers.tf_operators.context import (
+    HANDLERS,
+    STATIC_HINT,
+    Context,
+)
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.shapes import END, static
+
+_MOST_COPIES = 10_000
+_FIRST = np.iinfo(np.int32).min
 
 
 @HANDLERS.register("Reshape")
 def reshape(context: Context) -> None:
     """Reshapes to a known shape, or to one computed from shapes at run time."""
-    shape = context.input(1)
+    x, shape = context.input(0), context.input(1)
+    # In TensorFlow, 0 means an empty dimension, not a copied one.
     if shape.is_constant:
-        # In TensorFlow, 0 means an empty dimension, not a copied one.
-        context.emit(
-            "Reshape",
-            [context.input(0)],
-            shape=context.ints(1, "shape"),
-            allow_zero=True,
-        )
+        sizes = context.ints(1, "shape")
+        context.emit("Reshape", [x], shape=sizes, allow_zero=True)
     else:
-        context.emit("Reshape", [context.input(0), shape], allow_zero=True)
+        context.emit("Reshape", [x, shape], allow_zero=True)
 
 
 @HANDLERS.register("Squeeze")
@@ -40,9 +45,9 @@ def expand_dims(context: Context) -> None:
     context.emit("ExpandDims", [context.input(0)], axes=context.ints(1, "axis"))
 
 
-@HANDLERS.register("Transpose")
+@HANDLERS.register("Transpose", "ConjugateTranspose")
 def transpose(context: Context) -> None:
-    """Permutes the axes."""
+    """Permutes the axes; of floats, the conjugate is the same."""
     context.emit("Transpose", [context.input(0)], perm=context.ints(1, "perm"))
 
 
@@ -55,7 +60,7 @@ def concat(context: Context) -> None:
         axis = context.ints(len(context.inputs) - 1, "axis")
         values = context.inputs[:-1]
     if len(values) == 1:
-        context.results[0] = context.builder.alias(values[0], context.output_name())
+        context.pass_on(values[0])
         return
     context.emit("Concat", values, axis=axis[0])
 
@@ -69,14 +74,18 @@ def pack(context: Context) -> None:
 @HANDLERS.register("Unpack")
 def unpack(context: Context) -> None:
     """Splits along an axis, which is removed."""
-    axis = context.node.integer("axis")
+    x, axis = context.input(0), context.node.integer("axis")
     count = context.node.integer("num")
-    if count == 1:
-        _squeezed(context, 0, context.input(0), axis)
-        return
-    parts = _split(context, context.input(0), axis, [1] * count)
+    unique = context.builder.graph.unique_name
+    names = [unique(f"{context.node.name}/part_{i}") for i in range(count)]
+    parts = [x]
+    if count != 1:
+        attrs = {"axis": axis, "sizes": [1] * count}
+        parts = context.builder.op("Split", [x], names, attrs, source=False)
     for index, part in enumerate(parts):
-        _squeezed(context, index, part, axis)
+        context.results[index] = context.builder.one(
+            "Squeeze", [part], context.output_name(index), {"axes": [axis]}
+        )
 
 
 @HANDLERS.register("Split")
@@ -100,42 +109,16 @@ def split_v(context: Context) -> None:
     _split_node(context, 0, axis, sizes)
 
 
-def _split_node(context: Context, value: int, axis: int, sizes: list[int]) -> None:
-    count = len(sizes) or context.node.integer("num_split", 1)
+def _split_node(context: Context, place: int, axis: int, sizes: list[int]) -> None:
+    value, count = context.input(place), len(sizes)
+    count = count or context.node.integer("num_split", 1)
     if count == 1:
-        context.results[0] = context.builder.alias(
-            context.input(value), context.output_name()
-        )
+        context.pass_on(value)
         return
-    parts = context.builder.op(
-        "Split",
-        [context.input(value)],
-        [context.output_name(i) for i in range(count)],
-        {"axis": axis, "sizes": sizes},
-        context.node.name,
-    )
+    names = [context.output_name(i) for i in range(count)]
+    attrs = {"axis": axis, "sizes": sizes}
+    parts = context.builder.op("Split", [value], names, attrs, context.node.name)
     context.results.update(enumerate(parts))
-
-
-def _split(context: Context, value: Value, axis: int, sizes: list[int]) -> list[Value]:
-    names = [
-        context.builder.graph.unique_name(f"{context.node.name}/part_{i}")
-        for i in range(len(sizes))
-    ]
-    return context.builder.op(
-        "Split",
-        [value],
-        names,
-        {"axis": axis, "sizes": sizes},
-        context.node.name,
-        source=False,
-    )
-
-
-def _squeezed(context: Context, index: int, value: Value, axis: int) -> None:
-    context.results[index] = context.builder.one(
-        "Squeeze", [value], context.output_name(index), {"axes": [axis]}
-    )
 
 
 @HANDLERS.register("Pad", "PadV2", "MirrorPad")
@@ -154,10 +137,7 @@ def pad(context: Context) -> None:
 def slice_(context: Context) -> None:
     """Extracts a block with a given begin and size; size -1 means the rest."""
     begins, sizes = context.ints(1, "begin"), context.ints(2, "size")
-    ends = [
-        np.iinfo(np.int32).max if size == -1 else begin + size
-        for begin, size in zip(begins, sizes)
-    ]
+    ends = [END if n == -1 else begin + n for begin, n in zip(begins, sizes)]
     context.emit(
         "StridedSlice",
         [context.input(0)],
@@ -174,77 +154,51 @@ def strided_slice(context: Context) -> None:
     begins = context.ints(1, "begin")
     ends = context.ints(2, "end")
     strides = context.ints(3, "strides")
-    masks = {
-        name: context.node.integer(name)
-        for name in (
-            "begin_mask",
-            "end_mask",
-            "ellipsis_mask",
-            "new_axis_mask",
-            "shrink_axis_mask",
-        )
-    }
+    begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask = (
+        context.node.integer(f"{name}_mask")
+        for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
+    )
     cut = _Slices(context.rank(0))
     for i, (begin, end, stride) in enumerate(zip(begins, ends, strides)):
         bit = 1 << i
-        if masks["ellipsis_mask"] & bit:
-            later = [
-                j
-                for j in range(i + 1, len(begins))
-                if not masks["new_axis_mask"] & (1 << j)
-            ]
-            cut.skip_to(cut.rank - len(later))
-        elif masks["new_axis_mask"] & bit:
+        if ellipsis_mask & bit:
+            later = range(i + 1, len(begins))
+            cut.skip_to(cut.rank - sum(not new_axis_mask & (1 << j) for j in later))
+        elif new_axis_mask & bit:
             cut.new_axes.append(cut.axis + len(cut.new_axes) - len(cut.shrunk))
-        elif masks["shrink_axis_mask"] & bit:
-            last = begin + 1 if begin != -1 else np.iinfo(np.int32).max
-            cut.add(begin, last, 1, shrink=True)
+        elif shrink_axis_mask & bit:
+            cut.add(begin, begin + 1 if begin != -1 else END, 1, shrink=True)
         else:
-            low, high = np.iinfo(np.int32).min, np.iinfo(np.int32).max
-            if masks["begin_mask"] & bit:
-                begin = 0 if stride > 0 else high
-            if masks["end_mask"] & bit:
-                end = high if stride > 0 else low
+            if begin_mask & bit:
+                begin = 0 if stride > 0 else END
+            if end_mask & bit:
+                end = END if stride > 0 else _FIRST
             cut.add(begin, end, stride, shrink=False)
+    x = context.input(0)
     if not cut.axes and not cut.new_axes:
-        context.results[0] = context.builder.alias(
-            context.input(0), context.output_name()
-        )
-        return
-    attrs = {
-        "axes": cut.axes,
-        "begins": cut.begins,
-        "ends": cut.ends,
-        "strides": cut.strides,
-        "shrink_axes": cut.shrunk,
-    }
-    if not cut.new_axes:
-        context.emit("StridedSlice", [context.input(0)], **attrs)
-        return
-    value = context.input(0)
-    if cut.axes:
-        value = context.step("StridedSlice", [value], "slice", **attrs)
-    context.emit("ExpandDims", [value], axes=cut.new_axes)
+        context.pass_on(x)
+    elif not cut.new_axes:
+        context.emit("StridedSlice", [x], **cut.attrs())
+    else:
+        if cut.axes:
+            x = context.step("StridedSlice", [x], **cut.attrs())
+        context.emit("ExpandDims", [x], axes=cut.new_axes)
 
 
-@HANDLERS.register("ReverseV2")
+@HANDLERS.register("ReverseV2", "Reverse")
 def reverse(context: Context) -> None:
-    """Reverses the elements along some axes."""
-    rank = context.rank(0)
-    axes = sorted(axis % rank for axis in context.ints(1, "axis"))
+    """Reverses the elements along axes: a list of them, or a condition for each."""
+    if context.node.op == "Reverse":
+        axes = [axis for axis, flag in enumerate(context.ints(1, "dims")) if flag]
+    else:
+        rank = context.rank(0)
+        axes = sorted(axis % rank for axis in context.ints(1, "axis"))
     if not axes:
-        context.results[0] = context.builder.alias(
-            context.input(0), context.output_name()
-        )
+        context.pass_on(context.input(0))
         return
-    context.emit(
-        "StridedSlice",
-        [context.input(0)],
-        axes=axes,
-        begins=[-1] * len(axes),
-        ends=[np.iinfo(np.int32).min] * len(axes),
-        strides=[-1] * len(axes),
-    )
+    back = [-1] * len(axes)
+    attrs = {"axes": axes, "begins": back, "ends": [_FIRST] * len(axes)}
+    context.emit("StridedSlice", [context.input(0)], **attrs, strides=back)
 
 
 class _Slices:
@@ -274,6 +228,16 @@ class _Slices:
             self.shrunk.append(self.axis)
         self.axis += 1
 
+    def attrs(self) -> dict[str, list[int]]:
+        """Of the operator."""
+        return {
+            "axes": self.axes,
+            "begins": self.begins,
+            "ends": self.ends,
+            "strides": self.strides,
+            "shrink_axes": self.shrunk,
+        }
+
 
 @HANDLERS.register("Shape")
 def shape(context: Context) -> None:
@@ -281,17 +245,22 @@ def shape(context: Context) -> None:
     context.emit("Shape", [context.input(0)])
 
 
+@HANDLERS.register("ShapeN")
+def shapes(context: Context) -> None:
+    """The dimensions of several tensors."""
+    for index, value in enumerate(context.inputs):
+        name = context.output_name(index)
+        context.results[index] = context.builder.one("Shape", [value], name)
+
+
 @HANDLERS.register("Size", "Rank")
 def size(context: Context) -> None:
     """Numbers computed from a shape, which must be known."""
-    dims = context.input(0).shape
-    if dims is None or not all(isinstance(dim, int) for dim in dims):
+    dims = static(context.input(0).shape)
+    if dims is None:
         raise UnsupportedNodeError("shape of the input is not known")
-    known = [dim for dim in dims if isinstance(dim, int)]
-    number = len(known) if context.node.op == "Rank" else int(np.prod(known))
-    context.results[0] = context.builder.constant(
-        context.output_name(), np.array(number, np.int32)
-    )
+    number = len(dims) if context.node.op == "Rank" else int(np.prod(dims))
+    context.give(np.array(number, np.int32))
 
 
 @HANDLERS.register("Gather", "GatherV2")
@@ -299,42 +268,105 @@ def gather(context: Context) -> None:
     """Selects slices by index along an axis."""
     v2 = context.node.op == "GatherV2"
     axis = context.ints(2, "axis")[0] if v2 else 0
-    batch_dims = context.node.integer("batch_dims")
-    if batch_dims:
-        batch_dims += context.rank(1) if batch_dims < 0 else 0
-        axis += context.rank(0) if axis < 0 else 0
-        if axis != batch_dims:
-            raise UnsupportedNodeError(f"batch_dims is {batch_dims}, axis {axis}")
-        rank = context.rank(1)
-        places = context.step("ExpandDims", [context.input(1)], "places", axes=[rank])
-        context.emit("GatherNd", [context.input(0), places], batch_dims=batch_dims)
+    gathered(context, axis, context.node.integer("batch_dims"))
+
+
+def gathered(context: Context, axis: int, batch: int) -> None:
+    """The same for the inputs of any operator, along an axis behind the first ones,
+    in each of which other indices count.
+    """
+    x, indices = context.input(0), context.input(1)
+    if not batch:
+        context.emit("Gather", [x, indices], axis=axis)
         return
-    context.emit("Gather", [context.input(0), context.input(1)], axis=axis)
-
-
-@HANDLERS.register("Mean", "Sum", "Max", "Min", "Prod")
-def reduce(context: Context) -> None:
-    """Reduces the axes that input 1 names."""
-    axes = context.ints(1, "reduction_indices")
-    if not axes:  # TensorFlow's empty list folds nothing
-        context.results[0] = context.builder.alias(
-            context.input(0), context.output_name()
-        )
-        return
-    context.emit(
-        "Reduce",
-        [context.input(0)],
-        mode=context.node.op.upper(),
-        axes=axes,
-        keep_dims=context.node.flag("keep_dims") or context.node.flag("keepdims"),
-    )
-
-
-@HANDLERS.register("ArgMax", "ArgMin")
-def arg(context: Context) -> None:
-    """The index of the extreme along an axis, which is removed; 64 bits become 32."""
-    axis = context.ints(1, "dimension")[0]
+    rank = context.rank(1)
+    batch += rank if batch < 0 else 0
     axis += context.rank(0) if axis < 0 else 0
-    mode = "MAX" if context.node.op == "ArgMax" else "MIN"
-    where = context.step("ArgMax", [context.input(0)], "where", mode=mode, axis=axis)
-    context.emit("Squeeze", [where], axes=[axis])
+    if not 0 <= batch <= min(axis, rank):
+        raise UnsupportedNodeError(f"batch_dims is {batch}, axis {axis}")
+    places = context.step("ExpandDims", [indices], "places", axes=[rank])
+    if axis == batch:
+        context.emit("GatherNd", [x, places], batch_dims=batch)
+        return
+    # The axis comes first behind those of the batch, and its elements back to where
+    # it was.
+    order = [axis if a == batch else a for a in range(context.rank(0))]
+    order[batch + 1 : axis + 1] = range(batch, axis)
+    x = context.step("Transpose", [x], "axis_first", perm=order)
+    found = context.step("GatherNd", [x, places], "found", batch_dims=batch)
+    between = list(range(rank, rank + axis - batch))
+    rest = list(range(rank + axis - batch, context.rank(0) - 1 + rank - batch))
+    back = [*range(batch), *between, *range(batch, rank), *rest]
+    context.emit("Transpose", [found], perm=back)
+
+
+@HANDLERS.register("Tile")
+def tile(context: Context) -> None:
+    """Copies behind each other, along each axis."""
+    x, repeats, rank = context.input(0), context.ints(1, "multiples"), context.rank(0)
+    if len(repeats) != rank:
+        raise UnsupportedNodeError(f"{len(repeats)} multiples for {rank} dimensions")
+    if any(not 1 <= times <= _MOST_COPIES for times in repeats):
+        raise UnsupportedNodeError(f"multiples {repeats}; 1 to {_MOST_COPIES} work")
+    for axis, times in enumerate(repeats):
+        if times > 1:
+            x = context.step("Concat", [x] * times, f"copies{axis}", axis=axis)
+    context.pass_on(x)
+
+
+@HANDLERS.register("BroadcastTo")
+def broadcast_to(context: Context) -> None:
+    """Multiplies by ones."""
+    x, shape = context.input(0), context.ints(1, "shape")
+    own = x.shape
+    if own is None or len(own) > len(shape) or any(dim < 0 for dim in shape):
+        raise UnsupportedNodeError(f"broadcasts {x.name} to {shape}")
+    padded = [1] * (len(shape) - len(own)) + list(own)
+    # Only dimensions that grow need any.
+    ones = [
+        new if old == 1 or not isinstance(old, int) else 1
+        for old, new in zip(padded, shape)
+    ]
+    check_made(*ones)  # the model stores them
+    is_number = x.dtype in (DataType.FLOAT32, DataType.INT32)
+    factor = x if is_number else context.cast(x, DataType.INT32)
+    filled = context.constant(np.broadcast_to(factor.dtype.numpy.type(1), ones), "ones")
+    context.pass_on(context.cast(context.eltwise("MUL", factor, filled), x.dtype))
+
+
+@HANDLERS.register("BroadcastArgs")
+def broadcast_args(context: Context) -> None:
+    """The shape of what two shapes broadcast to, which must be known."""
+    shapes = [context.ints(i, "a shape") for i in range(2)]
+    try:
+        context.give(np.asarray(np.broadcast_shapes(*map(tuple, shapes)), np.int32))
+    except ValueError:
+        raise UnsupportedNodeError(f"{shapes} do not broadcast", STATIC_HINT) from None
+
+
+@HANDLERS.register("LinSpace")
+def lin_space(context: Context) -> None:
+    """Numbers in equal distances, from constants."""
+    start, stop = (
+        float(np.asarray(context.values(i, w)).reshape(()))
+        for i, w in enumerate(("start", "stop"))
+    )
+    count = context.integer(2, "num")
+    if count < 1:
+        raise UnsupportedNodeError(f"{count} numbers")
+    check_made(count)
+    context.give(np.linspace(start, stop, count).astype(np.float32))
+
+
+@HANDLERS.register("Roll")
+def roll(context: Context) -> None:
+    """Moves elements on along axes; the last ones become the first."""
+    x, rank = context.input(0), context.rank(0)
+    for step, axis in zip(context.ints(1, "shift"), context.ints(2, "axis")):
+        axis %= rank
+        length = context.length(x, axis)
+        if length and step % length:
+            start = length - step % length
+            parts = [context.cut(x, axis, start, END), context.cut(x, axis, 0, start)]
+            x = context.step("Concat", parts, "rolled", axis=axis)
+    context.pass_on(x)

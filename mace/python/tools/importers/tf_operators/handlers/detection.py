@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.context import (
+    HANDLERS,
+    STATIC_HINT,
+    Context,
+)
 from mace.python.tools.ir.counted import Counted
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import static
 
 # Each has operators of its own.
 _MOST_IMAGES = 16
@@ -21,11 +25,8 @@ _LOWEST = float(np.finfo(np.float32).min)
 
 
 @HANDLERS.register(
-    "NonMaxSuppression",
-    "NonMaxSuppressionV2",
-    "NonMaxSuppressionV3",
-    "NonMaxSuppressionV4",
-    "NonMaxSuppressionV5",
+    *("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3"),
+    *("NonMaxSuppressionV4", "NonMaxSuppressionV5"),
 )
 def non_max_suppression(context: Context) -> None:
     """Boxes [N, 4] and scores [N]; all versions are of one class."""
@@ -39,26 +40,20 @@ def non_max_suppression(context: Context) -> None:
         raise UnsupportedNodeError("soft_nms_sigma is not 0")
     most = int(_number(context, 2, "max_output_size"))
     boxes, scores = context.input(0), context.input(1)
-    names = [f"{context.node.name}/{part}" for part in ("rows", "count")]
-    unique = context.builder.graph.unique_name
-    rows, count = context.builder.op(
-        "NonMaxSuppression",
-        [
-            context.step("ExpandDims", [boxes], "boxes", axes=[0]),
-            context.step("ExpandDims", [scores], "scores", axes=[0, 1]),
-        ],
-        [unique(name) for name in names],
-        {
-            "max_boxes": max(most, 0),
-            "iou_threshold": iou,
-            "score_threshold": max(score, _LOWEST),
-        },
-        source=False,
-    )
+    inputs = [
+        context.step("ExpandDims", [boxes], "boxes", axes=[0]),
+        context.step("ExpandDims", [scores], "scores", axes=[0, 1]),
+    ]
+    attrs = {
+        "max_boxes": max(most, 0),
+        "iou_threshold": iou,
+        "score_threshold": max(score, _LOWEST),
+    }
+    rows, count = _two(context, "NonMaxSuppression", inputs, attrs)
     padded = version >= 4 and context.node.flag("pad_to_max_output_size")
     if not padded:
         context.builder.counted.add(rows, Counted(count, 0))
-    indices = _column(context, rows)
+    indices = _column(context, rows, 2)
     chosen = None
     if version == 5:
         chosen = context.step("Gather", [scores, indices], "selected_scores", axis=0)
@@ -69,9 +64,25 @@ def non_max_suppression(context: Context) -> None:
         outputs.append(context.step("Squeeze", [count], "valid", axes=[0]))
     for index, value in enumerate(outputs):
         if value is not None:
-            context.results[index] = context.builder.alias(
-                value, context.output_name(index)
-            )
+            context.pass_on(value, index)
+
+
+def _two(
+    context: Context, op_type: str, inputs: Sequence[Value], attrs: Mapping[str, Any]
+) -> list[Value]:
+    """The results of an operator that has two."""
+    unique = context.builder.graph.unique_name
+    names = [unique(f"{context.node.name}/{op_type}{i}") for i in range(2)]
+    return context.builder.op(op_type, inputs, names, attrs, source=False)
+
+
+def _column(context: Context, rows: Value, index: int) -> Value:
+    """Of the rows of NonMaxSuppression: image, class and box."""
+    return context.cut(rows, 1, index, index + 1, shrink=True)
+
+
+def _numbers(context: Context, count: int) -> Value:
+    return context.constant(np.arange(count, dtype=np.int32), "numbers")
 
 
 def _padded(
@@ -81,41 +92,27 @@ def _padded(
     found = indices.shape[0] if indices.shape else None
     if not isinstance(found, int) or found > most:
         raise UnsupportedNodeError(
-            f"pad_to_max_output_size with {found} boxes for {most} results",
-            "give fixed input_shapes",
+            f"pad_to_max_output_size with {found} boxes for {most} results", STATIC_HINT
         )
     if chosen is not None:
-        numbers = context.constant(np.arange(found, dtype=np.int32), "numbers")
-        inside = context.step("Eltwise", [numbers, count], "is_selected", mode="LESS")
-        zero = context.constant(np.zeros((), np.float32), "zero")
-        chosen = context.step("Where", [inside, chosen, zero], "scores_or_0")
+        inside = context.eltwise("LESS", _numbers(context, found), count)
+        chosen = context.step("Where", [inside, chosen, context.number(0)], "scores")
     if found == most:
         return indices, chosen
-    rest = np.zeros(most - found)
-    indices, *scores = (
-        context.step(
-            "Concat",
-            [value, context.constant(rest.astype(value.dtype.numpy), "rest")],
-            "padded",
-            axis=0,
-        )
-        for value in (indices, *([] if chosen is None else [chosen]))
-    )
-    return indices, scores[0] if scores else None
+
+    def longer(value: Value) -> Value:
+        rest = context.constant(np.zeros(most - found, value.dtype.numpy), "rest")
+        return context.step("Concat", [value, rest], "padded", axis=0)
+
+    return longer(indices), None if chosen is None else longer(chosen)
 
 
 @HANDLERS.register("CombinedNonMaxSuppression")
 def combined_non_max_suppression(context: Context) -> None:
     """The best boxes of all classes, of each image; behind them zeros."""
     boxes, scores = context.input(0), context.input(1)
-    shapes = [static(value.shape) for value in (boxes, scores)]
-    if any(shape is None for shape in shapes):
-        raise UnsupportedNodeError(
-            f"the shape of {boxes.name} or {scores.name} is not known before the run",
-            "give fixed input_shapes",
-        )
-    images, count, kinds, _ = shapes[0] or (0, 0, 0, 0)
-    classes = (shapes[1] or (0, 0, 0))[2]
+    images, count, kinds, _ = context.static_shape(boxes)
+    classes = context.static_shape(scores)[2]
     if kinds != 1:
         raise UnsupportedNodeError(f"each class has boxes of its own ({kinds})")
     if not 1 <= images <= _MOST_IMAGES:
@@ -137,14 +134,9 @@ def combined_non_max_suppression(context: Context) -> None:
         _best(context, boxes, scores, image, (count, classes, total), attrs)
         for image in range(images)
     ]
-    for index in range(4):
-        values = [results[index] for results in found]
-        context.results[index] = context.builder.one(
-            "Concat" if images > 1 else "Identity",
-            values,
-            context.output_name(index),
-            {"axis": 0} if images > 1 else {},
-        )
+    for index, parts in enumerate(zip(*found)):
+        whole = context.step("Concat", parts, axis=0) if images > 1 else parts[0]
+        context.pass_on(whole, index)
 
 
 def _best(
@@ -153,60 +145,37 @@ def _best(
     scores: Value,
     image: int,
     sizes: tuple[int, int, int],
-    attrs: Mapping[str, object],
+    attrs: Mapping[str, Any],
 ) -> tuple[Value, Value, Value, Value]:
     """Boxes, scores, classes and number of those of one image."""
     count, classes, total = sizes
-
-    def step(op_type: str, inputs: Sequence[Value], suffix: str, **own: Any) -> Value:
-        return context.step(op_type, inputs, f"{suffix}{image}", **own)
-
-    def several(op_type: str, inputs: Sequence[Value], own: Any) -> list[Value]:
-        unique = context.builder.graph.unique_name
-        names = [unique(f"{context.node.name}/{op_type}{i}") for i in range(2)]
-        return context.builder.op(op_type, inputs, names, own, source=False)
-
-    cut: dict[str, Any] = {"axes": [0], "begins": [image], "ends": [image + 1]}
-    cut["strides"] = [1]
-    own = step("StridedSlice", [boxes], "image", **cut)
+    step, eltwise = context.step, context.eltwise
+    own = context.cut(boxes, 0, image, image + 1)
     own = step("Reshape", [own], "boxes", shape=[1, count, 4])
-    rated = step("StridedSlice", [scores], "rated", **cut)
+    rated = context.cut(scores, 0, image, image + 1)
     rated = step("Transpose", [rated], "by_class", perm=[0, 2, 1])
-    rows, number = several("NonMaxSuppression", [own, rated], attrs)
-
-    def column(rows: Value, index: int) -> Value:
-        place = {"begins": [index], "ends": [index + 1], "shrink_axes": [1]}
-        return step("StridedSlice", [rows], "column", axes=[1], strides=[1], **place)
-
-    def numbers(length: int) -> Value:
-        return context.constant(np.arange(length, dtype=np.int32), "numbers")
-
+    rows, number = _two(context, "NonMaxSuppression", [own, rated], attrs)
     # The score of each row, and the lowest number where a row does not count.
-    most = classes * min(int(str(attrs["max_boxes"])), count)
-    size = context.constant(np.asarray(count, np.int32), "count")
-    places = step("Eltwise", [column(rows, 1), size], "first", mode="MUL")
-    places = step("Eltwise", [places, column(rows, 2)], "places", mode="ADD")
+    most = classes * min(attrs["max_boxes"], count)
+    first = eltwise("MUL", _column(context, rows, 1), count)
+    places = eltwise("ADD", first, _column(context, rows, 2))
     flat = step("Reshape", [rated], "flat", shape=[classes * count])
     values = step("Gather", [flat, places], "scores", axis=0)
-    counts = step("Eltwise", [numbers(most), number], "counts", mode="LESS")
-    lowest = context.constant(np.asarray(_LOWEST, np.float32), "lowest")
-    values = step("Where", [counts, values, lowest], "counted")
+    counts = eltwise("LESS", _numbers(context, most), number)
+    values = step("Where", [counts, values, context.number(_LOWEST)], "counted")
     best = min(total, most)
-    order: dict[str, Any] = {"k": best, "axis": 0, "largest": True}
-    values, chosen = several("TopK", [values], order)
+    order = {"k": best, "axis": 0, "largest": True}
+    values, chosen = _two(context, "TopK", [values], order)
     rows = step("Gather", [rows, chosen], "chosen", axis=0)
-    limit = context.constant(np.asarray([total], np.int32), "limit")
-    number = step("Eltwise", [number, limit], "number", mode="MIN")
-    is_valid = step("Eltwise", [numbers(best), number], "valid", mode="LESS")
-    zero = context.constant(np.zeros((), np.float32), "zero")
-    kinds = step("Cast", [column(rows, 1)], "kinds", to="FLOAT32")
+    number = eltwise("MIN", number, total)
+    is_valid = eltwise("LESS", _numbers(context, best), number)
+    kinds = context.cast(_column(context, rows, 1), DataType.FLOAT32)
     corners = step("Reshape", [own], "corners", shape=[count, 4])
-    corners = step("Gather", [corners, column(rows, 2)], "found", axis=0)
+    corners = step("Gather", [corners, _column(context, rows, 2)], "found", axis=0)
     if context.node.flag("clip_boxes", True):
-        one = context.constant(np.ones((), np.float32), "one")
-        corners = step("Eltwise", [corners, zero], "above", mode="MAX")
-        corners = step("Eltwise", [corners, one], "below", mode="MIN")
+        corners = eltwise("MIN", eltwise("MAX", corners, 0), 1)
     each = step("ExpandDims", [is_valid], "each", axes=[1])
+    zero = context.number(0)
     results = []
     for mask, value in ((each, corners), (is_valid, values), (is_valid, kinds)):
         value = step("Where", [mask, value, zero], "result")
@@ -235,8 +204,7 @@ def crop_and_resize(context: Context) -> None:
     y = context.step("ExpandDims", [y], "y", axes=[2])
     x = context.step("ExpandDims", [x], "x", axes=[1])
     zeros = context.constant(np.zeros([1, *size], np.float32), "zeros")
-    y_all = context.step("Eltwise", [y, zeros], "all_y", mode="ADD")
-    x_all = context.step("Eltwise", [x, zeros], "all_x", mode="ADD")
+    y_all, x_all = context.eltwise("ADD", y, zeros), context.eltwise("ADD", x, zeros)
     grid = context.step("Stack", [x_all, y_all], "grid", axis=3)
     if shape[0] == 1:
         # One image for all regions, below each other: nothing is copied.
@@ -247,18 +215,11 @@ def crop_and_resize(context: Context) -> None:
     else:
         images = context.step("Gather", [image, indices], "images", axis=0)
         crops = context.step("GridSample", [images, grid], "crops", align_corners=True)
-    far = context.step("Eltwise", [y_all], "far_y", mode="ABS")
-    far = context.step(
-        "Eltwise",
-        [far, context.step("Eltwise", [x_all], "far_x", mode="ABS")],
-        "far",
-        mode="MAX",
-    )
-    one_value = context.constant(np.array(1, np.float32), "border")
-    inside = context.step("Eltwise", [far, one_value], "inside", mode="LESS_EQUAL")
+    far = [context.eltwise("ABS", places) for places in (y_all, x_all)]
+    inside = context.eltwise("LESS_EQUAL", context.eltwise("MAX", *far), 1)
     inside = context.step("ExpandDims", [inside], "mask", axes=[3])
-    value = np.array(context.node.number("extrapolation_value"), np.float32)
-    context.emit("Where", [inside, crops, context.constant(value, "outside")])
+    outside = context.number(context.node.number("extrapolation_value"))
+    context.emit("Where", [inside, crops, outside])
 
 
 def _places(context: Context, boxes: Value, axis: int, count: int) -> Value:
@@ -266,25 +227,9 @@ def _places(context: Context, boxes: Value, axis: int, count: int) -> Value:
     share = np.linspace(0, 1, count) if count > 1 else np.array([0.5])
     matrix = np.zeros((4, count), np.float32)
     matrix[axis], matrix[axis + 2] = 2 * (1 - share), 2 * share
-    name = "yx"[axis]
-    twice = context.step(
-        "MatMul", [boxes, context.constant(matrix, f"{name}_shares")], f"twice_{name}"
-    )
-    one = context.constant(np.array(1, np.float32), f"{name}_one")
-    return context.step("Eltwise", [twice, one], f"place_{name}", mode="SUB")
-
-
-def _column(context: Context, rows: Value) -> Value:
-    return context.step(
-        "StridedSlice",
-        [rows],
-        "indices",
-        axes=[1],
-        begins=[2],
-        ends=[3],
-        strides=[1],
-        shrink_axes=[1],
-    )
+    shares = context.constant(matrix, "shares")
+    twice = context.step("MatMul", [boxes, shares], "twice")
+    return context.eltwise("SUB", twice, 1)
 
 
 def _number(context: Context, index: int, what: str) -> float:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ _BOXES, _SCORES = rand(50, 4, low=0, high=1), rand(50, low=0, high=1)
 
 @pytest.mark.parametrize("most", [5, 100])
 @pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
-def test_non_max_suppression(version: int, most: int, tmp_path: Path) -> None:
+def test_non_max_suppression(version: int, most: int) -> None:
     raw = tf.raw_ops
 
     def select(boxes: Any, scores: Any) -> Any:
@@ -40,20 +39,16 @@ def test_non_max_suppression(version: int, most: int, tmp_path: Path) -> None:
             return tuple(raw.NonMaxSuppressionV4(**common))
         return tuple(raw.NonMaxSuppressionV5(soft_nms_sigma=0.0, **common))
 
-    check(tmp_path, select, _BOXES, _SCORES)
+    check(select, _BOXES, _SCORES)
 
 
 @pytest.mark.parametrize("images", [1, 2])
 @pytest.mark.parametrize(
     ("each", "total", "settings"),
-    [
-        (4, 7, {}),
-        (3, 40, {"clip_boxes": False}),
-        (3, 40, {"pad_per_class": True}),
-    ],
+    [(4, 7, {}), (3, 40, {"clip_boxes": False}), (3, 40, {"pad_per_class": True})],
 )
 def test_the_best_of_all_classes(
-    images: int, each: int, total: int, settings: dict[str, Any], tmp_path: Path
+    images: int, each: int, total: int, settings: dict[str, Any]
 ) -> None:
     def select(boxes: Any, scores: Any) -> Any:
         return tuple(
@@ -69,24 +64,22 @@ def test_the_best_of_all_classes(
         )
 
     check(
-        tmp_path,
         select,
         rand(images, 30, 1, 4, low=-0.2, high=1.2),
         rand(images, 30, 5, low=0, high=1),
     )
 
 
-def test_boxes_are_gathered_by_what_was_selected(tmp_path: Path) -> None:
+def test_boxes_are_gathered_by_what_was_selected() -> None:
     def select(boxes: Any, scores: Any) -> Any:
         indices = tf.image.non_max_suppression(boxes, scores, 40, 0.2, 0.3)
         return tf.gather(boxes, indices) * 640.0
 
-    check(tmp_path, select, _BOXES, _SCORES)
+    check(select, _BOXES, _SCORES)
 
 
-def test_results_may_be_padded(tmp_path: Path) -> None:
+def test_results_may_be_padded() -> None:
     check(
-        tmp_path,
         lambda boxes, scores: tuple(
             tf.raw_ops.NonMaxSuppressionV4(
                 boxes=boxes,
@@ -102,10 +95,9 @@ def test_results_may_be_padded(tmp_path: Path) -> None:
     )
 
 
-def test_soft_suppression_is_refused(tmp_path: Path) -> None:
+def test_soft_suppression_is_refused() -> None:
     with pytest.raises(UnsupportedNodesError, match="soft_nms_sigma is not 0"):
         check(
-            tmp_path,
             lambda boxes, scores: tf.image.non_max_suppression_with_scores(
                 boxes, scores, 5, 0.2, 0.3, soft_nms_sigma=0.5
             ),
@@ -117,15 +109,12 @@ def test_soft_suppression_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("images", [1, 3])
 @pytest.mark.parametrize("size", [[4, 3], [1, 5]])
 @pytest.mark.parametrize("value", [0.0, 2.5])
-def test_crop_and_resize(
-    value: float, size: list[int], images: int, tmp_path: Path
-) -> None:
+def test_crop_and_resize(value: float, size: list[int], images: int) -> None:
     boxes = np.concatenate(
         [rand(6, 4, low=-0.4, high=1.4), [[0, 0, 1, 1], [1, 1, 0, 0.5]]]
     ).astype(np.float32)
     chosen = np.arange(8) % images
     check(
-        tmp_path,
         lambda x, b: tf.image.crop_and_resize(
             x, b, chosen, size, extrapolation_value=value
         ),
@@ -134,10 +123,9 @@ def test_crop_and_resize(
     )
 
 
-def test_other_methods_are_refused(tmp_path: Path) -> None:
+def test_other_methods_are_refused() -> None:
     with pytest.raises(UnsupportedNodesError, match="method is not bilinear"):
         check(
-            tmp_path,
             lambda x, b: tf.image.crop_and_resize(x, b, [0], [2, 2], "nearest"),
             rand(1, 4, 4, 1),
             rand(1, 4),

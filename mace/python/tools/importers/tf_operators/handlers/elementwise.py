@@ -1,70 +1,168 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arithmetic, comparison, activation."""
+"""Arithmetic, comparisons, activations, bits of integers, logic and types."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 from mace.python.tools.importers.emit.casts import CAST_TARGETS
+from mace.python.tools.importers.emit.near_zero import expm1, log1p
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
-from mace.python.tools.importers.tf_operators.node import ELEMENT_TYPES, type_name
+from mace.python.tools.importers.tf_operators.node import (
+    ELEMENT_TYPES,
+    type_name,
+    upper_names,
+)
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import Value
 
 _BINARY = {
-    "Add": "ADD",
+    **upper_names("Add", "Div", "Equal", "FloorDiv", "FloorMod", "Greater", "Less"),
+    **upper_names("GreaterEqual", "LessEqual", "Mul", "NotEqual", "Pow", "Sub"),
     "AddV2": "ADD",
-    "Sub": "SUB",
-    "Mul": "MUL",
-    "Div": "DIV",
-    "RealDiv": "DIV",
     "Maximum": "MAX",
     "Minimum": "MIN",
-    "Pow": "POW",
+    "RealDiv": "DIV",
     "SquaredDifference": "SQR_DIFF",
-    "FloorDiv": "FLOOR_DIV",
-    "FloorMod": "FLOOR_MOD",
-    "Equal": "EQUAL",
-    "NotEqual": "NOT_EQUAL",
-    "Less": "LESS",
-    "LessEqual": "LESS_EQUAL",
-    "Greater": "GREATER",
-    "GreaterEqual": "GREATER_EQUAL",
 }
 _UNARY = {
-    "Neg": "NEG",
-    "Abs": "ABS",
-    "Sqrt": "SQRT",
-    "Rsqrt": "RSQRT",
-    "Square": "SQUARE",
-    "Exp": "EXP",
-    "Log": "LOG",
-    "Floor": "FLOOR",
-    "Ceil": "CEIL",
-    "Round": "ROUND",
-    "Rint": "ROUND",
-    "Sign": "SIGN",
-    "Reciprocal": "RECIPROCAL",
+    **upper_names("Abs", "Ceil", "Cos", "Erf", "Exp", "Floor", "Log", "Neg", "Round"),
+    **upper_names("Reciprocal", "Rsqrt", "Sign", "Sin", "Sqrt", "Square"),
     "Inv": "RECIPROCAL",
-    "Erf": "ERF",
-    "Sin": "SIN",
-    "Cos": "COS",
+    "Rint": "ROUND",
 }
-_ACTIVATIONS = {
-    "Relu": "RELU",
-    "Sigmoid": "SIGMOID",
-    "Tanh": "TANH",
-    "Softplus": "SOFTPLUS",
-    "Softsign": "SOFTSIGN",
+_ACTIVATIONS: dict[str, dict[str, object]] = {
+    "Elu": {"activation": "ELU", "activation_alpha": 1.0},
+    "Relu": {"activation": "RELU"},
+    "Relu6": {"activation": "RELUX", "activation_limit": 6.0},
+    "Sigmoid": {"activation": "SIGMOID"},
+    "Softplus": {"activation": "SOFTPLUS"},
+    "Softsign": {"activation": "SOFTSIGN"},
+    "Tanh": {"activation": "TANH"},
 }
+_TRIGONOMETRIC = ("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cosh", "Sinh")
+_BITS = {
+    "BitwiseAnd": "AND",
+    "BitwiseOr": "OR",
+    "BitwiseXor": "XOR",
+    "Invert": "NOT",
+    "LeftShift": "SHIFT_LEFT",
+    "RightShift": "SHIFT_RIGHT",
+}
+_BYTES = (DataType.INT8, DataType.UINT8)
+_INT32 = (DataType.INT32, DataType.INT64)
+_SELU = {"activation": "ELU", "activation_alpha": 1.6732632423543772}
+_SELU_SCALE = 1.0507009873554805
+
+
+def _or_zero(context: Context, tested: Value, result: Value) -> Value:
+    """0 where a tensor is 0, whatever the result is."""
+    is_zero = context.eltwise("EQUAL", tested, 0)
+    return context.step("Where", [is_zero, context.number(0, tested), result])
+
+
+def _rest(context: Context, x: Value, y: Value) -> Value:
+    """It has the sign of x."""
+    rest = context.eltwise(
+        "FLOOR_MOD", context.eltwise("ABS", x), context.eltwise("ABS", y)
+    )
+    return context.eltwise("MUL", rest, context.eltwise("SIGN", x))
+
+
+def _quotient(context: Context, x: Value, y: Value) -> Value:
+    """Rounded towards zero."""
+    whole = context.eltwise(
+        "FLOOR_DIV", context.eltwise("ABS", x), context.eltwise("ABS", y)
+    )
+    sign = context.eltwise(
+        "MUL", context.eltwise("SIGN", x), context.eltwise("SIGN", y)
+    )
+    return context.eltwise("MUL", whole, sign)
+
+
+def _angle(context: Context, y: Value, x: Value) -> Value:
+    """Of (x, y), from -pi to pi."""
+    angle = context.step(
+        "Trigonometric", [context.eltwise("DIV", y, x)], "atan", mode="ATAN"
+    )
+    turns = [
+        context.eltwise("LESS", y, 0),
+        context.number(-math.pi, x),
+        context.number(math.pi, x),
+    ]
+    left = context.eltwise("ADD", angle, context.step("Where", turns, "half_turn"))
+    angle = context.step("Where", [context.eltwise("LESS", x, 0), left, angle], "side")
+    upright = context.eltwise("MUL", context.eltwise("SIGN", y), math.pi / 2)
+    return context.step("Where", [context.eltwise("EQUAL", x, 0), upright, angle])
+
+
+# What several operators compute together, of the context and the inputs.
+_FORMULAS: dict[str, Callable[..., Value]] = {
+    "ApproximateEqual": lambda context, x, y: context.eltwise(
+        "LESS",
+        context.eltwise("ABS", context.eltwise("SUB", x, y)),
+        context.node.number("tolerance", 1e-5),
+    ),
+    "Atan2": _angle,
+    "ClipByValue": lambda context, x, low, high: context.eltwise(
+        "MAX", context.eltwise("MIN", x, high), low
+    ),
+    "DivNoNan": lambda context, x, y: _or_zero(
+        context, y, context.eltwise("DIV", x, y)
+    ),
+    # Exact to a rounding of 1, not to one of small results.
+    "Erfc": lambda context, x: context.eltwise("SUB", 1, context.eltwise("ERF", x)),
+    "Expm1": lambda context, x: expm1(context.builder, x, context.node.name),
+    # NaN alone is not equal to itself, infinities alone are not below one.
+    "IsFinite": lambda context, x: context.eltwise(
+        "LESS", context.eltwise("ABS", x), math.inf
+    ),
+    "IsInf": lambda context, x: context.eltwise(
+        "EQUAL", context.eltwise("ABS", x), math.inf
+    ),
+    "IsNan": lambda context, x: context.eltwise("NOT_EQUAL", x, x),
+    "Log1p": lambda context, x: log1p(context.builder, x, context.node.name),
+    "LogicalNot": lambda context, x: context.eltwise(
+        "EQUAL", context.cast(x, DataType.INT32), 0
+    ),
+    "Mod": _rest,
+    "MulNoNan": lambda context, x, y: _or_zero(
+        context, y, context.eltwise("MUL", x, y)
+    ),
+    "Selu": lambda context, x: context.eltwise(
+        "MUL", context.step("Activation", [x], **_SELU), _SELU_SCALE
+    ),
+    "Tan": lambda context, x: context.eltwise(
+        "DIV", context.eltwise("SIN", x), context.eltwise("COS", x)
+    ),
+    "TruncateDiv": _quotient,
+    "TruncateMod": _rest,
+    "Xdivy": lambda context, x, y: _or_zero(context, x, context.eltwise("DIV", x, y)),
+    "Xlog1py": lambda context, x, y: _or_zero(
+        context,
+        x,
+        context.eltwise("MUL", x, log1p(context.builder, y, context.node.name)),
+    ),
+    "Xlogy": lambda context, x, y: _or_zero(
+        context, x, context.eltwise("MUL", x, context.eltwise("LOG", y))
+    ),
+}
+
+
+@HANDLERS.register(*_FORMULAS)
+def formula(context: Context) -> None:
+    """What several operators compute together."""
+    context.pass_on(_FORMULAS[context.node.op](context, *context.inputs))
 
 
 @HANDLERS.register(*_BINARY)
 def binary(context: Context) -> None:
     """Two operands that broadcast."""
-    context.emit(
-        "Eltwise",
-        [context.input(0), context.input(1)],
-        mode=_BINARY[context.node.op],
-    )
+    inputs, mode = [context.input(0), context.input(1)], _BINARY[context.node.op]
+    context.emit("Eltwise", inputs, mode=mode)
 
 
 @HANDLERS.register(*_UNARY)
@@ -76,57 +174,31 @@ def unary(context: Context) -> None:
 @HANDLERS.register("AddN")
 def add_n(context: Context) -> None:
     """A sum of any number of tensors."""
-    total = context.input(0)
-    if len(context.inputs) == 1:
-        context.results[0] = context.builder.alias(total, context.output_name())
-        return
-    for index, value in enumerate(context.inputs[1:-1]):
-        total = context.step("Eltwise", [total, value], f"sum_{index}", mode="ADD")
-    context.emit("Eltwise", [total, context.inputs[-1]], mode="ADD")
+    total, *others = context.inputs
+    for value in others:
+        total = context.eltwise("ADD", total, value)
+    context.pass_on(total)
 
 
 @HANDLERS.register(*_ACTIVATIONS)
 def activation(context: Context) -> None:
-    """Activations without parameters."""
-    context.emit(
-        "Activation",
-        [context.input(0)],
-        activation=_ACTIVATIONS[context.node.op],
-    )
+    """Activations with known parameters."""
+    context.emit("Activation", [context.input(0)], **_ACTIVATIONS[context.node.op])
 
 
-@HANDLERS.register("Relu6")
-def relu6(context: Context) -> None:
-    """min(max(x, 0), 6)."""
-    context.emit(
-        "Activation",
-        [context.input(0)],
-        activation="RELUX",
-        activation_limit=6.0,
-    )
-
-
-@HANDLERS.register("LeakyRelu", "Elu")
-def with_alpha(context: Context) -> None:
-    """Activations with a slope or scale below zero."""
-    leaky = context.node.op == "LeakyRelu"
-    context.emit(
-        "Activation",
-        [context.input(0)],
-        activation="LEAKY_RELU" if leaky else "ELU",
-        activation_alpha=context.node.number("alpha", 0.2) if leaky else 1.0,
-    )
+@HANDLERS.register("LeakyRelu")
+def leaky_relu(context: Context) -> None:
+    """With a slope below zero."""
+    alpha = context.node.number("alpha", 0.2)
+    attrs = {"activation": "LEAKY_RELU", "activation_alpha": alpha}
+    context.emit("Activation", [context.input(0)], **attrs)
 
 
 @HANDLERS.register("Softmax", "LogSoftmax")
 def softmax(context: Context) -> None:
     """Over the innermost axis."""
-    context.emit(
-        "Softmax",
-        [context.input(0)],
-        axis=-1,
-        log=context.node.op == "LogSoftmax",
-    )
+    log = context.node.op == "LogSoftmax"
+    context.emit("Softmax", [context.input(0)], axis=-1, log=log)
 
 
 @HANDLERS.register("Cast")
@@ -137,3 +209,36 @@ def cast(context: Context) -> None:
     if target not in CAST_TARGETS:
         raise UnsupportedNodeError(f"cast to {type_name(number)}")
     context.emit("Cast", [context.input(0)], to=target.narrowed.name)
+
+
+@HANDLERS.register(*_TRIGONOMETRIC)
+def trigonometric(context: Context) -> None:
+    """Inverse trigonometric and hyperbolic functions."""
+    mode = context.node.op.upper()
+    context.emit("Trigonometric", [context.input(0)], mode=mode)
+
+
+@HANDLERS.register(*_BITS)
+def bits(context: Context) -> None:
+    """Operations on the bits of integers, in int32."""
+    number = context.node.integer("T")
+    dtype = ELEMENT_TYPES.get(number)
+    if dtype not in (*_BYTES, *_INT32):
+        raise UnsupportedNodeError(
+            f"integers of type {type_name(number)}; int8, uint8, int32 and int64 work"
+        )
+    values, mode = context.inputs, _BITS[context.node.op]
+    if dtype in _INT32:
+        context.emit("Bitwise", values, mode=mode)
+        return
+    wide = [context.cast(value, DataType.INT32) for value in values]
+    result = context.step("Bitwise", wide, "bits", mode=mode)
+    context.emit("Cast", [result], to=dtype.value.upper())
+
+
+@HANDLERS.register("LogicalAnd", "LogicalOr")
+def logic(context: Context) -> None:
+    """Two conditions, as the integers 0 and 1."""
+    wide = [context.cast(context.input(i), DataType.INT32) for i in range(2)]
+    mode = "MIN" if context.node.op == "LogicalAnd" else "MAX"
+    context.emit("Cast", [context.eltwise(mode, *wide)], to="BOOL")

@@ -1,23 +1,25 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators on elements, against TensorFlow."""
+"""Arithmetic, comparisons, activations, bits and logic, against TensorFlow."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.tensorflow.testing import Family, rand
 
 tf = pytest.importorskip("tensorflow", reason="it is the reference here")
+raw = tf.raw_ops
 
 _FAMILY = Family("elementwise")
 check = _FAMILY.check
 
 
-def test_binary(tmp_path: Path) -> None:
+def test_binary() -> None:
     x, y = rand(2, 3, 4), rand(3, 1)
     operations = [
         tf.add,
@@ -30,14 +32,14 @@ def test_binary(tmp_path: Path) -> None:
         tf.math.floordiv,
         tf.math.floormod,
     ]
-    check(tmp_path, lambda x, y: [f(x, y) for f in operations], x, y)
-    check(tmp_path, lambda x: tf.pow(x, 2.5), np.abs(x))
-    check(tmp_path, lambda x, y: tf.raw_ops.AddN(inputs=[x, y, x]), x, x)
-    check(tmp_path, lambda x: tf.raw_ops.Add(x=x, y=x), x)
-    check(tmp_path, lambda x: tf.raw_ops.Div(x=x, y=3.0), x)
+    check(lambda x, y: [f(x, y) for f in operations], x, y)
+    check(lambda x: tf.pow(x, 2.5), np.abs(x))
+    check(lambda x, y: tf.raw_ops.AddN(inputs=[x, y, x]), x, x)
+    check(lambda x: tf.raw_ops.Add(x=x, y=x), x)
+    check(lambda x: tf.raw_ops.Div(x=x, y=3.0), x)
 
 
-def test_comparisons(tmp_path: Path) -> None:
+def test_comparisons() -> None:
     x = np.array([1, 2, 3, -1], np.float32)
     y = np.array([1, 3, 2, -1], np.float32)
     operations = [
@@ -48,15 +50,10 @@ def test_comparisons(tmp_path: Path) -> None:
         tf.greater,
         tf.greater_equal,
     ]
-    check(
-        tmp_path,
-        lambda x, y: [tf.cast(f(x, y), tf.float32) for f in operations],
-        x,
-        y,
-    )
+    check(lambda x, y: [tf.cast(f(x, y), tf.float32) for f in operations], x, y)
 
 
-def test_unary(tmp_path: Path) -> None:
+def test_unary() -> None:
     operations = [
         tf.negative,
         tf.abs,
@@ -75,15 +72,11 @@ def test_unary(tmp_path: Path) -> None:
         tf.cos,
         tf.math.rint,
     ]
-    check(
-        tmp_path,
-        lambda x: [f(x) for f in operations],
-        rand(3, 5, low=0.1, high=4),
-    )
-    check(tmp_path, lambda x: tf.raw_ops.Inv(x=x), rand(3, low=1))
+    check(lambda x: [f(x) for f in operations], rand(3, 5, low=0.1, high=4))
+    check(lambda x: tf.raw_ops.Inv(x=x), rand(3, low=1))
 
 
-def test_activations(tmp_path: Path) -> None:
+def test_activations() -> None:
     operations = [
         tf.nn.relu,
         tf.nn.relu6,
@@ -96,11 +89,113 @@ def test_activations(tmp_path: Path) -> None:
         tf.nn.softmax,
         tf.nn.log_softmax,
     ]
+    check(lambda x: [f(x) for f in operations], rand(3, 7, low=-8, high=8))
+
+
+SMALL = np.array([[1e-6, -1e-6, 1e-3, -1e-3, 0.0, 0.5, -0.5, 3.0]], np.float32)
+
+
+def test_near_zero() -> None:
+    def model(x: object) -> object:
+        # What is near 1e-6 needs more than its absolute error to be right.
+        return (tf.math.expm1(x) / 1e-6, tf.math.log1p(tf.abs(x)) / 1e-6)
+
+    check(model, SMALL)
+    check(tf.math.log1p, np.array([1e6, -0.999, 40.0], np.float32))
+    check(tf.math.expm1, np.array([-50.0, 20.0], np.float32))
+
+
+def test_where_something_is_zero() -> None:
+    x = np.array([0, 0, 1, -2, 3], np.float32)
+    y = np.array([0, 3, 2, 0.5, 0], np.float32)
+    positive = np.array([0, 3, 2, 0.5, 1e-3], np.float32)
+    check(lambda x, y: raw.DivNoNan(x=x, y=y), x, y)
+    check(lambda x, y: raw.MulNoNan(x=x, y=y), x * np.inf, y * 0)
+    for function in (tf.math.xlogy, tf.math.xlog1py, tf.math.xdivy):
+        check(function, x, positive)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+def test_rests(dtype: Any) -> None:
+    x = np.array([7, -7, 7, -7, 6, 0], dtype)
+    y = np.array([3, 3, -3, -3, 2, 5], dtype)
+    check(lambda x, y: (raw.Mod(x=x, y=y), raw.TruncateMod(x=x, y=y)), x, y)
+    if dtype is np.int32:
+        check(lambda x, y: raw.TruncateDiv(x=x, y=y), x, y)
+
+
+def test_angles() -> None:
+    y = np.array([1, 1, -1, -1, 0, 0, 2, -2, 0], np.float32)
+    x = np.array([1, -1, 1, -1, 3, -3, 0, 0, 0], np.float32)
+    check(tf.math.atan2, y, x)
+
+
+def test_what_is_a_number() -> None:
+    x = np.array([1, np.nan, np.inf, -np.inf, 0], np.float32)
+    check(lambda x: (tf.math.is_nan(x), tf.math.is_inf(x), tf.math.is_finite(x)), x)
+
+
+def test_others() -> None:
     check(
-        tmp_path,
-        lambda x: [f(x) for f in operations],
-        rand(3, 7, low=-8, high=8),
+        lambda x, y: (
+            raw.ClipByValue(t=x, clip_value_min=-0.5, clip_value_max=1.0),
+            tf.nn.selu(x),
+            tf.math.erfc(x),
+            raw.ApproximateEqual(x=x, y=y, tolerance=0.3),
+        ),
+        rand(3, 4),
+        rand(3, 4) + 0.2,
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("acos", -1, 1),
+        ("acosh", 1, 50),
+        ("asin", -1, 1),
+        ("asinh", -50, 50),
+        ("atan", -50, 50),
+        ("atanh", -0.99, 0.99),
+        ("cosh", -5, 5),
+        ("sinh", -5, 5),
+        ("tan", -1.5, 1.5),
+    ],
+)
+def test_trigonometry(name: str, low: float, high: float) -> None:
+    x = np.linspace(low, high, 99, dtype=np.float32)
+    function: Any = getattr(tf.math, name)
+    check(function, x)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32])
+@pytest.mark.parametrize(
+    "name", ["bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"]
+)
+def test_bits(name: str, dtype: Any) -> None:
+    info = np.iinfo(dtype)
+    x = np.linspace(info.min, info.max, 20).astype(dtype)[:, None]
+    y = np.arange(7, dtype=dtype)
+    function: Any = getattr(tf.bitwise, name)
+    check(function, x, y)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32])
+def test_inverted_bits(dtype: Any) -> None:
+    x = np.array([0, 1, 100, np.iinfo(dtype).max, np.iinfo(dtype).min], dtype)
+    check(tf.bitwise.invert, x)
+
+
+def test_bits_of_other_integers() -> None:
+    with pytest.raises(MaceError, match="int8, uint8, int32 and int64 work"):
+        check(tf.bitwise.invert, np.ones(1, np.uint16))
+
+
+def test_logic() -> None:
+    x, y = np.array([[False], [True]]), np.array([False, True])
+    for function in (tf.logical_and, tf.logical_or, tf.math.logical_xor):
+        check(function, x, y)
+    check(tf.logical_not, x)
 
 
 def test_every_handler_was_tried() -> None:

@@ -1,16 +1,42 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Diagonals and bands of matrices, whose sizes are known."""
+"""Products of matrices, equations, and diagonals and bands of known sizes."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from mace.python.tools.importers.emit.einsum import einsum
 from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
-from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.importers.tf_operators.context import (
+    HANDLERS,
+    STATIC_HINT,
+    Context,
+)
 from mace.python.tools.ir.graph import Value
+
+
+@HANDLERS.register("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+def matmul(context: Context) -> None:
+    """Product of two matrices, or of the innermost ones."""
+    names = ("transpose_a", "transpose_b")
+    given = names if context.node.op == "MatMul" else ("adj_x", "adj_y")
+    attrs = {name: context.node.flag(own) for name, own in zip(names, given)}
+    context.emit("MatMul", [context.input(0), context.input(1)], **attrs)
+
+
+@HANDLERS.register("MatrixDeterminant")
+def determinant(context: Context) -> None:
+    """tf.linalg.det."""
+    context.emit("Determinant", [context.input(0)])
+
+
+@HANDLERS.register("Einsum")
+def einsum_of(context: Context) -> None:
+    """tf.einsum."""
+    equation = context.node.string("equation")
+    context.pass_on(einsum(context.make, equation, context.inputs))
 
 
 def _last(context: Context, value: Value, count: int) -> list[int]:
@@ -20,22 +46,15 @@ def _last(context: Context, value: Value, count: int) -> list[int]:
     if len(known) != count:
         raise UnsupportedNodeError(
             f"the size of the matrices of {value.name} is not known before the run",
-            "give fixed input_shapes",
+            STATIC_HINT,
         )
     return known
 
 
-def _zero(context: Context, like: Value) -> Value:
-    return context.constant(np.zeros((), like.dtype.numpy), "zero")
-
-
-def _scalar(context: Context, index: int, what: str, default: int = 0) -> int:
-    if index >= len(context.items):
-        return default
-    values = context.ints(index, what)
-    if len(values) != 1:
-        raise UnsupportedNodeError(f"{what} is {values}, not one number")
-    return values[0]
+def _needs_main(context: Context, index: int) -> None:
+    """Refuses other diagonals than the main one, which input `index` may name."""
+    if index < len(context.items) and any(context.ints(index, "k")):
+        raise UnsupportedNodeError("k is not 0")
 
 
 @HANDLERS.register("MatrixBandPart")
@@ -43,24 +62,13 @@ def band(context: Context) -> None:
     """0 outside of a band around the diagonal."""
     x = context.input(0)
     rows, columns = _last(context, x, 2)
-    lower, upper = (
-        _scalar(context, i + 1, w) for i, w in enumerate(("lower", "upper"))
-    )
+    lower, upper = context.integer(1, "lower"), context.integer(2, "upper")
     check_made(rows, columns)
     mask = np.tri(rows, columns, columns if upper < 0 else upper, bool)
     if lower >= 0:
         mask &= ~np.tri(rows, columns, -lower - 1, bool)
     inside = context.constant(mask, "band")
-    context.emit("Where", [inside, x, _zero(context, x)])
-
-
-def _is_plain(context: Context) -> None:
-    """Refuses other diagonals than the main one."""
-    for index, what in ((1, "k"), (2, "num_rows"), (3, "num_cols")):
-        wanted = 0 if what == "k" else -1
-        given = context.ints(index, what) if index < len(context.items) else [wanted]
-        if any(value != wanted for value in given):
-            raise UnsupportedNodeError(f"{what} is {given}")
+    context.emit("Where", [inside, x, context.number(0, x)])
 
 
 @HANDLERS.register("MatrixDiag", "MatrixDiagV2", "MatrixDiagV3", "Diag")
@@ -70,15 +78,17 @@ def diagonal(context: Context) -> None:
     if context.node.op == "Diag" and context.rank(0) != 1:
         raise UnsupportedNodeError(f"a tensor of {context.rank(0)} dimensions")
     if context.node.op.startswith("MatrixDiagV"):
-        _is_plain(context)
-        padding = np.asarray(context.values(4, "padding_value"))
-        if padding.any():
+        _needs_main(context, 1)
+        for index, what in ((2, "num_rows"), (3, "num_cols")):
+            if context.integer(index, what) != -1:
+                raise UnsupportedNodeError(f"{what} is {context.ints(index, what)}")
+        if np.any(context.values(4, "padding_value")):
             raise UnsupportedNodeError("padding_value is not 0")
     (size,) = _last(context, x, 1)
     check_made(size, size)
     on = context.constant(np.eye(size, dtype=bool), "diagonal")
     rows = context.step("ExpandDims", [x], "rows", axes=[context.rank(0)])
-    context.emit("Where", [on, rows, _zero(context, x)])
+    context.emit("Where", [on, rows, context.number(0, x)])
 
 
 @HANDLERS.register("MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3", "DiagPart")
@@ -87,8 +97,7 @@ def diagonal_part(context: Context) -> None:
     x = context.input(0)
     if context.node.op == "DiagPart" and context.rank(0) != 2:
         raise UnsupportedNodeError(f"a tensor of {context.rank(0)} dimensions")
-    if _scalar(context, 1, "k"):
-        raise UnsupportedNodeError("k is not 0")
+    _needs_main(context, 1)
     rows, columns = _last(context, x, 2)
     outer = [dim if isinstance(dim, int) else -1 for dim in (x.shape or ())[:-2]]
     if outer.count(-1) > 1:
@@ -105,15 +114,14 @@ def diagonal_part(context: Context) -> None:
 def set_diagonal(context: Context) -> None:
     """Matrices with other diagonals."""
     x, new = context.input(0), context.input(1)
-    if _scalar(context, 2, "k"):
-        raise UnsupportedNodeError("k is not 0")
+    _needs_main(context, 2)
     rows, columns = _last(context, x, 2)
     check_made(rows, columns)
-    on: Array = np.eye(rows, columns, dtype=bool)
+    on = context.constant(np.eye(rows, columns, dtype=bool), "diagonal")
     # A row or a column of each matrix, which broadcasts along the longer axis.
     axis = context.rank(1) if rows <= columns else context.rank(1) - 1
     spread = context.step("ExpandDims", [new], "spread", axes=[axis])
-    context.emit("Where", [context.constant(on, "diagonal"), spread, x])
+    context.emit("Where", [on, spread, x])
 
 
 @HANDLERS.register("Cross")
@@ -122,17 +130,10 @@ def cross(context: Context) -> None:
     a, b = context.input(0), context.input(1)
     last = context.rank(0) - 1
 
-    def turned(x: Value, order: list[int], name: str) -> Value:
+    def turned(x: Value, *order: int) -> Value:
         places = context.constant(np.asarray(order, np.int32), "order")
-        return context.step("Gather", [x, places], name, axis=last)
+        return context.step("Gather", [x, places], "turned", axis=last)
 
-    parts = [
-        context.step(
-            "Eltwise",
-            [turned(a, first, "a"), turned(b, second, "b")],
-            "product",
-            mode="MUL",
-        )
-        for first, second in (([1, 2, 0], [2, 0, 1]), ([2, 0, 1], [1, 2, 0]))
-    ]
-    context.emit("Eltwise", parts, mode="SUB")
+    first = context.eltwise("MUL", turned(a, 1, 2, 0), turned(b, 2, 0, 1))
+    second = context.eltwise("MUL", turned(a, 2, 0, 1), turned(b, 1, 2, 0))
+    context.emit_eltwise("SUB", first, second)

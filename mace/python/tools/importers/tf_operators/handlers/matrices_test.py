@@ -1,11 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Diagonals and bands, compared with TensorFlow."""
+"""Products, equations, diagonals and bands of matrices, against TensorFlow."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,20 +10,49 @@ from mace.python.tools.importers.tensorflow.testing import Family, rand
 
 tf = pytest.importorskip("tensorflow", reason="it is the reference here")
 raw = tf.raw_ops
-_FAMILY = Family("matrices")
+
+# TensorFlow's Python interface no longer makes these.
+_NOT_MADE = frozenset({"BatchMatMul", "BatchMatMulV3"})
+_FAMILY = Family("matrices", _NOT_MADE)
+check = _FAMILY.check
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _every_handler_is_compared() -> Iterator[None]:
-    yield
-    _FAMILY.assert_all_tried()
+@pytest.mark.parametrize("a, b", [(False, False), (True, False), (False, True)])
+def test_matmul(a: bool, b: bool) -> None:
+    x = rand(5, 4) if a else rand(4, 5)
+    y = rand(6, 5) if b else rand(5, 6)
+    check(lambda x, y: tf.matmul(x, y, a, b), x, y)
+    check(lambda x: tf.matmul(x, y, a, b), x)
+    check(
+        lambda x, y: tf.matmul(x, y, transpose_b=True), rand(2, 1, 4, 5), rand(3, 6, 5)
+    )
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 5, 5)])
+def test_determinants(shape: tuple[int, ...]) -> None:
+    check(tf.linalg.det, rand(*shape))
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("ab,bc->ac", [(2, 3), (3, 4)]),
+        ("abcd,abed->abce", [(2, 3, 4, 5), (2, 3, 2, 5)]),
+        ("abc,cde->abde", [(2, 3, 4), (4, 5, 2)]),
+        ("...ab,bc->...ac", [(6, 2, 3, 4), (4, 5)]),
+        ("ab->ba", [(2, 3)]),
+        ("ab->b", [(2, 3)]),
+    ],
+)
+def test_equations(equation: str, shapes: list[tuple[int, ...]]) -> None:
+    arrays = [rand(*shape) for shape in shapes]
+    check(lambda *x: tf.einsum(equation, *x), *arrays)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(3, 3), (2, 4), (4, 2)])
-def test_matrices(tmp_path: Path, rows: int, columns: int) -> None:
+def test_matrices(rows: int, columns: int) -> None:
     short = min(rows, columns)
-    _FAMILY.check(
-        tmp_path,
+    check(
         lambda x, d: (
             *(tf.linalg.band_part(x, a, b) for a, b in ((1, 0), (-1, 1), (0, -1))),
             tf.linalg.diag_part(x),
@@ -46,9 +72,8 @@ def test_matrices(tmp_path: Path, rows: int, columns: int) -> None:
     )
 
 
-def test_vectors(tmp_path: Path) -> None:
-    _FAMILY.check(
-        tmp_path,
+def test_vectors() -> None:
+    check(
         lambda a, b, v: (
             tf.linalg.cross(a, b),
             tf.linalg.tensor_diag(v),
@@ -58,3 +83,7 @@ def test_vectors(tmp_path: Path) -> None:
         rand(2, 3) + 1,
         rand(4),
     )
+
+
+def test_every_handler_was_tried() -> None:
+    _FAMILY.assert_all_tried()

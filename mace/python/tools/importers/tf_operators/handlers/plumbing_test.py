@@ -1,28 +1,43 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that compute nothing, and constants, against TensorFlow."""
+"""Constants, variables, lists of tensors and random numbers, against TensorFlow."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from mace.python.tools.importers.tensorflow.testing import Family, rand
+from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.frame.errors import UnsupportedNodesError
+from mace.python.tools.importers.tensorflow.testing import (
+    Family,
+    frozen,
+    imported,
+    rand,
+    traced,
+)
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.op_rules import rules_of
 
 tf = pytest.importorskip("tensorflow", reason="it is the reference here")
 
-# TensorFlow's Python interface no longer makes these.
-_NOT_MADE = frozenset({"PlaceholderWithDefault", "PreventGradient", "Snapshot"})
+# Nothing has written the type Variable since TensorFlow 1.0, and TensorFlow's Python
+# interface no longer makes the others.
+_NOT_MADE = frozenset(
+    {"PlaceholderWithDefault", "PreventGradient", "Snapshot", "Variable"}
+)
 _FAMILY = Family("plumbing", _NOT_MADE)
 check = _FAMILY.check
 
 
-def test_plumbing(tmp_path: Path) -> None:
+def test_plumbing() -> None:
     check(
-        tmp_path,
         lambda x: [
             tf.stop_gradient(tf.identity(x)) + 1,
             tf.raw_ops.GuaranteeConst(input=x) * 2,
@@ -34,17 +49,17 @@ def test_plumbing(tmp_path: Path) -> None:
     )
 
 
-def test_constants_of_every_type(tmp_path: Path) -> None:
+def test_constants_of_every_type() -> None:
     for dtype in (tf.float16, tf.bfloat16, tf.float64, tf.int64, tf.uint8):
         held = tf.constant([1, 2, 3], dtype)
-        check(tmp_path, _adds(held), rand(3))
+        check(_adds(held), rand(3))
 
 
 def _adds(held: Any) -> Callable[[Any], Any]:
     return lambda x: x + tf.cast(held, tf.float32)
 
 
-def test_filled_tensors(tmp_path: Path) -> None:
+def test_filled_tensors() -> None:
     def filled(x: Any) -> list[Any]:
         return [
             x + tf.zeros_like(x) + tf.ones_like(x),
@@ -52,7 +67,236 @@ def test_filled_tensors(tmp_path: Path) -> None:
             x + tf.cast(tf.range(0, tf.shape(x)[2] * 2, 2), tf.float32),
         ]
 
-    check(tmp_path, filled, rand(2, 3, 4), dynamic=True)
+    check(filled, rand(2, 3, 4), dynamic=True)
+
+
+class _Module(tf.Module):  # type: ignore[misc, name-defined]
+    """Variables of which two have the same name, and ways to read them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weights = tf.Variable(rand(3, 4), name="w")
+        self.others = tf.Variable(rand(3, 4) + 1, name="w")
+        self.count = tf.Variable(3, name="count")
+        self.half = tf.Variable(tf.cast(rand(4), tf.bfloat16), name="half")
+        self.never_read = tf.Variable(["text"])
+
+    def read(self, x: Any, rows: Any) -> Any:
+        raw = tf.raw_ops
+        y = x @ self.weights + tf.cast(self.count, tf.float32)
+        y = tf.where(raw.VarIsInitializedOp(resource=self.others.handle), y, 0.0)
+        picked = raw.ResourceGather(
+            resource=self.others.handle, indices=rows, dtype=tf.float32
+        )
+        places = tf.stack([rows, rows], axis=1)
+        elements = raw.ResourceGatherNd(
+            resource=self.weights.handle, indices=places, dtype=tf.float32
+        )
+        return {"y": y, "g": picked + tf.cast(self.half, tf.float32), "e": elements}
+
+
+def test_variables_of_functions(tmp_path: Path) -> None:
+    module, arrays = _Module(), (rand(2, 3), np.array([2, 0], np.int32))
+    specs = [
+        tf.TensorSpec([None, *a.shape[1:]], a.dtype, name=f"x{i}")
+        for i, a in enumerate(arrays)
+    ]
+    function = tf.function(module.read).get_concrete_function(*specs)
+    tf.saved_model.save(module, str(tmp_path), signatures=function)
+    _FAMILY.check_saved(tmp_path, *arrays)
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_variables_of_tensorflow_1(tmp_path: Path, resource: bool) -> None:
+    tf1, array = tf.compat.v1, rand(2, 3)
+    with tf.Graph().as_default() as graph, tf1.Session(graph=graph) as session:
+        x = tf1.placeholder(tf.float32, [None, 3], name="x0")
+        with tf1.variable_scope("layer", use_resource=resource):
+            w = tf1.get_variable("w", initializer=rand(3, 2))
+        known = tf1.is_variable_initialized(w)
+        y = tf.where(known, tf.matmul(x, w), 0.0)
+        session.run(tf1.global_variables_initializer())
+        folder = tmp_path / "model"
+        tf1.saved_model.simple_save(session, str(folder), {"x0": x}, {"y": y})
+    _FAMILY.check_saved(folder, array)
+
+
+def _reserve(count: int, shape: list[int]) -> Any:
+    return tf.raw_ops.TensorListReserve(
+        element_shape=tf.constant(shape, tf.int32),
+        num_elements=count,
+        element_dtype=tf.float32,
+    )
+
+
+def _set(items: Any, index: int, item: Any) -> Any:
+    return tf.raw_ops.TensorListSetItem(input_handle=items, index=index, item=item)
+
+
+def _stack(items: Any, shape: list[int]) -> Any:
+    return tf.raw_ops.TensorListStack(
+        input_handle=items,
+        element_shape=tf.constant(shape, tf.int32),
+        element_dtype=tf.float32,
+    )
+
+
+def test_elements_are_set_read_and_stacked() -> None:
+    def function(x: Any) -> Any:
+        items = _set(_reserve(3, [4]), 2, x[0])
+        items = _set(items, 0, x[1] * 2)
+        read = tf.raw_ops.TensorListGetItem(
+            input_handle=items,
+            index=2,
+            element_shape=tf.constant([4]),
+            element_dtype=tf.float32,
+        )
+        # The second one was never set.
+        return read, _stack(items, [4]), tf.raw_ops.TensorListLength(input_handle=items)
+
+    check(function, rand(2, 4))
+
+
+def test_slices_of_a_tensor_are_elements() -> None:
+    def function(x: Any) -> Any:
+        items = tf.raw_ops.TensorListFromTensor(
+            tensor=x, element_shape=tf.constant([4])
+        )
+        read = tf.raw_ops.TensorListGetItem(
+            input_handle=items,
+            index=1,
+            element_shape=tf.constant([4]),
+            element_dtype=tf.float32,
+        )
+        some = tf.raw_ops.TensorListGather(
+            input_handle=items,
+            indices=tf.constant([2, 0]),
+            element_shape=tf.constant([4]),
+            element_dtype=tf.float32,
+        )
+        return read, some, _stack(items, [4]), _stack(_set(items, 0, x[2]), [4])
+
+    check(function, rand(3, 4))
+
+
+def test_lists_grow_and_shrink() -> None:
+    def function(x: Any) -> Any:
+        items = tf.raw_ops.EmptyTensorList(
+            element_shape=tf.constant([-1, 4]),
+            max_num_elements=-1,
+            element_dtype=tf.float32,
+        )
+        for part in (x[:1], x[1:], x * 3):
+            items = tf.raw_ops.TensorListPushBack(input_handle=items, tensor=part)
+        items, last = tf.raw_ops.TensorListPopBack(
+            input_handle=items,
+            element_shape=tf.constant([-1, 4]),
+            element_dtype=tf.float32,
+        )
+        joined, lengths = tf.raw_ops.TensorListConcatV2(
+            input_handle=items,
+            element_shape=tf.constant([-1, 4]),
+            leading_dims=tf.constant([], tf.int64),
+            element_dtype=tf.float32,
+        )
+        one = tf.raw_ops.TensorListResize(input_handle=items, size=1)
+        return last, joined, lengths, _stack(one, [-1, 4])
+
+    check(function, rand(3, 4))
+
+
+def test_an_element_that_is_not_there_is_named() -> None:
+    def function(x: Any) -> Any:
+        return _stack(_set(_reserve(2, [4]), 5, x), [4])
+
+    with pytest.raises(UnsupportedNodesError, match="element 5 of a list of 2"):
+        check(function, rand(4))
+
+
+def test_a_shape_that_is_not_known_is_named() -> None:
+    def function(x: Any) -> Any:
+        items = tf.raw_ops.TensorListReserve(
+            element_shape=tf.constant(-1, tf.int32),
+            num_elements=2,
+            element_dtype=tf.float32,
+        )
+        return _stack(items, [4]) + x
+
+    with pytest.raises(UnsupportedNodesError, match="element 0 of the list was never"):
+        check(function, np.zeros(4, np.float32))
+
+
+_SHAPE = [100, 100]
+
+
+def _run(function: Any, *arrays: Array) -> list[Array]:
+    concrete = traced(tf, function, list(arrays), dynamic=False)
+    _FAMILY.note(concrete.graph.as_graph_def())
+    concrete = frozen(concrete)
+    inputs = {f"x{i}": array for i, array in enumerate(arrays)}
+    names = [tensor.name for tensor in concrete.outputs]
+    results = run_graph(imported(concrete.graph.as_graph_def(), inputs, names), inputs)
+    return [results[name] for name in names]
+
+
+def test_every_run_draws_others() -> None:
+    def add(x: Any) -> Any:
+        noise = tf.random.normal(_SHAPE, mean=2.0, stddev=3.0)
+        return x * 0 + noise, tf.random.uniform(_SHAPE, -1, 1, seed=4) + x * 0
+
+    noise, uniform = _run(add, rand(*_SHAPE))
+    assert abs(noise.mean() - 2) < 0.15
+    assert abs(noise.std() - 3) < 0.11
+    assert -1 <= uniform.min() < -0.99
+    assert 0.99 < uniform.max() <= 1
+    assert abs(uniform.mean()) < 0.03
+
+
+def test_a_seed_repeats_the_numbers() -> None:
+    def draw(x: Any) -> Any:
+        seed = tf.cast(x, tf.int32)
+        return (
+            tf.random.stateless_normal(_SHAPE, seed),
+            tf.random.stateless_normal(_SHAPE, [5, 6]),
+            tf.raw_ops.StatelessRandomUniform(shape=_SHAPE, seed=seed),
+            tf.random.stateless_uniform(_SHAPE, seed) + x[0] * 0,
+            tf.raw_ops.StatelessRandomNormal(shape=_SHAPE, seed=[5, 6]) + x[0] * 0,
+            tf.cast(tf.raw_ops.StatelessRandomGetAlg(), tf.float32) + x * 0,
+        )
+
+    seed = np.array([5, 6], np.float32)
+    first, second, uniform, again, last, kind = _run(draw, seed)
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(first, last)
+    np.testing.assert_array_equal(uniform, again)
+    assert (kind == 1).all()
+    assert abs(first.mean()) < 0.05
+    other, *_ = _run(draw, seed + 1)
+    assert not np.isclose(other, first).all(1).any()
+
+
+def test_the_bits_are_those_of_the_same_generator() -> None:
+    philox = sys.modules[type(rules_of("Random")).__module__].philox
+    for key in (0, 1, 0xA4093822299F31D0, 2**64 - 1):
+        words = tf.raw_ops.StatelessRandomUniformFullIntV2(
+            shape=[400], key=tf.constant([key], tf.uint64),
+            counter=tf.constant([0, 0], tf.uint64), alg=1, dtype=tf.uint32,
+        )  # fmt: skip
+        found = philox([key % 2**32, key >> 32], 100)
+        np.testing.assert_array_equal(found.reshape(-1), words.numpy())
+
+
+def test_keys_must_come_from_seeds() -> None:
+    def draw(x: Any) -> Any:
+        return x + tf.raw_ops.StatelessRandomUniformV2(
+            shape=[2],
+            key=tf.constant([3], tf.uint64),
+            counter=tf.constant([0, 0], tf.uint64),
+            alg=1,
+        )
+
+    with pytest.raises(MaceError, match="comes from no seed"):
+        _run(draw, rand(2))
 
 
 def test_every_handler_was_tried() -> None:

@@ -1,16 +1,13 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elements at given positions, the largest elements, and reversed sequences."""
+"""Elements that a condition or positions select, the largest, and other orders."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
-from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.shapes import normalize_axis
 
@@ -24,16 +21,39 @@ _SCATTER = {
 _NUMBERS = (DataType.FLOAT32, DataType.INT32)
 
 
+@HANDLERS.register("SelectV2")
+def select_v2(context: Context) -> None:
+    """tf.where with three arguments, which broadcast."""
+    context.emit("Where", [context.input(i) for i in range(3)])
+
+
+@HANDLERS.register("Select")
+def select(context: Context) -> None:
+    """Like SelectV2, but a vector selects along the first axis."""
+    condition = context.input(0)
+    rank = context.rank(1)
+    if context.rank(0) == 1 and rank > 1:
+        axes = list(range(1, rank))
+        condition = context.step("ExpandDims", [condition], "rows", axes=axes)
+    context.emit("Where", [condition, context.input(1), context.input(2)])
+
+
+@HANDLERS.register("OneHot")
+def one_hot(context: Context) -> None:
+    """Indices outside of the depth give no 1."""
+    depth, axis = context.integer(1, "depth"), context.node.integer("axis", -1)
+    values = context.step("Stack", [context.input(3), context.input(2)], "values")
+    context.emit("OneHot", [context.input(0), values], depth=depth, axis=axis)
+
+
 @HANDLERS.register("TopKV2")
 def top_k(context: Context) -> None:
     """tf.math.top_k; if `sorted` is false, any order is allowed."""
-    x, k = context.input(0), context.ints(1, "k")
-    if len(k) != 1:
-        raise UnsupportedNodeError(f"k has {len(k)} elements, not 1")
+    x, k = context.input(0), context.integer(1, "k")
     if x.dtype not in _NUMBERS:
         raise UnsupportedNodeError(f"elements of type {x.dtype.value}")
     names = [context.output_name(0), context.output_name(1)]
-    attrs = {"k": k[0], "axis": -1, "largest": True}
+    attrs = {"k": k, "axis": -1, "largest": True}
     values = context.builder.op("TopK", [x], names, attrs, context.node.name)
     context.results.update(enumerate(values))
 
@@ -66,7 +86,7 @@ def tensor_scatter(context: Context) -> None:
 def tensor_scatter_sub(context: Context) -> None:
     """Subtracts updates."""
     data, indices, updates = (context.input(i) for i in range(3))
-    negative = context.step("Eltwise", [updates], "negative", mode="NEG")
+    negative = context.eltwise("NEG", updates)
     context.emit("Scatter", [data, indices, negative], mode="ADD")
 
 
@@ -78,92 +98,45 @@ def reverse_sequence(context: Context) -> None:
     time, batch = context.node.integer("seq_dim"), context.node.integer("batch_dim")
     if time == batch or not (0 <= time < rank and 0 <= batch < rank):
         raise UnsupportedNodeError(f"seq_dim is {time}, batch_dim {batch}")
-    steps = x.shape[time] if x.shape is not None else None
-    if not isinstance(steps, int):
-        raise UnsupportedNodeError(
-            f"the number of time steps of {x.name} is not known before the run",
-            "give fixed input_shapes",
-        )
-    # Element i < n of a sequence comes from n - 1 - i, the others stay.
-    place = context.constant(np.arange(steps, dtype=np.int32)[None, :], "places")
-    one = context.constant(np.ones((), np.int32), "one")
-    count = context.step("ExpandDims", [lengths], "counts", axes=[1])
-    last = context.step("Eltwise", [count, one], "last", mode="SUB")
-    mirrored = context.step("Eltwise", [last, place], "mirrored", mode="SUB")
-    inside = context.step("Eltwise", [place, count], "inside", mode="LESS")
-    source = context.step("Where", [inside, mirrored, place], "from")
-    source = context.step("ExpandDims", [source], "positions", axes=[2])
-    others = [axis for axis in range(rank) if axis not in (time, batch)]
-    there = [batch, time, *others]
-    if there == list(range(rank)):
-        context.emit("GatherNd", [x, source], batch_dims=1)
-        return
-    turned = context.step("Transpose", [x], "sequences", perm=there)
-    turned = context.step("GatherNd", [turned, source], "reversed", batch_dims=1)
+    there = [batch, time, *(a for a in range(rank) if a not in (time, batch))]
+    operators = context.standard
+    turned = operators.transpose(x, there)
+    axes = {"batch_axis": 0, "time_axis": 1}
+    turned = operators.op("ReverseSequence", turned, lengths, **axes)
     back = [there.index(axis) for axis in range(rank)]
-    context.emit("Transpose", [turned], perm=back)
+    context.pass_on(operators.transpose(turned, back))
+
+
+@HANDLERS.register("InvertPermutation")
+def invert(context: Context) -> None:
+    """Where each number is."""
+    x = context.input(0)
+    size = context.length(x, 0)
+    zeros = context.constant(np.zeros(size, np.int32), "zeros")
+    numbers = context.constant(np.arange(size, dtype=np.int32), "numbers")
+    places = context.step("ExpandDims", [x], "places", axes=[1])
+    context.emit("Scatter", [zeros, places, numbers], mode="SET")
 
 
 @HANDLERS.register("Where")
 def where(context: Context) -> None:
     """tf.where with one argument: a row for each position, which each run counts."""
-    mask = context.input(0)
-    if context.rank(0) == 0:
-        raise UnsupportedNodeError(f"{mask.name} has no dimensions")
-    if mask.is_constant:
-        found = np.argwhere(mask.numpy()).astype(np.int32)
-        name = context.output_name()
-        context.results[0] = context.builder.constant(name, found)
-        return
-    names = [f"{context.node.name}/{part}" for part in ("positions", "count")]
-    positions, count = context.builder.op(
-        "NonZero", [mask], _fresh(context, names), source=False
-    )
-    context.builder.counted.add(positions, Counted(count, 1))
+    positions = context.standard.op("NonZero", context.input(0))
     context.emit("Transpose", [positions], perm=[1, 0])
 
 
 @HANDLERS.register("Unique", "UniqueV2", "UniqueWithCounts", "UniqueWithCountsV2")
 def unique(context: Context) -> None:
     """The different elements, or slices, in the order of the input."""
-    x, perm = context.input(0), [0]
+    x, axis = context.input(0), None
     if context.node.op.endswith("V2"):
-        rank, axes = context.rank(0), context.ints(1, "axis")
-        axis = normalize_axis(axes[0], rank) if axes else 0
-        # Changing places with the first axis is its own inverse.
-        perm = [*range(rank)]
-        perm[0], perm[axis] = axis, 0
-    rows = x
-    if perm != sorted(perm):
-        rows = context.step("Transpose", [rows], "rows", perm=perm)
-    if x.dtype not in _NUMBERS:
-        rows = context.step("Cast", [rows], "wide", to="INT32")
-    parts = ("values", "indices", "inverse", "counts", "count")
-    names = [f"{context.node.name}/{part}" for part in parts]
-    values, _, inverse, counts, count = context.builder.op(
-        "Unique", [rows], _fresh(context, names), {"sorted": False}, source=False
+        axes = context.ints(1, "axis")
+        axis = normalize_axis(axes[0], context.rank(0)) if axes else 0
+    values, _, inverse, counts = context.standard.op_all(
+        "Unique", [x], 4, sorted=0, axis=axis
     )
-    if x.is_constant:
-        found = int(count.numpy()[0])
-        values, counts = (
-            context.builder.constant(f"{context.node.name}/known", v.numpy()[:found])
-            for v in (values, counts)
-        )
-    else:
-        for value in (values, counts):
-            context.builder.counted.add(value, Counted(count, 0))
-    if x.dtype not in _NUMBERS:
-        to = x.dtype.value.upper()
-        values = context.step("Cast", [values], "narrow", to=to)
-    if perm != sorted(perm):
-        values = context.step("Transpose", [values], "back", perm=perm)
     outputs = [values, inverse]
     if "Counts" in context.node.op:
         outputs.append(counts)
     for index, value in enumerate(outputs):
-        name = context.output_name(index)
-        context.results[index] = context.builder.alias(value, name)
-
-
-def _fresh(context: Context, names: Sequence[str]) -> list[str]:
-    return [context.builder.graph.unique_name(name) for name in names]
+        context.pass_on(value, index)

@@ -1,10 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators on positions compared with TensorFlow."""
+"""Selected, placed and reordered elements, against TensorFlow."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,38 +15,40 @@ from mace.python.tools.importers.tensorflow.testing import Family, rand
 tf = pytest.importorskip("tensorflow", reason="it is the reference here")
 
 _FAMILY = Family("positions")
+check = _FAMILY.check
+
+
 _RNG = np.random.default_rng(3)
 
 
 @pytest.mark.parametrize("k", [1, 3, 9])
-def test_the_largest(tmp_path: Path, k: int) -> None:
+def test_the_largest(k: int) -> None:
     floats = rand(3, 4, 9)
     # With equal elements, of which the first ones are wanted.
     for x in (floats, (floats * 3).astype(np.int32)):
-        _FAMILY.check(tmp_path, lambda x: tuple(tf.math.top_k(x, k)), x)
+        check(lambda x: tuple(tf.math.top_k(x, k)), x)
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
-def test_slices_at_positions(tmp_path: Path, axes: int) -> None:
+def test_slices_at_positions(axes: int) -> None:
     indices = _RNG.integers(0, 2, (2, 5, axes)).astype(np.int32)
-    _FAMILY.check(tmp_path, tf.gather_nd, rand(2, 3, 4), indices)
+    check(tf.gather_nd, rand(2, 3, 4), indices)
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
-def test_sums_of_updates(tmp_path: Path, axes: int) -> None:
+def test_sums_of_updates(axes: int) -> None:
     shape = (3, 4, 5)
     indices = _RNG.integers(0, 3, (6, axes)).astype(np.int32)
     updates = rand(6, *shape[axes:])
     add = tf.raw_ops.ScatterNdNonAliasingAdd
-    _FAMILY.check(
-        tmp_path,
+    check(
         lambda x, i, u: add(input=x, indices=i, updates=u),
         rand(*shape),
         indices,
         updates,
     )
     for x in (updates, (updates * 9).astype(np.int32)):
-        _FAMILY.check(tmp_path, lambda i, x: tf.scatter_nd(i, x, shape), indices, x)
+        check(lambda i, x: tf.scatter_nd(i, x, shape), indices, x)
 
 
 @pytest.mark.parametrize(
@@ -60,59 +61,59 @@ def test_sums_of_updates(tmp_path: Path, axes: int) -> None:
         "tensor_scatter_nd_min",
     ],
 )
-def test_changed_slices(tmp_path: Path, name: str) -> None:
+def test_changed_slices(name: str) -> None:
     function: Any = getattr(tf, name)
     indices = np.array([[2, 1], [0, 3]], np.int32)
-    _FAMILY.check(tmp_path, function, rand(3, 4, 5), indices, rand(2, 5))
+    check(function, rand(3, 4, 5), indices, rand(2, 5))
 
 
 @pytest.mark.parametrize(("time", "batch"), [(0, 1), (1, 0), (2, 0), (1, 2)])
-def test_reversed_sequences(tmp_path: Path, time: int, batch: int) -> None:
+def test_reversed_sequences(time: int, batch: int) -> None:
     lengths = np.array([1, 4, 0, 3], np.int32)
-    _FAMILY.check(
-        tmp_path,
+    check(
         lambda x, n: tf.reverse_sequence(x, n, seq_axis=time, batch_axis=batch),
         rand(4, 4, 4, 2),
         lengths,
     )
 
 
-def test_the_largest_of_bytes_are_refused(tmp_path: Path) -> None:
+def test_the_largest_of_bytes_are_refused() -> None:
     with pytest.raises(MaceError, match="elements of type uint8"):
-        _FAMILY.check(
-            tmp_path, lambda x: tf.math.top_k(x, 1).values, np.ones(3, np.uint8)
-        )
+        check(lambda x: tf.math.top_k(x, 1).values, np.ones(3, np.uint8))
 
 
 @pytest.mark.parametrize("shape", [(9,), (3, 4), (2, 3, 4)])
-def test_positions_that_are_not_0(tmp_path: Path, shape: tuple[int, ...]) -> None:
-    _FAMILY.check(tmp_path, tf.where, np.maximum(rand(*shape), 0))
-    _FAMILY.check(tmp_path, lambda x: tf.where(x > 9), rand(*shape))
+def test_positions_that_are_not_0(shape: tuple[int, ...]) -> None:
+    check(tf.where, np.maximum(rand(*shape), 0))
+    check(lambda x: tf.where(x > 9), rand(*shape))
 
 
-def test_elements_under_a_mask(tmp_path: Path) -> None:
+def test_elements_under_a_mask() -> None:
     def chosen(x: Any, mask: Any) -> Any:
         return tf.boolean_mask(x, mask > 0) * 2.0
 
-    _FAMILY.check(tmp_path, chosen, rand(6, 3), rand(6))
-    _FAMILY.check(tmp_path, chosen, rand(4, 3), rand(4, 3))
-    _FAMILY.check(tmp_path, lambda x: tf.gather_nd(x, tf.where(x > 0)), rand(3, 4, 2))
+    check(chosen, rand(6, 3), rand(6))
+    check(chosen, rand(4, 3), rand(4, 3))
+    check(lambda x: tf.gather_nd(x, tf.where(x > 0)), rand(3, 4, 2))
 
 
-def test_different_elements(tmp_path: Path) -> None:
+def test_different_elements() -> None:
     x = _RNG.integers(-3, 3, 12).astype(np.int32)
-    _FAMILY.check(tmp_path, lambda x: tuple(tf.unique(x)), x.astype(np.float32))
-    _FAMILY.check(tmp_path, lambda x: tuple(tf.unique_with_counts(x)), x)
+    check(lambda x: tuple(tf.unique(x)), x.astype(np.float32))
+    check(lambda x: tuple(tf.unique_with_counts(x)), x)
     rows = x.reshape(6, 2)
     for axis in ([0], [1]):
         for op in (tf.raw_ops.UniqueV2, tf.raw_ops.UniqueWithCountsV2):
-            _FAMILY.check(
-                tmp_path, lambda x, op=op, axis=axis: tuple(op(x=x, axis=axis)), rows
-            )
-    _FAMILY.check(tmp_path, lambda x: tuple(tf.unique(x)), x.astype(np.int8))
+            check(lambda x, op=op, axis=axis: tuple(op(x=x, axis=axis)), rows)
+    check(lambda x: tuple(tf.unique(x)), x.astype(np.int8))
 
 
-def test_results_known_now_have_their_size(tmp_path: Path) -> None:
+def test_inverse_permutations() -> None:
+    order = np.array([2, 0, 3, 1], np.int32)
+    check(tf.math.invert_permutation, order)
+
+
+def test_results_known_now_have_their_size() -> None:
     found = tf.constant([0, 3, 3, 1])
 
     def total(x: Any) -> Any:
@@ -121,14 +122,30 @@ def test_results_known_now_have_their_size(tmp_path: Path) -> None:
         sums = tf.reduce_sum(values * counts) + tf.shape(values)[0]
         return x + tf.cast(sums, tf.float32) + tf.reduce_sum(positions)
 
-    _FAMILY.check(tmp_path, total, rand(2))
+    check(total, rand(2))
 
 
-def test_what_needs_the_number_of_results_is_refused(tmp_path: Path) -> None:
+def test_what_needs_the_number_of_results_is_refused() -> None:
     with pytest.raises(MaceError, match="only the run determines"):
-        _FAMILY.check(tmp_path, lambda x: tf.reduce_sum(tf.where(x > 0)), rand(5))
+        check(lambda x: tf.reduce_sum(tf.where(x > 0)), rand(5))
     with pytest.raises(MaceError, match="has no dimensions"):
-        _FAMILY.check(tmp_path, tf.where, np.array(1.0, np.float32))
+        check(tf.where, np.array(1.0, np.float32))
+
+
+def test_choices() -> None:
+    x, y = rand(3, 4, 5), rand(4, 1)
+    check(lambda x, y: tf.where(x > 0, x, y), x, y)
+    check(lambda x: tf.where(x[:, 0, :1] > 0, tf.constant(1.5), x[0, :3]), x)
+    rows = rand(3)
+    for other in (x, rows):
+        check(lambda x, c: tf.raw_ops.Select(condition=c > 0, x=x, y=-x), other, rows)
+
+
+@pytest.mark.parametrize("axis", [-1, 0, 1])
+def test_one_hot(axis: int) -> None:
+    indices = np.array([[0, 2, -1], [3, 1, 4]], np.int32)
+    check(lambda i: tf.one_hot(i, 4, 2.5, -1.0, axis), indices)
+    check(lambda i: tf.one_hot(i, 4, axis=axis, dtype=tf.int32), indices)
 
 
 def test_every_handler_was_tried() -> None:

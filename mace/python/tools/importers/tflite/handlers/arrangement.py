@@ -1,40 +1,34 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that move, slice, join and repeat tensors."""
+"""Operators that move, slice, join, select and repeat elements, and make tensors."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.apply import apply_operator
-from mace.python.tools.importers.tflite.context import (
-    HANDLERS,
-    STATIC_HINT,
-    Context,
-)
+from mace.python.tools.importers.tf_operators.context import STATIC_HINT
+from mace.python.tools.importers.tf_operators.handlers.arrangement import gathered
+from mace.python.tools.importers.tflite.context import HANDLERS, Context, of_tensorflow
 from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import Value
 
-# Each copy becomes an operator; no real model has more than this.
-_MOST_COPIES = 256
 _MODES = ("REFLECT", "SYMMETRIC")
-
-# Operators that mean the same as TensorFlow's, and have its inputs.
-_OF_TENSORFLOW = {
-    "EXPAND_DIMS": "ExpandDims",
-    "PAD": "Pad",
-    "PADV2": "PadV2",
-    "REVERSE_V2": "ReverseV2",
-    "SLICE": "Slice",
-    "SPLIT_V": "SplitV",
-    "TRANSPOSE": "Transpose",
-}
+_OF_TENSORFLOW = of_tensorflow(
+    *("BatchToSpaceND", "BroadcastArgs", "BroadcastTo", "DepthToSpace", "ExpandDims"),
+    *("Fill", "OneHot", "Pack", "Pad", "Range", "Rank", "ResizeBilinear"),
+    *("ResizeNearestNeighbor", "ReverseV2", "Select", "SelectV2", "Shape", "Slice"),
+    *("SpaceToBatchND", "SpaceToDepth", "SplitV", "Squeeze", "Tile", "Transpose"),
+    "ZerosLike",
+    PADV2="PadV2",
+)
 
 
 @HANDLERS.register(*_OF_TENSORFLOW)
-def plain(context: Context) -> None:
-    """Operators without attributes."""
+def as_in_tensorflow(context: Context) -> None:
+    """Operators that mean the same as TensorFlow's."""
     context.apply(_OF_TENSORFLOW[context.operator.type])
 
 
@@ -51,12 +45,6 @@ def reshape(context: Context) -> None:
     context.emit("Reshape", [context.input(0)], **attrs)
 
 
-@HANDLERS.register("SQUEEZE")
-def squeeze(context: Context) -> None:
-    """Drops dimensions of length 1."""
-    context.apply("Squeeze", squeeze_dims=context.node.ints("squeeze_dims"))
-
-
 @HANDLERS.register("CONCATENATION")
 def concatenation(context: Context) -> None:
     """Joins along an axis."""
@@ -66,30 +54,17 @@ def concatenation(context: Context) -> None:
     context.emit("Concat", context.inputs, axis=context.node.integer("axis"))
 
 
-@HANDLERS.register("PACK")
-def pack(context: Context) -> None:
-    """Joins along a new axis."""
-    context.apply("Pack", axis=context.node.integer("axis"))
-
-
-@HANDLERS.register("UNPACK")
-def unpack(context: Context) -> None:
-    """Splits along an axis, which is removed."""
-    count = context.node.integer("num")
+@HANDLERS.register("SPLIT", "UNPACK")
+def parts(context: Context) -> None:
+    """Equal parts along an axis; UNPACK removes it."""
+    is_split = context.operator.type == "SPLIT"
+    count = context.node.integer("num_split" if is_split else "num")
     if count != len(context.tensors):
-        raise UnsupportedNodeError(f"num is {count}, with {len(context.tensors)} parts")
-    context.apply("Unpack", axis=context.node.integer("axis"), num=count)
-
-
-@HANDLERS.register("SPLIT")
-def split(context: Context) -> None:
-    """Splits into equal parts; the axis is input 0."""
-    count = context.node.integer("num_splits")
-    if count != len(context.tensors):
+        name = "num_splits" if is_split else "num"
         raise UnsupportedNodeError(
-            f"num_splits is {count}, with {len(context.tensors)} parts"
+            f"{name} is {count}, with {len(context.tensors)} parts"
         )
-    context.apply("Split", num_split=count)
+    context.apply("Split" if is_split else "Unpack")
 
 
 @HANDLERS.register("MIRROR_PAD")
@@ -106,7 +81,7 @@ def strided_slice(context: Context) -> None:
     """begin, end, strides and five masks."""
     if context.node.flag("offset"):
         raise UnsupportedNodeError("end is relative to begin (offset)")
-    context.apply("StridedSlice", **context.operator.options)
+    context.apply("StridedSlice")
 
 
 @HANDLERS.register("DILATE")
@@ -127,69 +102,57 @@ def dilate(context: Context) -> None:
         pads = np.zeros((2, len(dims) + 1), np.int32)
         pads[1, axis + 1] = step - 1
         ends = context.constant(pads.reshape(-1), "pads")
-        inputs = [x, ends, number]
-        (x,) = apply_operator(context.builder, "Pad", inputs, context.node.name)
+        x = context.standard.op("Pad", x, ends, number)
         whole = [*dims[:axis], length * step, *dims[axis + 1 :]]
         x = context.step("Reshape", [x], "dilated", shape=whole)
-        x = context.step(
-            "StridedSlice",
-            [x],
-            "inner",
-            axes=[axis],
-            begins=[0],
-            ends=[dims[axis]],
-            strides=[1],
+        x = context.cut(x, axis, 0, dims[axis])
+    context.pass_on(x)
+
+
+@HANDLERS.register("GATHER")
+def gather(context: Context) -> None:
+    """Selects slices by index along an axis."""
+    _check_indices(context.input(1))
+    gathered(context, context.node.integer("axis"), context.node.integer("batch_dims"))
+
+
+@HANDLERS.register("EMBEDDING_LOOKUP")
+def embedding_lookup(context: Context) -> None:
+    """Selects rows; the indices are input 0."""
+    _check_indices(context.input(0))
+    context.emit("Gather", [context.input(1), context.input(0)], axis=0)
+
+
+def _check_indices(value: Value) -> None:
+    if value.dtype is not DataType.INT32:
+        raise UnsupportedNodeError(f"indices of {value.dtype.value}")
+
+
+@HANDLERS.register("GATHER_ND")
+def gather_nd(context: Context) -> None:
+    """Selects by an index for each of the first axes, which are made one axis."""
+    x, indices = context.input(0), context.input(1)
+    _check_indices(indices)
+    dims = context.static_shape(x)
+    shape = context.static_shape(indices)
+    if not shape or not 1 <= shape[-1] <= len(dims):
+        raise UnsupportedNodeError(
+            f"indices of {list(shape)} for {len(dims)} dimensions", STATIC_HINT
         )
-    context.pass_on(x)
+    count = shape[-1]
+    rows = [math.prod(dims[:count]), *dims[count:]]
+    flat = context.step("Reshape", [x], "rows", shape=rows)
+    total: Value | None = None
+    for axis in range(count):
+        part = context.cut(indices, len(shape) - 1, axis, axis + 1, shrink=True)
+        offset = context.eltwise("MUL", part, math.prod(dims[axis + 1 : count]))
+        total = offset if total is None else context.eltwise("ADD", total, offset)
+    context.emit("Gather", [flat, total], axis=0)
 
 
-@HANDLERS.register("TILE")
-def tile(context: Context) -> None:
-    """Repeats the tensor along each axis."""
-    x, rank = context.input(0), context.rank(0)
-    repeats = context.ints(1, "multiples")
-    if len(repeats) != rank:
-        raise UnsupportedNodeError(f"{len(repeats)} multiples for {rank} dimensions")
-    if any(not 1 <= times <= _MOST_COPIES for times in repeats):
-        raise UnsupportedNodeError(f"multiples are {repeats}; 1 to {_MOST_COPIES} work")
-    for axis, times in enumerate(repeats):
-        if times > 1:
-            x = context.step("Concat", [x] * times, "copies", axis=axis)
-    context.pass_on(x)
-
-
-@HANDLERS.register("BROADCAST_TO")
-def broadcast_to(context: Context) -> None:
-    """Repeats dimensions of length 1; multiplying by ones does that."""
-    x, wanted = context.input(0), context.ints(1, "shape")
-    dims = x.shape
-    if dims is None or len(dims) > len(wanted) or min(wanted, default=0) < 0:
-        raise UnsupportedNodeError(f"broadcasts {x.name} to {wanted}")
-    padded = (1,) * (len(wanted) - len(dims)) + tuple(dims)
-    ones = [
-        new if old == 1 or not isinstance(old, int) else 1
-        for old, new in zip(padded, wanted)
-    ]
-    check_made(*ones)  # the model stores them
-    kept = x.dtype
-    if kept not in (DataType.FLOAT32, DataType.INT32):
-        x = context.step("Cast", [x], "numbers", to="INT32")
-    filled = context.constant(np.broadcast_to(x.dtype.numpy.type(1), ones), "ones")
-    if x.dtype is kept:
-        context.emit("Eltwise", [x, filled], mode="MUL")
-        return
-    wide = context.step("Eltwise", [x, filled], "repeated", mode="MUL")
-    context.emit("Cast", [wide], to=kept.value.upper())
-
-
-@HANDLERS.register("BROADCAST_ARGS")
-def broadcast_args(context: Context) -> None:
-    """The shape that two shapes broadcast to, which must be known."""
-    shapes = [context.ints(i, "a shape") for i in range(2)]
-    try:
-        joined = np.broadcast_shapes(*map(tuple, shapes))
-    except ValueError:
-        raise UnsupportedNodeError(f"{shapes} do not broadcast", STATIC_HINT) from None
-    context.results[0] = context.builder.constant(
-        context.output_name(), np.array(joined, np.int32)
-    )
+@HANDLERS.register("DENSIFY")
+def densify(context: Context) -> None:
+    """All elements of a constant that is stored without those that are 0."""
+    if not context.input(0).is_constant:
+        raise UnsupportedNodeError("the input is no constant")
+    context.pass_on(context.input(0))

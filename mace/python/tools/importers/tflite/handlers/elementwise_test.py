@@ -27,9 +27,10 @@ tf = pytest.importorskip("tensorflow", reason="it is the reference here")
 _FAMILY = Family("elementwise")
 check = _FAMILY.check
 check_int8 = _FAMILY.check_int8
+check_file = _FAMILY.check_file
 
 
-def test_arithmetic(tmp_path: Path) -> None:
+def test_arithmetic() -> None:
     def every(a: Any, b: Any) -> list[Any]:
         return [
             a + b,
@@ -47,31 +48,31 @@ def test_arithmetic(tmp_path: Path) -> None:
             tf.add_n([b, b, b * b]),
         ]
 
-    check(tmp_path, every, rand(2, 3, 4), rand(2, 3, 4, low=0.5))
-    check(tmp_path, every, rand(2, 3, 4), rand(4, low=0.5))
-    check(tmp_path, every, rand(2, 3, 1), rand(3, 4, low=0.5))
+    check(every, rand(2, 3, 4), rand(2, 3, 4, low=0.5))
+    check(every, rand(2, 3, 4), rand(4, low=0.5))
+    check(every, rand(2, 3, 1), rand(3, 4, low=0.5))
 
 
-def test_arithmetic_of_integers(tmp_path: Path) -> None:
+def test_arithmetic_of_integers() -> None:
     def every(a: Any, b: Any) -> list[Any]:
         return [a + b, a - b, a * b, tf.maximum(a, b), tf.math.floordiv(a, b)]
 
     a = np.arange(-6, 6, dtype=np.int32).reshape(3, 4)
-    check(tmp_path, every, a, np.array([1, 2, 3, -2], np.int32))
+    check(every, a, np.array([1, 2, 3, -2], np.int32))
 
 
-def test_bits(tmp_path: Path) -> None:
+def test_bits() -> None:
     a = np.array([5, -7, 0x7FFFFFFF, -(2**31)], np.int32)
     b = np.array([3, 1, 30, 31], np.int32)
-    check(tmp_path, tf.bitwise.bitwise_xor, a, b)
-    check(tmp_path, tf.bitwise.right_shift, a, b)
+    check(tf.bitwise.bitwise_xor, a, b)
+    check(tf.bitwise.right_shift, a, b)
 
 
-def test_angles(tmp_path: Path) -> None:
-    check(tmp_path, tf.atan2, rand(4, 5), rand(4, 5))
+def test_angles() -> None:
+    check(tf.atan2, rand(4, 5), rand(4, 5))
 
 
-def test_comparisons_and_logic(tmp_path: Path) -> None:
+def test_comparisons_and_logic() -> None:
     def every(a: Any, b: Any) -> list[Any]:
         low, equal = tf.less(a, b), tf.equal(a, b)
         return [
@@ -86,10 +87,10 @@ def test_comparisons_and_logic(tmp_path: Path) -> None:
             tf.logical_not(low),
         ]
 
-    check(tmp_path, every, np.round(rand(3, 4)), np.round(rand(4)))
+    check(every, np.round(rand(3, 4)), np.round(rand(4)))
 
 
-def test_functions(tmp_path: Path) -> None:
+def test_functions() -> None:
     def every(x: Any) -> list[Any]:
         return [
             -x,
@@ -107,11 +108,11 @@ def test_functions(tmp_path: Path) -> None:
             tf.sign(x - 1),
         ]
 
-    check(tmp_path, every, rand(3, 7, low=0.1))
-    check(tmp_path, tf.round, np.arange(-8, 8).astype(np.float32) / 2)
+    check(every, rand(3, 7, low=0.1))
+    check(tf.round, np.arange(-8, 8).astype(np.float32) / 2)
 
 
-def test_activations(tmp_path: Path) -> None:
+def test_activations() -> None:
     def every(x: Any) -> list[Any]:
         return [
             tf.nn.relu(x),
@@ -127,53 +128,53 @@ def test_activations(tmp_path: Path) -> None:
             tf.clip_by_value(x, 0, 1),
         ]
 
-    check(tmp_path, every, rand(2, 3, 7) * 4)
+    check(every, rand(2, 3, 7) * 4)
 
 
-def test_logical_not(tmp_path: Path) -> None:
+def test_logical_not() -> None:
     # The converter makes another comparison of it.
     x = rand(3, 7) > 0
     data = one_operator("LOGICAL_NOT", [x], [(x.shape, "bool")])
-    _FAMILY.check_file(tmp_path, data, x)
+    check_file(data, x)
 
 
 @pytest.mark.parametrize("kind", ["RELU_0_TO_1", "RELU_N1_TO_1", "HARD_SWISH", "SIGN"])
-def test_one_by_one(tmp_path: Path, kind: str) -> None:
+def test_one_by_one(kind: str) -> None:
     x = rand(3, 7) * 4
     data = one_operator(kind, [x], [(x.shape, "float32")])
-    _FAMILY.check_file(tmp_path, data, x)
+    check_file(data, x)
 
 
 @pytest.mark.parametrize("approximate", [False, True])
-def test_gelu(tmp_path: Path, approximate: bool) -> None:
+def test_gelu(approximate: bool) -> None:
     x = rand(3, 7) * 4
     options = {"approximate": approximate}
     data = one_operator("GELU", [x], [(x.shape, "float32")], {}, options, "GeluOptions")
-    _FAMILY.check_file(tmp_path, data, x, tolerance=1e-4)
+    check_file(data, x, tolerance=1e-4)
 
 
-def test_softmax_with_beta(tmp_path: Path) -> None:
+def test_softmax_with_beta() -> None:
     x, options = rand(3, 7), {"beta": 0.5}
     data = one_operator(
         "SOFTMAX", [x], [(x.shape, "float32")], {}, options, "SoftmaxOptions"
     )
-    _FAMILY.check_file(tmp_path, data, x)
+    check_file(data, x)
 
 
-def test_prelu(tmp_path: Path) -> None:
+def test_prelu() -> None:
     x = rand(1, 4, 5, 6)
     for slope in (rand(1, 1, 6), rand(1, 1, 1), rand(4, 5, 6)):
         data = one_operator("PRELU", [x], [(x.shape, "float32")], {1: slope})
-        _FAMILY.check_file(tmp_path, data, x)
+        check_file(data, x)
 
 
-def test_casts(tmp_path: Path) -> None:
+def test_casts() -> None:
     def every(x: Any) -> list[Any]:
         whole = tf.cast(x, tf.int32)
         kinds = (tf.float32, tf.bool, tf.int8, tf.uint8, tf.int64)
         return [whole, *(tf.cast(whole, kind) for kind in kinds)]
 
-    check(tmp_path, every, rand(3, 5, low=0) * 20)
+    check(every, rand(3, 5, low=0) * 20)
 
 
 def test_integers_as_they_are_stored(tmp_path: Path) -> None:
@@ -224,9 +225,9 @@ _OF_ONE: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", _OF_ONE)
-def test_functions_of_integers(tmp_path: Path, name: str) -> None:
+def test_functions_of_integers(name: str) -> None:
     # The function is not the whole model, so that it has a tensor before and behind it.
-    check_int8(tmp_path, lambda x: _OF_ONE[name](x) * 1.5, rand(4, 50) * 3)
+    check_int8(lambda x: _OF_ONE[name](x) * 1.5, rand(4, 50) * 3)
 
 
 _OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
@@ -242,57 +243,57 @@ _OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", _OF_TWO)
-def test_arithmetic_of_quantized_integers(tmp_path: Path, name: str) -> None:
-    check_int8(tmp_path, _OF_TWO[name], rand(4, 50), rand(50) * 2, share=0.05)
+def test_arithmetic_of_quantized_integers(name: str) -> None:
+    check_int8(_OF_TWO[name], rand(4, 50), rand(50) * 2, share=0.05)
 
 
 @pytest.mark.parametrize("name", ["add", "mul", "sub"])
-def test_arithmetic_of_16_bits(tmp_path: Path, name: str) -> None:
+def test_arithmetic_of_16_bits(name: str) -> None:
     of_two = _OF_TWO[name]
-    check_int8(tmp_path, of_two, rand(4, 50), rand(4, 50) * 2, integers="16x8", steps=2)
+    check_int8(of_two, rand(4, 50), rand(4, 50) * 2, integers="16x8", steps=2)
 
 
-def test_another_scale(tmp_path: Path) -> None:
+def test_another_scale() -> None:
     x = np.arange(-128, 128, dtype=np.int8).reshape(2, 128)
     scales = {0: (0.1, 3), 1: (0.07, -20)}
     for kind in ("int8", "uint8"):
         data = one_operator(
             "QUANTIZE", [x], [(x.shape, kind)], scales=scales | {1: (0.07, 20)}
         )
-        _FAMILY.check_file(tmp_path, data, x, tolerance=0)
+        check_file(data, x, tolerance=0)
 
 
-def test_integers_and_floats(tmp_path: Path) -> None:
+def test_integers_and_floats() -> None:
     x = rand(3, 50) * 3
     data = one_operator("QUANTIZE", [x], [(x.shape, "int8")], scales={1: (0.02, 5)})
-    _FAMILY.check_file(tmp_path, data, x, tolerance=0)
+    check_file(data, x, tolerance=0)
     whole = np.arange(-128, 128, dtype=np.int8)
     data = one_operator(
         "DEQUANTIZE", [whole], [(whole.shape, "float32")], scales={0: (0.02, 5)}
     )
-    _FAMILY.check_file(tmp_path, data, whole)
+    check_file(data, whole)
 
 
-def test_fake_quant(tmp_path: Path) -> None:
+def test_fake_quant() -> None:
     options = {"min": -1.0, "max": 1.5, "num_bits": 8}
     x = rand(3, 50)
     data = one_operator(
         "FAKE_QUANT", [x], [(x.shape, "float32")], {}, options, "FakeQuantOptions"
     )
-    _FAMILY.check_file(tmp_path, data, x)
+    check_file(data, x)
 
 
-def test_float64_is_refused_or_narrowed(tmp_path: Path) -> None:
+def test_float64_is_refused_or_narrowed() -> None:
     data = converted(lambda x: tf.cast(x, tf.float64), [rand(3)])
-    _FAMILY.check_file(tmp_path, data, rand(3))
+    check_file(data, rand(3))
 
 
 @pytest.mark.parametrize(
     "kinds", [("int8", "uint8"), ("uint8", "int8"), ("int32",) * 2]
 )
-def test_bitcast(kinds: tuple[str, str], tmp_path: Path) -> None:
+def test_bitcast(kinds: tuple[str, str]) -> None:
     x = (rand(3, 50) * 60).astype(np.int8).astype(kinds[0])
-    _FAMILY.check(tmp_path, lambda x: tf.bitcast(x, kinds[1]), x)
+    check(lambda x: tf.bitcast(x, kinds[1]), x)
 
 
 def test_every_handler_was_tried() -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that find, place and reverse elements, as TensorFlow has them."""
+"""Operators that find, place and reduce elements, and random numbers."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ import math
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tf_operators.handlers.segments import bucketized
-from mace.python.tools.importers.tflite.context import HANDLERS, Context
+from mace.python.tools.importers.tflite.context import HANDLERS, Context, of_tensorflow
 from mace.python.tools.ir.dtypes import DataType
 
-# Operators without attributes that mean what TensorFlow's mean.
-_OF_TENSORFLOW = {
-    "MATRIX_DIAG": "MatrixDiag",
-    "MATRIX_SET_DIAG": "MatrixSetDiag",
-    "SEGMENT_SUM": "SegmentSum",
-    "UNIQUE": "Unique",
-    "UNSORTED_SEGMENT_MAX": "UnsortedSegmentMax",
-    "UNSORTED_SEGMENT_MIN": "UnsortedSegmentMin",
-    "UNSORTED_SEGMENT_PROD": "UnsortedSegmentProd",
-    "UNSORTED_SEGMENT_SUM": "UnsortedSegmentSum",
-    "WHERE": "Where",
-}
+_OF_TENSORFLOW = of_tensorflow(
+    *("ArgMax", "ArgMin", "Bucketize", "Cumsum", "MatrixDiag", "MatrixSetDiag"),
+    *("Mean", "RandomStandardNormal", "RandomUniform", "ReverseSequence"),
+    *("ScatterNd", "SegmentSum", "Sum", "Unique", "UnsortedSegmentMax"),
+    *("UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum", "Where"),
+    REDUCE_ALL="All",
+    REDUCE_ANY="Any",
+    REDUCE_MAX="Max",
+    REDUCE_MIN="Min",
+    REDUCE_PROD="Prod",
+    TOPK_V2="TopKV2",
+)
 # Of the places of an update; more would be a table larger than the model.
 _MOST_PLACES = 1 << 22
+_INT64 = 7  # of ONNX
 
 
 @HANDLERS.register(*_OF_TENSORFLOW)
-def plain(context: Context) -> None:
-    """Matrices with diagonals, parts of equal number, and what is found."""
+def as_in_tensorflow(context: Context) -> None:
+    """Operators that mean the same as TensorFlow's."""
     context.apply(_OF_TENSORFLOW[context.operator.type])
 
 
@@ -40,12 +40,6 @@ def non_max_suppression(context: Context) -> None:
     """Behind the boxes that are selected are zeros."""
     version = context.operator.type[-2:]
     context.apply(f"NonMaxSuppression{version}", pad_to_max_output_size=True)
-
-
-@HANDLERS.register("BUCKETIZE")
-def bucketize(context: Context) -> None:
-    """How many boundaries are not above a number."""
-    bucketized(context, context.node.attrs["boundaries"])
 
 
 @HANDLERS.register("SPARSE_TO_DENSE")
@@ -66,11 +60,10 @@ def sparse_to_dense(context: Context) -> None:
         indices = context.step("Reshape", [indices], "places", shape=[count, 1])
         places = (count, 1)
     if context.rank(2) == 0:
-        attrs = {"shape": [1]}
-        values = context.step("Reshape", [values], "one", **attrs)
+        values = context.step("Reshape", [values], "one", shape=[1])
         if places[0] != 1:
             ones = context.constant(np.ones(places[0], values.dtype.numpy), "ones")
-            values = context.step("Eltwise", [values, ones], "all", mode="MUL")
+            values = context.eltwise("MUL", values, ones)
     full = np.full(shape, default.reshape(()), values.dtype.numpy)
     data = context.constant(full, "default")
     context.emit("Scatter", [data, indices, values], mode="SET")
@@ -93,46 +86,18 @@ def dynamic_update_slice(context: Context) -> None:
     if size > _MOST_PLACES:
         raise UnsupportedNodeError(f"a block of {list(block)} in {list(whole)}")
     grid = np.moveaxis(np.indices(block[:count], np.int32), 0, -1)
-    if starts.dtype is not DataType.INT32:
-        starts = context.step("Cast", [starts], "starts", to="INT32")
-    first = context.step(
-        "StridedSlice",
-        [starts],
-        "first",
-        axes=[0],
-        begins=[0],
-        ends=[count],
-        strides=[1],
-    )
+    first = context.cut(context.cast(starts, DataType.INT32), 0, 0, count)
     # The block stays inside.
     most = np.subtract(whole, block)[:count].astype(np.int32)
-    for mode, bound in (("MAX", np.zeros(count, np.int32)), ("MIN", most)):
-        first = context.step(
-            "Eltwise", [first, context.constant(bound, "bound")], "inside", mode=mode
-        )
-    places = context.step(
-        "Eltwise", [context.constant(grid, "grid"), first], "places", mode="ADD"
-    )
+    first = context.eltwise("MAX", first, 0)
+    first = context.eltwise("MIN", first, context.constant(most, "most"))
+    places = context.eltwise("ADD", context.constant(grid, "grid"), first)
     context.emit("Scatter", [x, places, update], mode="SET")
 
 
-@HANDLERS.register("TOPK_V2")
-def top_k(context: Context) -> None:
-    """The largest elements of the last axis, and their places."""
-    context.apply("TopKV2")
-
-
-@HANDLERS.register("SCATTER_ND")
-def scatter_nd(context: Context) -> None:
-    """Sums of updates in a tensor of zeros."""
-    context.apply("ScatterNd")
-
-
-@HANDLERS.register("REVERSE_SEQUENCE")
-def reverse_sequence(context: Context) -> None:
-    """Reverses the first elements of each sequence."""
-    context.apply(
-        "ReverseSequence",
-        seq_dim=context.node.integer("seq_dim"),
-        batch_dim=context.node.integer("batch_dim"),
-    )
+@HANDLERS.register("MULTINOMIAL")
+def multinomial(context: Context) -> None:
+    """Classes, drawn by the logarithms of their chances."""
+    count = context.integer(1, "the number of samples")
+    attrs = {"sample_size": count, "dtype": _INT64}
+    context.pass_on(context.standard.op("Multinomial", context.input(0), **attrs))

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions and matrix products."""
+"""Convolutions, matrix products, pooling and normalisation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,27 @@ from typing import Any
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tf_operators.handlers.convolution import (
+    convolved_back_volume,
+    convolved_volume,
+    groups_of,
     transposed_attrs,
 )
-from mace.python.tools.importers.tflite.context import HANDLERS, Context
+from mace.python.tools.importers.tflite.context import HANDLERS, Context, of_tensorflow
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import static
+
+# The least length by which a vector is divided.
+_LEAST_LENGTH = 1e-6
+_OF_TENSORFLOW = of_tensorflow(
+    BATCH_MATMUL="BatchMatMulV2", LOCAL_RESPONSE_NORMALIZATION="LRN"
+)
+
+
+@HANDLERS.register(*_OF_TENSORFLOW)
+def as_in_tensorflow(context: Context) -> None:
+    """Operators that mean the same as TensorFlow's."""
+    context.apply(_OF_TENSORFLOW[context.operator.type])
 
 
 def _filter(context: Context) -> Constant:
@@ -30,10 +45,7 @@ def _window(context: Context) -> dict[str, Any]:
     return {
         "padding": context.padding(),
         "strides": context.strides(),
-        "dilations": [
-            context.node.integer("dilation_h", 1),
-            context.node.integer("dilation_w", 1),
-        ],
+        "dilations": [context.node.integer(f"dilation_{axis}") for axis in "hw"],
     }
 
 
@@ -60,20 +72,15 @@ def _emit(
     elif bias.is_constant and op_type != "MatMul":
         context.emit(op_type, [*inputs, bias], **attrs)
     else:
-        result = context.step(op_type, inputs, "product", **attrs)
-        context.emit("Eltwise", [result, bias], mode="ADD")
+        product = context.step(op_type, inputs, "product", **attrs)
+        context.emit_eltwise("ADD", product, bias)
 
 
 @HANDLERS.register("CONV_2D")
 def conv2d(context: Context) -> None:
     """[O, KH, KW, I] filters, like those of MACE; groups follow from the channels."""
-    depth = _filter(context).shape[3]
-    channels = _channels(context)
-    if not depth or channels % depth:
-        raise UnsupportedNodeError(
-            f"{channels} channels do not fit a filter of {depth}"
-        )
-    attrs = {**_window(context), "groups": channels // depth}
+    groups = groups_of(_channels(context), _filter(context).shape[3])
+    attrs = {**_window(context), "groups": groups}
     inputs = [context.input(0), context.input(1)]
     _emit(context, "Conv2D", inputs, context.optional(2), attrs)
 
@@ -135,12 +142,62 @@ def fully_connected(context: Context) -> None:
         if dims is not None and math.prod(dims) % depth:
             raise UnsupportedNodeError(f"{list(dims)} is no number of rows of {depth}")
         x = context.step("Reshape", [x], "rows", shape=[-1, depth])
-    attrs = {"transpose_b": True}
-    _emit(context, "MatMul", [x, weights], bias, attrs)
+    _emit(context, "MatMul", [x, weights], bias, {"transpose_b": True})
 
 
-@HANDLERS.register("BATCH_MATMUL")
-def batch_matmul(context: Context) -> None:
-    """Products of the innermost matrices."""
+def _pool_window(context: Context) -> dict[str, Any]:
     node = context.node
-    context.apply("BatchMatMulV2", adj_x=node.flag("adj_x"), adj_y=node.flag("adj_y"))
+    return {
+        "kernels": [node.integer("height"), node.integer("width")],
+        "strides": context.strides(),
+        "padding": context.padding(),
+    }
+
+
+@HANDLERS.register("AVERAGE_POOL_2D", "MAX_POOL_2D")
+def pool(context: Context) -> None:
+    """Averages do not count padding, like those of MACE by default."""
+    mode = "MAX" if context.operator.type == "MAX_POOL_2D" else "AVG"
+    context.emit("Pooling", [context.input(0)], mode=mode, **_pool_window(context))
+
+
+@HANDLERS.register("L2_POOL_2D")
+def l2_pool(context: Context) -> None:
+    """The square root of the mean of the squares."""
+    squares = [context.eltwise("SQUARE", context.input(0))]
+    means = context.step("Pooling", squares, mode="AVG", **_pool_window(context))
+    context.emit_eltwise("SQRT", means)
+
+
+@HANDLERS.register("L2_NORMALIZATION")
+def l2_normalization(context: Context) -> None:
+    """Each innermost vector, divided by its length."""
+    x = context.input(0)
+    length = context.step("Reduce", [x], "length", mode="L2", axes=[-1])
+    context.emit_eltwise("DIV", x, context.eltwise("MAX", length, _LEAST_LENGTH))
+
+
+@HANDLERS.register("CONV_3D")
+def conv3d(context: Context) -> None:
+    """[KD, KH, KW, I, O] filters, and a bias."""
+    context.pass_on(convolved_volume(_volume_window(context), context.optional(2)))
+
+
+@HANDLERS.register("CONV_3D_TRANSPOSE")
+def conv3d_transpose(context: Context) -> None:
+    """The output's shape first, then the filter and the volume."""
+    context.pass_on(convolved_back_volume(_volume_window(context), context.optional(3)))
+
+
+def _volume_window(context: Context) -> Context:
+    """With the attributes that TensorFlow would have."""
+
+    def three(name: str) -> tuple[int, ...]:
+        return (1, *(context.node.integer(f"{name}_{axis}") for axis in "dhw"), 1)
+
+    return context.like(
+        "Conv3D",
+        padding=context.padding(),
+        strides=three("stride"),
+        dilations=three("dilation"),
+    )

@@ -1,38 +1,187 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recurrent layers that get all steps at once."""
+"""Recurrent layers: those that get all steps at once, and operators that compute one
+step of a layer, whose state the next run continues.
+
+The importer gives each such state a further output: its value after the step
+(`Operator.states`).
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tflite.context import HANDLERS, Context
-from mace.python.tools.importers.tflite.handlers.lstm_cell import (
-    UNIDIRECTIONAL,
-    LstmCell,
-    Places,
-)
+from mace.python.tools.importers.tflite.context import ACTIVATIONS, HANDLERS, Context
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
 
+# The gates, in the order of the schema.
+_INPUT, _FORGET, _CELL, _OUTPUT = range(4)
+# Added to a variance.
+_EPSILON = 1e-8
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where the inputs of a direction are.
+
+    Attributes:
+        weights, recurrence, biases: the first of each, in the order input, forget,
+            cell, output.
+        hidden, memory: the states; -1: there is none.
+        peepholes: the first of input, forget and output.
+        projection: its weights, and the bias behind.
+        norms: the first factor of layer normalisation; -1: there is none.
+    """
+
+    weights: int
+    recurrence: int
+    biases: int
+    hidden: int
+    memory: int = -1
+    peepholes: int = -1
+    projection: int = -1
+    norms: int = -1
+    reverse: bool = False
+
+
+_UNIDIRECTIONAL_LSTM = _Places(1, 5, 12, 18, 19, 9, 16, 20)
+# Weights, recurrence, bias and parameters of Recurrent.
+_Weights = tuple[Value, Value, "Value | None", "Value | None"]
 # By the numbers of the schema.
 _FUNCTIONS: dict[int, tuple[str, float]] = {
     0: ("AFFINE", 1.0),
     1: ("RELU", 0.0),
     4: ("TANH", 0.0),
 }
-
-
-_FORWARD_LSTM = Places(1, 5, 12, 35, 36, 9, 16)
-_BACKWARD_LSTM = Places(18, 22, 29, 37, 38, 26, 33, reverse=True)
-_UNIDIRECTIONAL_RNN = Places(1, 2, 3, 4)
-_BACKWARD_RNN = Places(5, 6, 7, 8, reverse=True)
+_FORWARD_LSTM = _Places(1, 5, 12, 35, 36, 9, 16)
+_BACKWARD_LSTM = _Places(18, 22, 29, 37, 38, 26, 33, reverse=True)
+_UNIDIRECTIONAL_RNN = _Places(1, 2, 3, 4)
+_BACKWARD_RNN = _Places(5, 6, 7, 8, reverse=True)
 # The steps of layers that become operators of their own.
 _MOST_STEPS = 1024
-_INPUT, _FORGET, _CELL, _OUTPUT = range(4)
+_BASIC = 1
+
+
+def _activated(context: Context, x: Value, number: int) -> Value:
+    """The activation with a number of the schema.
+
+    Raises:
+        UnsupportedNodeError: it is another one.
+    """
+    if number not in ACTIVATIONS:
+        raise UnsupportedNodeError(f"activation {number} of a recurrent layer")
+    attrs = ACTIVATIONS[number]
+    return context.step("Activation", [x], **attrs) if attrs else x
+
+
+class _LstmCell:
+    """The constants of a layer, and what a step computes with them."""
+
+    def __init__(self, context: Context, places: _Places) -> None:
+        self._context = context
+        self._places = places
+        self._coupled = context.optional(places.weights) is None
+        self._gates = [_FORGET, _CELL, _OUTPUT]
+        if not self._coupled:
+            self._gates.insert(0, _INPUT)
+        parts = [
+            np.concatenate([self._array(places.weights + g) for g in self._gates]),
+            np.concatenate([self._array(places.recurrence + g) for g in self._gates]),
+        ]
+        self.units = parts[0].shape[0] // len(self._gates)
+        self._matrix = context.constant(np.concatenate(parts, axis=1), "weights")
+        self._norms = (
+            {g: places.norms + g for g in self._gates}
+            if places.norms >= 0 and self._is_given(places.norms + _FORGET)
+            else {}
+        )
+        biases = [self._array(places.biases + g) for g in self._gates]
+        if self._norms:
+            # The bias follows the normalisation.
+            biases = [np.zeros_like(bias) for bias in biases]
+        self._bias = context.constant(np.concatenate(biases), "bias")
+        self._number = context.node.integer("function")
+        _activated(context, context.input(0), self._number)  # refuses unknown ones
+
+    def step(self, x: Value, h: Value, c: Value) -> tuple[Value, Value]:
+        """The next states.
+
+        Args:
+            x: [batch, features]
+            h: the last output, [batch, outputs]
+            c: the memory, [batch, units]
+        """
+        context, eltwise = self._context, self._context.eltwise
+        joined = context.step("Concat", [x, h], axis=1)
+        sums = context.step("FullyConnected", [joined, self._matrix, self._bias])
+        forget = _sigmoid(context, self._gate(sums, _FORGET, c))
+        if self._coupled:
+            given = eltwise("SUB", 1, forget)
+        else:
+            given = _sigmoid(context, self._gate(sums, _INPUT, c))
+        new = _activated(context, self._gate(sums, _CELL, None), self._number)
+        c = eltwise("ADD", eltwise("MUL", forget, c), eltwise("MUL", given, new))
+        c = self._limited(c, "cell_clip")
+        gate = _sigmoid(context, self._gate(sums, _OUTPUT, c))
+        shown = _activated(context, c, self._number)
+        return self._projected(eltwise("MUL", gate, shown)), c
+
+    def _projected(self, h: Value) -> Value:
+        place = self._places.projection
+        if place < 0 or not self._is_given(place):
+            return h
+        inputs = [h, self._constant(place)]
+        if self._is_given(place + 1):
+            inputs.append(self._constant(place + 1))
+        h = self._context.step("FullyConnected", inputs)
+        return self._limited(h, "proj_clip")
+
+    def _gate(self, sums: Value, gate: int, c: Value | None) -> Value:
+        at = self._gates.index(gate) * self.units
+        eltwise = self._context.eltwise
+        x = self._context.cut(sums, 1, at, at + self.units)
+        # Of input, forget and output; that of the output is the third one.
+        place = self._places.peepholes + (2 if gate == _OUTPUT else gate)
+        if c is not None and self._places.peepholes >= 0 and self._is_given(place):
+            x = eltwise("ADD", x, eltwise("MUL", c, self._constant(place)))
+        if not self._norms:
+            return x
+        x = eltwise("MUL", self._normalised(x), self._constant(self._norms[gate]))
+        return eltwise("ADD", x, self._constant(self._places.biases + gate))
+
+    def _normalised(self, x: Value) -> Value:
+        step, eltwise = self._context.step, self._context.eltwise
+        over = {"axes": [1], "keep_dims": True, "mode": "MEAN"}
+        apart = eltwise("SUB", x, step("Reduce", [x], **over))
+        variance = step("Reduce", [eltwise("SQUARE", apart)], **over)
+        scale = eltwise("RSQRT", eltwise("ADD", variance, _EPSILON))
+        return eltwise("MUL", apart, scale)
+
+    def _limited(self, x: Value, name: str) -> Value:
+        limit = self._context.node.number(name)
+        if not limit > 0:
+            return x
+        eltwise = self._context.eltwise
+        return eltwise("MIN", eltwise("MAX", x, -limit), limit)
+
+    def _constant(self, place: int) -> Value:
+        return self._context.constant(self._array(place), "weight")
+
+    def _is_given(self, place: int) -> bool:
+        return self._context.optional(place) is not None
+
+    def _array(self, place: int) -> Array:
+        return self._context.values(place, "a weight")
+
+
+def _sigmoid(context: Context, x: Value) -> Value:
+    """The activation of gates."""
+    return context.step("Activation", [x], activation="SIGMOID")
 
 
 @HANDLERS.register("UNIDIRECTIONAL_SEQUENCE_LSTM")
@@ -40,7 +189,7 @@ def unidirectional_lstm(context: Context) -> None:
     """One direction, from the first step on."""
     if context.node.flag("diagonal_recurrent_tensors"):
         raise UnsupportedNodeError("the weights of the state are diagonals")
-    context.pass_on(_layer(context, UNIDIRECTIONAL))
+    context.pass_on(_layer(context, _UNIDIRECTIONAL_LSTM))
 
 
 @HANDLERS.register("BIDIRECTIONAL_SEQUENCE_LSTM")
@@ -61,7 +210,7 @@ def bidirectional_rnn(context: Context) -> None:
     _both(context, _UNIDIRECTIONAL_RNN, _BACKWARD_RNN, range(9, 12))
 
 
-def _both(context: Context, forward: Places, backward: Places, second: range) -> None:
+def _both(context: Context, forward: _Places, backward: _Places, second: range) -> None:
     if any(context.optional(index) is not None for index in second):
         raise UnsupportedNodeError("a second input")
     results = [_layer(context, direction) for direction in (forward, backward)]
@@ -72,43 +221,33 @@ def _both(context: Context, forward: Places, backward: Places, second: range) ->
         context.pass_on(value, index)
 
 
-def _layer(context: Context, places: Places) -> Value:
+def _layer(context: Context, places: _Places) -> Value:
     """The outputs of all steps of a direction."""
     x, major = context.input(0), context.node.flag("time_major")
     if x.shape is None or len(x.shape) != 3:
         raise UnsupportedNodeError("the input must have 3 dimensions")
+    axis, is_lstm = 0 if major else 1, places.memory >= 0
     attrs = {**_functions(context, places), "batch_first": not major}
     attrs["reverse"] = places.reverse
-    if places.memory >= 0 and _needs_steps(context, places, x.shape[0 if major else 1]):
+    if is_lstm and _needs_steps(context, places, x.shape[axis]):
         return _step_by_step(context, places)
-    if places.memory < 0:
-        inputs = _rnn(context, places)
-        outputs = 2
-    else:
-        inputs = _lstm(context, places)
+    if is_lstm:
+        weights, recurrence, bias, params = _lstm(context, places)
         attrs["mode"] = "LSTM"
-        outputs = 3
-    weights, recurrence, bias, params = inputs
-    products = context.step(
-        "FullyConnected",
-        [x, weights, bias],
-        "backward" if places.reverse else "forward",
-    )
-    axis = 0 if major else 1
+    else:
+        weights, recurrence, bias, params = _rnn(context, places)
+    direction = "backward" if places.reverse else "forward"
+    products = context.step("FullyConnected", [x, weights, bias], direction)
     states = [_state(context, place, axis) for place in (places.hidden, places.memory)]
-    name = f"{context.node.name}/{'backward' if places.reverse else 'forward'}"
     unique = context.builder.graph.unique_name
-    values = context.builder.op(
-        "Recurrent",
-        [products, recurrence, None, params, *states],
-        [unique(f"{name}/{index}") for index in range(outputs)],
-        attrs,
-        source=False,
-    )
-    return context.step("Squeeze", [values[0]], "outputs", axes=[1 if major else 2])
+    name = f"{context.node.name}/{direction}"
+    names = [unique(f"{name}/{index}") for index in range(3 if is_lstm else 2)]
+    inputs = [products, recurrence, None, params, *states]
+    values = context.builder.op("Recurrent", inputs, names, attrs, source=False)
+    return context.step("Squeeze", [values[0]], "outputs", axes=[axis + 1])
 
 
-def _functions(context: Context, places: Places) -> dict[str, Any]:
+def _functions(context: Context, places: _Places) -> dict[str, Any]:
     number = context.node.integer("function")
     if number not in _FUNCTIONS:
         raise UnsupportedNodeError(f"activation {number} of a recurrent layer")
@@ -118,7 +257,7 @@ def _functions(context: Context, places: Places) -> dict[str, Any]:
     return {**attrs, **{f"{role}_alpha": alpha for role in roles}}
 
 
-def _needs_steps(context: Context, places: Places, steps: object) -> bool:
+def _needs_steps(context: Context, places: _Places, steps: object) -> bool:
     """Whether a layer does more than MACE's operator for all steps: a projection, layer
     normalisation, a limit that the memory could reach, states in integers.
     """
@@ -134,7 +273,7 @@ def _needs_steps(context: Context, places: Places, steps: object) -> bool:
     return clip > 0 and not (bounded and isinstance(steps, int) and steps <= clip)
 
 
-def _step_by_step(context: Context, places: Places) -> Value:
+def _step_by_step(context: Context, places: _Places) -> Value:
     """The outputs of all steps, each of which has operators of its own."""
     x, major = context.input(0), context.node.flag("time_major")
     shape = context.static_shape(x)
@@ -142,7 +281,7 @@ def _step_by_step(context: Context, places: Places) -> Value:
     steps, batch = shape[axis], shape[1 - axis]
     if not 1 <= steps <= _MOST_STEPS:
         raise UnsupportedNodeError(f"{steps} steps; at most {_MOST_STEPS} work here")
-    cell = LstmCell(context, places)
+    cell = _LstmCell(context, places)
     size = (context.tensors[0].shape or (0,))[-1]
     if context.node.flag("merge_outputs"):
         size //= 2
@@ -154,9 +293,7 @@ def _step_by_step(context: Context, places: Places) -> Value:
     found: list[Value] = []
     order = range(steps)
     for step in reversed(order) if places.reverse else order:
-        cut = {"axes": [axis], "begins": [step], "ends": [step + 1], "strides": [1]}
-        part = context.step("StridedSlice", [x], "x", **cut, shrink_axes=[axis])
-        h, c = cell.step(part, h, c)
+        h, c = cell.step(context.cut(x, axis, step, step + 1, shrink=True), h, c)
         found.append(h)
         h, c = (
             context.rounded(value, place)
@@ -174,9 +311,7 @@ def _state(context: Context, place: int, axis: int) -> Value | None:
     return context.step("ExpandDims", [state], "state", axes=[axis])
 
 
-def _rnn(
-    context: Context, places: Places
-) -> tuple[Value, Value, Value | None, Value | None]:
+def _rnn(context: Context, places: _Places) -> _Weights:
     arrays = [
         context.values(place, "the weights")
         for place in (places.weights, places.recurrence)
@@ -188,9 +323,7 @@ def _rnn(
     return weights, recurrence, context.constant(bias, "bias"), None
 
 
-def _lstm(
-    context: Context, places: Places
-) -> tuple[Value, Value, Value | None, Value | None]:
+def _lstm(context: Context, places: _Places) -> _Weights:
     """In the order of Recurrent: input, output, forget, cell."""
     order = (_INPUT, _OUTPUT, _FORGET, _CELL)
     coupled = context.optional(places.weights) is None
@@ -217,3 +350,118 @@ def _lstm(
         both = np.concatenate([found[0], output, found[1]])
         params = context.constant(both[None], "peepholes")
     return weights, recurrence, context.constant(bias, "bias"), params
+
+
+@HANDLERS.register("RNN")
+def rnn(context: Context) -> None:
+    """The activation of W x + R h + b, which is the next h."""
+    x, h = context.input(0), context.input(4)
+    weights, recurrence, bias = (
+        context.constant(context.values(place, "the weights"), "weights")
+        for place in (1, 2, 3)
+    )
+    of_input = context.step("FullyConnected", [x, weights, bias], "of_input")
+    of_state = context.step("FullyConnected", [h, recurrence], "of_state")
+    total = context.eltwise("ADD", of_input, of_state)
+    result = _activated(context, total, context.node.integer("function"))
+    context.pass_on(result)
+    _keep(context, 4, result)
+
+
+@HANDLERS.register("SVDF")
+def svdf(context: Context) -> None:
+    """A filter along the features of a step, then one along the last steps."""
+    x, state = context.input(0), context.input(4)
+    features, times = (
+        context.values(place, what)
+        for place, what in ((1, "the weights of features"), (2, "the weights of time"))
+    )
+    rank = context.node.integer("rank")
+    filters, memory = times.shape
+    if features.shape[0] != filters or rank < 1 or filters % rank:
+        raise UnsupportedNodeError(
+            f"{features.shape[0]} filters of features, {filters} of time, rank {rank}"
+        )
+    weights = context.constant(features, "features")
+    new = context.step("FullyConnected", [x, weights], "new")
+    batch = context.static_shape(new)[0]
+    steps = context.step("Reshape", [state], "steps", shape=[batch, filters, memory])
+    new = context.step("Reshape", [new], "newest", shape=[batch, filters, 1])
+    kept = [context.cut(steps, 2, 1, memory)] if memory > 1 else []
+    steps = context.step("Concat", [*kept, new], "after", axis=2)
+    products = context.eltwise("MUL", steps, context.constant(times, "times"))
+    shape = [batch, filters // rank, rank * memory]
+    products = context.step("Reshape", [products], "of_units", shape=shape)
+    attrs = {"mode": "SUM", "axes": [2], "keep_dims": False}
+    total = context.step("Reduce", [products], "sums", **attrs)
+    if context.optional(3) is not None:
+        bias = context.constant(context.values(3, "the bias"), "bias")
+        total = context.eltwise("ADD", total, bias)
+    context.pass_on(_activated(context, total, context.node.integer("function")))
+    after = context.step("Reshape", [steps], "state", shape=[batch, filters * memory])
+    _keep(context, 4, after)
+
+
+@HANDLERS.register("LSTM")
+def lstm(context: Context) -> None:
+    """All gates, as the sequences have them; or the basic form."""
+    if context.node.integer("kernel_type") == _BASIC:
+        _basic_lstm(context)
+        return
+    places = _UNIDIRECTIONAL_LSTM
+    cell = _LstmCell(context, places)
+    h, c = context.input(places.hidden), context.input(places.memory)
+    h, c = cell.step(context.input(0), h, c)
+    context.pass_on(h)
+    _keep(context, places.hidden, h)
+    _keep(context, places.memory, c)
+
+
+def _basic_lstm(context: Context) -> None:
+    """One matrix for all gates, in the order input, cell, forget, output."""
+    x, h, c = (context.input(place) for place in (0, 1, 4))
+    weights, bias = (
+        context.constant(context.values(place, "the weights"), "weights")
+        for place in (2, 3)
+    )
+    joined = context.step("Concat", [x, h], "joined", axis=context.rank(0) - 1)
+    rows = joined
+    depth = (joined.shape or (0,))[-1]
+    if context.rank(0) != 2:
+        rows = context.step("Reshape", [joined], "rows", shape=[-1, depth])
+    gates = context.step("FullyConnected", [rows, weights, bias], "gates")
+    units = (c.shape or (0,))[-1]
+    if not isinstance(units, int) or weights.shape != (4 * units, depth):
+        raise UnsupportedNodeError(
+            f"weights of {list(weights.shape or ())} for {units} units and {depth} "
+            "inputs"
+        )
+
+    def gate(index: int, activation: str) -> Value:
+        part = context.cut(gates, 1, index * units, (index + 1) * units)
+        part = context.step("Activation", [part], "gate", activation=activation)
+        if context.rank(4) == 2:
+            return part
+        shape = [*context.static_shape(c)[:-1], units]
+        return context.step("Reshape", [part], "gate", shape=shape)
+
+    eltwise = context.eltwise
+    new = eltwise("MUL", gate(0, "SIGMOID"), gate(1, "TANH"))
+    c = eltwise("ADD", eltwise("MUL", gate(2, "SIGMOID"), c), new)
+    shown = context.step("Activation", [c], "shown", activation="TANH")
+    h = eltwise("MUL", gate(3, "SIGMOID"), shown)
+    if context.rank(0) != 2:
+        shape = [*context.static_shape(c)[:-1], 4 * units]
+        gates = context.step("Reshape", [gates], "gates", shape=shape)
+    for index, value in enumerate((h, c, joined, gates)):
+        if index < len(context.tensors):
+            context.pass_on(value, index)
+    _keep(context, 1, h)
+    _keep(context, 4, c)
+
+
+def _keep(context: Context, place: int, value: Value) -> None:
+    """Makes a value the state of the next run."""
+    index = context.operator.states.get(place)
+    if index is not None:
+        context.pass_on(value, index)

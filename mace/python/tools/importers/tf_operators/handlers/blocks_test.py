@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,33 +13,30 @@ from mace.python.tools.importers.tensorflow.testing import Family, rand
 
 tf = pytest.importorskip("tensorflow", reason="it is the reference here")
 
-_FAMILY = Family("batches")
+_FAMILY = Family("blocks")
 check = _FAMILY.check
 
 
-def test_batches_of_blocks(tmp_path: Path) -> None:
+def test_batches_of_blocks() -> None:
     image = rand(2, 6, 9, 3)
-    check(tmp_path, lambda x: tf.space_to_batch(x, [2, 3], [[0, 0], [0, 0]]), image)
-    check(tmp_path, lambda x: tf.space_to_batch(x, [4, 2], [[1, 1], [2, 1]]), image)
-    check(tmp_path, lambda x: tf.space_to_batch(x, [3], [[1, 2]]), image)
+    check(lambda x: tf.space_to_batch(x, [2, 3], [[0, 0], [0, 0]]), image)
+    check(lambda x: tf.space_to_batch(x, [4, 2], [[1, 1], [2, 1]]), image)
+    check(lambda x: tf.space_to_batch(x, [3], [[1, 2]]), image)
     batch = rand(12, 3, 4, 5)
-    check(tmp_path, lambda x: tf.batch_to_space(x, [2, 3], [[0, 0], [0, 0]]), batch)
-    check(tmp_path, lambda x: tf.batch_to_space(x, [3, 2], [[1, 2], [0, 3]]), batch)
-    check(tmp_path, lambda x: tf.batch_to_space(x, [4], [[0, 1]]), batch)
+    check(lambda x: tf.batch_to_space(x, [2, 3], [[0, 0], [0, 0]]), batch)
+    check(lambda x: tf.batch_to_space(x, [3, 2], [[1, 2], [0, 3]]), batch)
+    check(lambda x: tf.batch_to_space(x, [4], [[0, 1]]), batch)
 
 
-def test_blocks_of_one_size(tmp_path: Path) -> None:
+def test_blocks_of_one_size() -> None:
     raw = tf.raw_ops
     edges = [[1, 1], [2, 1]]
     check(
-        tmp_path,
         lambda x: raw.SpaceToBatch(input=x, paddings=edges, block_size=2),
         rand(2, 6, 9, 3),
     )
     check(
-        tmp_path,
-        lambda x: raw.BatchToSpace(input=x, crops=edges, block_size=2),
-        rand(8, 3, 4, 5),
+        lambda x: raw.BatchToSpace(input=x, crops=edges, block_size=2), rand(8, 3, 4, 5)
     )
 
 
@@ -69,7 +65,7 @@ def _atrous(
     [([2, 2], "VALID", True), ([3, 2], "VALID", False), ([2, 2], "SAME", False)],
 )
 def test_convolutions_of_blocks_have_dilations(
-    tmp_path: Path, blocks: list[int], inner: str, depth: bool
+    blocks: list[int], inner: str, depth: bool
 ) -> None:
     filters = rand(3, 3, 4, 2)
 
@@ -88,14 +84,14 @@ def test_convolutions_of_blocks_have_dilations(
         return tf.batch_to_space(y, blocks, crops)
 
     for build, most in ((plain, 1), (with_others, 5)):
-        graph = check(tmp_path, build, rand(1, 9, 10, 4), tolerance=0.03)
+        graph = check(build, rand(1, 9, 10, 4), tolerance=0.03)
         types = Counter(op.type for op in graph.ops)
         assert types["DepthwiseConv2d" if depth else "Conv2D"] == 1
         assert not {"Transpose", "Pad", "StridedSlice", "Reshape"} & types.keys()
         assert sum(types.values()) <= most + 2
 
 
-def test_convolutions_of_blocks_of_rows_have_dilations(tmp_path: Path) -> None:
+def test_convolutions_of_blocks_of_rows_have_dilations() -> None:
     filters = rand(1, 3, 4, 2)
 
     def build(x: Any) -> Any:
@@ -103,11 +99,11 @@ def test_convolutions_of_blocks_of_rows_have_dilations(tmp_path: Path) -> None:
         y = tf.squeeze(tf.nn.conv2d(tf.expand_dims(y, 1), filters, 1, "VALID"), [1])
         return tf.batch_to_space(tf.nn.relu(y), [2], [[0, 1]])
 
-    graph = check(tmp_path, build, rand(2, 9, 4))
+    graph = check(build, rand(2, 9, 4))
     assert not {"Transpose", "Pad", "StridedSlice"} & {op.type for op in graph.ops}
 
 
-def test_other_convolutions_between_blocks_stay_as_they_are(tmp_path: Path) -> None:
+def test_other_convolutions_between_blocks_stay_as_they_are() -> None:
     filters = rand(3, 3, 4, 4)
 
     def strided(x: Any) -> Any:
@@ -125,7 +121,7 @@ def test_other_convolutions_between_blocks_stay_as_they_are(tmp_path: Path) -> N
         return tf.batch_to_space(y, [2, 2], [[1, 0], [0, 1]])
 
     for build in (strided, other_blocks, cropped):
-        graph = check(tmp_path, build, rand(1, 12, 12, 4))
+        graph = check(build, rand(1, 12, 12, 4))
         assert "Transpose" in {op.type for op in graph.ops}
 
 

@@ -1,17 +1,71 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Windows of images as channels, contrast, and resizing with smooth edges."""
+"""Sizes of images, channels that become pixels and back, windows, and contrast."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
-from mace.python.tools.ir.graph import Value
+from mace.python.tools.importers.tf_operators.context import (
+    HANDLERS,
+    STATIC_HINT,
+    Context,
+)
 
 _MOST_PLACES = 1024
 _KERNELS = {"triangle": "LINEAR", "keyscubic": "CUBIC"}
+
+
+@HANDLERS.register("ResizeBilinear")
+def bilinear(context: Context) -> None:
+    """Weighted means of 2 x 2 pixels."""
+    _resize(context, "LINEAR")
+
+
+@HANDLERS.register("ResizeNearestNeighbor")
+def nearest_neighbor(context: Context) -> None:
+    """The pixel below the position; with aligned corners the nearest one."""
+    aligned = context.node.flag("align_corners")
+    _resize(context, "NEAREST", rounding="PREFER_CEIL" if aligned else "FLOOR")
+
+
+@HANDLERS.register("ResizeBicubic")
+def bicubic(context: Context) -> None:
+    """Cubic convolution of 4 x 4 pixels. With half_pixel_centers, TensorFlow uses Keys'
+    kernel and only pixels of the image; without it, a steeper kernel and repeated
+    border pixels. TensorFlow reads the kernel from a table of 1024 steps, so results
+    differ from MACE's, which are computed, by up to 8e-4 of the range of the pixels.
+    """
+    half = context.node.flag("half_pixel_centers")
+    kernel = -0.5 if half else -0.75
+    _resize(context, "CUBIC", cubic_coefficient=kernel, exclude_outside=half)
+
+
+@HANDLERS.register("DepthToSpace", "SpaceToDepth")
+def blocks(context: Context) -> None:
+    """Moves elements between channels and blocks of pixels."""
+    attrs = {"data_format": "NCHW"} if context.is_nchw() else {}
+    block = context.node.integer("block_size")
+    context.emit(context.node.op, [context.input(0)], block=block, **attrs)
+
+
+def _resize(context: Context, mode: str, **attrs: object) -> None:
+    aligned = context.node.flag("align_corners")
+    half = context.node.flag("half_pixel_centers")
+    if aligned and half:
+        raise UnsupportedNodeError("align_corners and half_pixel_centers exclude")
+    coordinates = "ALIGN_CORNERS" if aligned else "ASYMMETRIC"
+    if half:
+        coordinates = "HALF_PIXEL_FLOOR" if mode == "NEAREST" else "HALF_PIXEL"
+    inputs = [context.input(0)]
+    if context.input(1).is_constant:
+        attrs["size"] = context.ints(1, "size")
+    else:
+        inputs.append(context.input(1))
+    context.emit("Resize", inputs, mode=mode, coordinates=coordinates, **attrs)
 
 
 @HANDLERS.register("ExtractImagePatches")
@@ -26,7 +80,7 @@ def patches(context: Context) -> None:
     dims = x.shape or ()
     if len(dims) != 4 or not all(isinstance(dim, int) for dim in dims[1:3]):
         raise UnsupportedNodeError(
-            f"height and width of {x.name} are not known", "give fixed input_shapes"
+            f"height and width of {x.name} are not known", STATIC_HINT
         )
     if not 1 <= sizes[1] * sizes[2] <= _MOST_PLACES:
         raise UnsupportedNodeError(f"windows of {sizes[1]} x {sizes[2]}")
@@ -46,36 +100,18 @@ def patches(context: Context) -> None:
         counts.append(count)
     if any(pads):
         x = context.step("Pad", [x], "padded", pads=[*pads, 0, 0])
-    parts = [
-        _places(context, x, (row * rates[1], column * rates[2]), strides, counts)
-        for row in range(sizes[1])
-        for column in range(sizes[2])
-    ]
-    y = parts[0]
-    if len(parts) > 1:
-        y = context.step("Concat", parts, "patches", axis=3)
-    context.results[0] = context.builder.alias(y, context.output_name())
-
-
-def _places(
-    context: Context,
-    x: Value,
-    starts: tuple[int, int],
-    strides: tuple[int, ...],
-    counts: list[int],
-) -> Value:
-    ends = [
-        s + (n - 1) * stride + 1 for s, n, stride in zip(starts, counts, strides[1:])
-    ]
-    return context.step(
-        "StridedSlice",
-        [x],
-        "place",
-        axes=[1, 2],
-        begins=list(starts),
-        ends=ends,
-        strides=list(strides[1:3]),
-    )
+    parts = []
+    for row, column in itertools.product(range(sizes[1]), range(sizes[2])):
+        starts = [row * rates[1], column * rates[2]]
+        ends = [
+            start + (count - 1) * stride + 1
+            for start, count, stride in zip(starts, counts, strides[1:])
+        ]
+        places = {"axes": [1, 2], "begins": starts, "ends": ends}
+        own = context.step("StridedSlice", [x], **places, strides=list(strides[1:3]))
+        parts.append(own)
+    whole = context.step("Concat", parts, axis=3) if len(parts) > 1 else parts[0]
+    context.pass_on(whole)
 
 
 @HANDLERS.register("AdjustContrastv2")
@@ -85,9 +121,8 @@ def contrast(context: Context) -> None:
     rank = context.rank(0)
     axes = [rank - 3, rank - 2]
     mean = context.step("Reduce", [x], "mean", mode="MEAN", axes=axes)
-    far = context.step("Eltwise", [x, mean], "far", mode="SUB")
-    far = context.step("Eltwise", [far, factor], "farther", mode="MUL")
-    context.emit("Eltwise", [far, mean], mode="ADD")
+    far = context.eltwise("MUL", context.eltwise("SUB", x, mean), factor)
+    context.emit_eltwise("ADD", far, mean)
 
 
 @HANDLERS.register("ScaleAndTranslate")
@@ -115,23 +150,4 @@ def scale(context: Context) -> None:
         cubic_coefficient=-0.5,
         exclude_outside=True,
         antialias=context.node.flag("antialias", True),
-    )
-
-
-@HANDLERS.register("MaxPoolV2")
-def max_pool(context: Context) -> None:
-    """MaxPool whose window and strides are inputs."""
-    sizes, strides = context.ints(1, "ksize"), context.ints(2, "strides")
-    padding = context.node.string("padding")
-    if context.is_nchw():
-        raise UnsupportedNodeError("data_format is NCHW")
-    if any(len(v) != 4 or v[0] != 1 or v[3] != 1 for v in (sizes, strides)):
-        raise UnsupportedNodeError(f"ksize {sizes}, strides {strides}")
-    context.emit(
-        "Pooling",
-        [context.input(0)],
-        mode="MAX",
-        kernels=sizes[1:3],
-        strides=strides[1:3],
-        padding=padding,
     )

@@ -1,10 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Resizing and blocks of pixels, against TensorFlow."""
+"""Sizes of images, blocks of pixels, windows and contrast, against TensorFlow."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +10,7 @@ from mace.python.tools.importers.tensorflow.testing import Family, rand
 
 tf = pytest.importorskip("tensorflow", reason="it is the reference here")
 
-_FAMILY = Family("resize")
+_FAMILY = Family("images")
 check = _FAMILY.check
 
 
@@ -21,12 +19,9 @@ check = _FAMILY.check
     [(False, False), (True, False), (False, True)],
 )
 @pytest.mark.parametrize("op", ["Bilinear", "NearestNeighbor", "Bicubic"])
-def test_resize(
-    tmp_path: Path, op: str, align_corners: bool, half_pixel_centers: bool
-) -> None:
+def test_resize(op: str, align_corners: bool, half_pixel_centers: bool) -> None:
     for size in ([12, 18], [11, 5], [3, 20], [1, 1]):
         check(
-            tmp_path,
             lambda x, size=size: getattr(tf.raw_ops, f"Resize{op}")(
                 images=x,
                 size=size,
@@ -40,18 +35,38 @@ def test_resize(
 
 
 @pytest.mark.parametrize("block", [2, 3])
-def test_blocks(tmp_path: Path, block: int) -> None:
-    check(tmp_path, lambda x: tf.nn.space_to_depth(x, block), rand(2, 6, 12, 3))
-    check(tmp_path, lambda x: tf.nn.depth_to_space(x, block), rand(2, 3, 4, 36))
+def test_blocks(block: int) -> None:
+    check(lambda x: tf.nn.space_to_depth(x, block), rand(2, 6, 12, 3))
+    check(lambda x: tf.nn.depth_to_space(x, block), rand(2, 3, 4, 36))
 
 
-def test_resize_by_a_computed_size(tmp_path: Path) -> None:
+def test_resize_by_a_computed_size() -> None:
     check(
-        tmp_path,
         lambda x: tf.compat.v1.image.resize_bilinear(x, tf.shape(x)[1:3] * 2),
         rand(2, 6, 9, 3),
         dynamic=True,
     )
+
+
+def test_windows() -> None:
+    extract = tf.image.extract_patches
+    check(
+        lambda x: (
+            extract(x, [1, 2, 3, 1], [1, 2, 2, 1], [1, 1, 1, 1], "VALID"),
+            extract(x, [1, 3, 3, 1], [1, 2, 1, 1], [1, 2, 1, 1], "SAME"),
+        ),
+        rand(2, 7, 6, 3),
+    )
+
+
+def test_contrast() -> None:
+    check(lambda x: tf.image.adjust_contrast(x, 1.5), rand(2, 5, 4, 3))
+
+
+@pytest.mark.parametrize("method", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("size", [(4, 5), (17, 21), (13, 3)])
+def test_smooth_sizes(method: str, size: tuple[int, int]) -> None:
+    check(lambda x: tf.image.resize(x, size, method, antialias=True), rand(1, 9, 11, 2))
 
 
 def test_every_handler_was_tried() -> None:

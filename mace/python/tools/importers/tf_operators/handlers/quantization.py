@@ -1,9 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""FakeQuant of quantization-aware training: numbers that integers stand for.
+"""Numbers that integers stand for.
 
-Between operators, FakeQuant becomes Quantize and Dequantize. A constant is rounded now,
-and remembers its integers.
+FakeQuant of quantization-aware training becomes Quantize and Dequantize between
+operators; a constant is rounded now, and remembers its integers. Dequantize reads
+weights that are stored in 8 bits, as `quantize_weights` writes them.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.node import type_name
 from mace.python.tools.ir.constant import Constant, Integers
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 
+_EXPORT = "min and max are exchanged: export the model again"
 _RETRAIN = "train the model further, so that the range follows its tensor"
 # Of a range that makes nothing but zeros: weights of small convolutions have scales
 # around this one.
 _ANY_SCALE = np.float32(2.0**-10)
+_QINT8, _QUINT8 = 11, 12
 
 
 @dataclass(frozen=True)
@@ -106,16 +110,13 @@ def _convert(context: Context, low: Array, high: Array) -> None:
     exact = bits == 8 and levels.first == 0
     if not exact:
         # The type has more integers than the range.
-        x = context.step(
-            "Eltwise", [x, _number(context, levels.low)], "low", mode="MAX"
-        )
+        x = context.eltwise("MAX", x, _limit(context, levels.low))
     if bits > 8:
         # Steps as fine as these are not simulated.
-        context.emit("Eltwise", [x, _number(context, levels.high)], mode="MIN")
+        context.emit_eltwise("MIN", x, _limit(context, levels.high))
         return
     if not exact:
-        high_ = _number(context, levels.high)
-        x = context.step("Eltwise", [x, high_], "high", mode="MIN")
+        x = context.eltwise("MIN", x, _limit(context, levels.high))
     axis = context.rank(0) - 1 if levels.scale.size > 1 else 0
     parameters = [
         context.constant(levels.scale, "scale"),
@@ -125,7 +126,7 @@ def _convert(context: Context, low: Array, high: Array) -> None:
     context.emit("Dequantize", [q, *parameters], axis=axis)
 
 
-def _number(context: Context, numbers: Array) -> Value:
+def _limit(context: Context, numbers: Array) -> Value:
     return context.constant(
         numbers if numbers.size > 1 else numbers.reshape(()), "limit"
     )
@@ -148,9 +149,9 @@ def _levels(context: Context, low: Array, high: Array, bits: int) -> _Levels:
     if wrong.any():
         index = int(np.argmax(wrong))
         raise UnsupportedNodeError(
-            f"the range{_of(context, index, low.size)} is "
+            f"the range{f' of channel {index}' if low.size > 1 else ''} is "
             f"{low[index]:g} to {high[index]:g}",
-            _remedy(low[index], high[index]),
+            _EXPORT if low[index] > high[index] else _RETRAIN,
         )
     used = scale[~zeros]
     scale = np.where(zeros, used.min() if used.size else _ANY_SCALE, scale)
@@ -173,16 +174,6 @@ def _is_zero(context: Context, channels: Array) -> Array:
     return np.asarray(~np.any(numbers.reshape(-1, channels.size), axis=0))
 
 
-def _of(context: Context, index: int, count: int) -> str:
-    return f" of channel {index}" if count > 1 else ""
-
-
-def _remedy(low: float, high: float) -> str:
-    if low > high:
-        return "min and max are exchanged: export the model again"
-    return _RETRAIN
-
-
 def _round_constant(context: Context, constant: Constant, levels: _Levels) -> None:
     """Makes the rounded constant the result."""
     if constant.dtype is not DataType.FLOAT32:
@@ -200,6 +191,56 @@ def _round_constant(context: Context, constant: Constant, levels: _Levels) -> No
         parts = (spread(levels.scale), spread(levels.zero.astype(np.uint8)))
         integers = Integers(numbers, *parts, simulated=True)
         rounded = replace(rounded, integers=integers)
-    value = context.builder.graph.add_constant(context.output_name(), rounded)
+    _keep(context, rounded)
+
+
+def _keep(context: Context, constant: Constant | Array) -> None:
+    """Makes a constant the result, with the name that it has in TensorFlow."""
+    value = context.builder.graph.add_constant(context.output_name(), constant)
     value.source = context.output_name()
     context.results[0] = value
+
+
+@HANDLERS.register("Dequantize")
+def dequantize(context: Context) -> None:
+    """A constant of 8 bits becomes the floats that it stands for."""
+    node = context.node
+    kind = node.integer("T")
+    if kind not in (_QINT8, _QUINT8):
+        raise UnsupportedNodeError(f"integers of {type_name(kind)}")
+    if node.integer("axis", -1) != -1:
+        raise UnsupportedNodeError("one range for each index of an axis")
+    if not context.input(0).is_constant:
+        raise UnsupportedNodeError(
+            f"{context.input(0).name} is computed in TensorFlow's eight bits",
+            "convert the float model (without quantize_nodes) and say quantize: 1",
+        )
+    if context.input(0).dtype not in (DataType.INT8, DataType.UINT8):
+        raise UnsupportedNodeError(f"integers of {context.input(0).dtype.value}")
+    codes = np.asarray(context.values(0, "input"), np.float64)
+    low, high = (
+        np.asarray(context.values(index, what), np.float64).reshape(-1)
+        for index, what in ((1, "min_range"), (2, "max_range"))
+    )
+    if low.size != 1 or high.size != 1:
+        raise UnsupportedNodeError(f"a range of {low.size} and {high.size} numbers")
+    mode = node.string("mode", "MIN_COMBINED")
+    _keep(context, _floats(codes, low.item(), high.item(), kind, mode))
+
+
+def _floats(codes: Array, low: float, high: float, kind: int, mode: str) -> Array:
+    if not (np.isfinite(low) and np.isfinite(high) and low <= high):
+        raise UnsupportedNodeError(f"the range is {low:g} to {high:g}")
+    least = -128.0 if kind == _QINT8 else 0.0
+    scale = (high - low) / 255.0
+    if mode == "SCALED":
+        factor = max(high / (least + 255.0), low / least if least else 0.0)
+        result = codes * factor
+    elif mode == "MIN_FIRST":
+        first = np.rint(low / scale) * scale if scale else low
+        result = first + (codes - least) * scale
+    elif mode == "MIN_COMBINED":
+        result = low + (codes - least) * scale
+    else:
+        raise UnsupportedNodeError(f"mode is {mode}")
+    return np.asarray(result, np.float32)

@@ -1,7 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of StableHLO, which converters of JAX and PyTorch leave in a file, and
-REDUCE_WINDOW, which comes from there.
+"""Operators that become those of ONNX: those of StableHLO, which converters of JAX and
+PyTorch leave in a file, REDUCE_WINDOW, which comes from there, and Fourier transforms.
+
+A tensor of complex numbers has one axis more here, of length 2, for the real and the
+imaginary part. Others get the two parts as tensors of their own; see `complex_parts`.
 """
 
 from __future__ import annotations
@@ -12,7 +15,6 @@ import math
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.operators import Operators
 from mace.python.tools.importers.tflite.context import HANDLERS, Context
 from mace.python.tools.ir.dtypes import DataType
 
@@ -30,23 +32,19 @@ _MOST_TAPS = 1024
 _MOST_PLACES = 1 << 22
 
 
-def _operators(context: Context) -> Operators:
-    return Operators(context.builder, context.node.name)
-
-
 @HANDLERS.register(*_ELEMENTWISE)
 def elementwise(context: Context) -> None:
     """Of two tensors of the same shape."""
     op_type = _ELEMENTWISE[context.operator.type]
     a, b = context.input(0), context.input(1)
-    context.pass_on(_operators(context).op(op_type, a, b))
+    context.pass_on(context.standard.op(op_type, a, b))
 
 
 @HANDLERS.register("STABLEHLO_PAD")
 def pad(context: Context) -> None:
     """Elements around a tensor and between its own; numbers below 0 take some away."""
     x, number = context.input(0), context.input(1)
-    ops = _operators(context)
+    ops = context.standard
     low, high, inner = (
         list(context.node.ints(name))
         for name in ("edge_padding_low", "edge_padding_high", "interior_padding")
@@ -75,7 +73,7 @@ def gather(context: Context) -> None:
     The places of all elements of all blocks in the flat tensor are computed first.
     """
     x, starts = context.input(0), context.input(1)
-    ops = _operators(context)
+    ops = context.standard
     shape, sizes = context.static_shape(x), context.node.ints("slice_sizes")
     dropped = context.node.ints("collapsed_slice_dims")
     axes, offsets = (
@@ -124,7 +122,7 @@ def gather(context: Context) -> None:
 def reduce_window(context: Context) -> None:
     """A sum, product or other reduction of the elements under a window."""
     x, start = context.input(0), context.input(1)
-    ops = _operators(context)
+    ops = context.standard
     window = context.ints(2, "the window")
     strides = context.ints(3, "the strides")
     dilations = context.ints(4, "the dilations")
@@ -153,3 +151,31 @@ def reduce_window(context: Context) -> None:
         part = ops.op("Slice", x, begins, ends, list(range(len(shape))), list(strides))
         result = ops.op(op_type, result, part)
     context.pass_on(result)
+
+
+@HANDLERS.register("RFFT2D")
+def rfft2d(context: Context) -> None:
+    """Along the last two axes; the last one has only the first half of the results."""
+    x, rank = context.input(0), context.rank(0)
+    lengths = context.ints(1, "fft_length")
+    shape = context.static_shape(x)
+    if len(lengths) != 2 or rank < 2 or min(lengths) < 1:
+        raise UnsupportedNodeError(f"fft_length is {lengths} for {rank} dimensions")
+    ops = context.standard
+    x = ops.op("DFT", ops.unsqueeze(x, rank), lengths[1], rank - 1, onesided=1)
+    if (shape[-2], lengths[0]) != (1, 1):
+        x = ops.op("DFT", x, lengths[0], rank - 2, onesided=0)
+    context.pass_on(x)
+
+
+@HANDLERS.register("REAL", "IMAG")
+def part(context: Context) -> None:
+    """One of the two numbers."""
+    context.pass_on(context.input(int(context.operator.type == "IMAG")))
+
+
+@HANDLERS.register("COMPLEX_ABS")
+def absolute(context: Context) -> None:
+    """The distance from 0."""
+    squares = [context.eltwise("SQUARE", context.input(index)) for index in range(2)]
+    context.emit_eltwise("SQRT", context.eltwise("ADD", *squares))

@@ -19,13 +19,11 @@ from mace.python.tools.importers.frame.request import (
 )
 from mace.python.tools.importers.tensorflow import import_model
 from mace.python.tools.importers.tensorflow.testing import computed, rand
-from mace.python.tools.importers.tensorflow.transforms.pipeline import (
+from mace.python.tools.importers.tensorflow.transforms.command import (
     parse_transforms,
     transform_file,
 )
-from mace.python.tools.importers.tensorflow.transforms.work_graph import (
-    TransformError,
-)
+from mace.python.tools.importers.tensorflow.transforms.work_graph import TransformError
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 

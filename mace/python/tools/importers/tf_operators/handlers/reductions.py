@@ -1,25 +1,116 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sums and counts of elements with the same number."""
+"""Sums and extremes along axes, of elements so far, and of those of one number."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
+from mace.python.tools.importers.tf_operators.context import (
+    HANDLERS,
+    STATIC_HINT,
+    Context,
+)
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import END
 
-# How elements are combined, and what is there before the first one.
+_REDUCTIONS = {
+    "EuclideanNorm": "L2",
+    "Max": "MAX",
+    "Mean": "MEAN",
+    "Min": "MIN",
+    "Prod": "PROD",
+    "Sum": "SUM",
+}
+# How elements of one number are combined.
 _MODES = {"Sum": "ADD", "Prod": "MUL", "Max": "MAX", "Min": "MIN", "Mean": "ADD"}
 _NUMBERS = (DataType.FLOAT32, DataType.INT32)
 _MOST = 1 << 24
 
 
+@HANDLERS.register(*_REDUCTIONS)
+def reduce(context: Context) -> None:
+    """Reduces the axes that input 1 names."""
+    x, axes, mode = context.input(0), context.ints(1, "axes"), context.node.op
+    if not axes and mode != "EuclideanNorm":  # TensorFlow's empty list folds nothing
+        context.pass_on(x)
+        return
+    attrs = {"axes": axes, "keep_dims": _keeps(context)}
+    context.emit("Reduce", [x], mode=_REDUCTIONS[mode], **attrs)
+
+
+def _keeps(context: Context) -> bool:
+    return context.node.flag("keep_dims") or context.node.flag("keepdims")
+
+
+@HANDLERS.register("All", "Any")
+def conditions(context: Context) -> None:
+    """Over some axes, as the numbers 0 and 1."""
+    x, axes = context.input(0), context.ints(1, "axes")
+    if not axes:
+        context.pass_on(x)
+        return
+    mode = "MIN" if context.node.op == "All" else "MAX"
+    attrs = {"mode": mode, "axes": axes, "keep_dims": _keeps(context)}
+    found = context.step("Reduce", [context.cast(x, DataType.FLOAT32)], **attrs)
+    context.emit("Cast", [found], to="BOOL")
+
+
+@HANDLERS.register("L2Loss")
+def l2_loss(context: Context) -> None:
+    """Half of the sum of squares."""
+    attrs = {"mode": "SUM_SQUARE", "keep_dims": False}
+    total = context.step("Reduce", [context.input(0)], "total", **attrs)
+    context.emit_eltwise("MUL", total, 0.5)
+
+
+@HANDLERS.register("ArgMax", "ArgMin")
+def arg(context: Context) -> None:
+    """The index of the extreme along an axis, which is removed; 64 bits become 32."""
+    axis = context.integer(1, "dimension")
+    axis += context.rank(0) if axis < 0 else 0
+    mode = "MAX" if context.node.op == "ArgMax" else "MIN"
+    where = context.step("ArgMax", [context.input(0)], "where", mode=mode, axis=axis)
+    context.emit("Squeeze", [where], axes=[axis])
+
+
+@HANDLERS.register("Cumsum")
+def cum_sum(context: Context) -> None:
+    """tf.cumsum."""
+    attrs = {name: context.node.flag(name) for name in ("exclusive", "reverse")}
+    axis = context.integer(1, "axis")
+    context.emit("CumSum", [context.input(0)], axis=axis, **attrs)
+
+
+@HANDLERS.register("Cumprod")
+def cum_prod(context: Context) -> None:
+    """After step k, each element is the product of the last 2^k elements."""
+    x, axis = context.input(0), context.integer(1, "axis")
+    axis += context.rank(0) if axis < 0 else 0
+    length = context.length(x, axis)
+    if context.node.flag("exclusive"):
+        x = _shifted(context, x, axis, min(1, length))
+    step = 1
+    while step < length:
+        x = context.eltwise("MUL", x, _shifted(context, x, axis, step))
+        step *= 2
+    context.pass_on(x)
+
+
+def _shifted(context: Context, x: Value, axis: int, step: int) -> Value:
+    """Moves elements `step` places on; ones come in."""
+    pads = [0] * (2 * context.rank(0))
+    reverse = context.node.flag("reverse")
+    pads[2 * axis + (1 if reverse else 0)] = step
+    ends = (step, END) if reverse else (0, -step)
+    rest = context.cut(x, axis, *ends)
+    return context.step("Pad", [rest], "shifted", pads=pads, value=1.0)
+
+
 def _start(mode: str, dtype: DataType) -> float:
+    """What is there before the first element."""
     if mode in ("ADD", "MUL"):
         return 0 if mode == "ADD" else 1
     info = np.iinfo(np.int32) if dtype is DataType.INT32 else np.finfo(np.float32)
@@ -39,7 +130,7 @@ def _combined(context: Context, count: int, ids: Value, mode: str) -> Value:
         raise UnsupportedNodeError(
             f"the shape of {x.name} is not known before the run, or {count} segments "
             "are too many",
-            "give fixed input_shapes",
+            STATIC_HINT,
         )
     start = np.full([count, *inner], _start(mode, x.dtype)).astype(x.dtype.numpy)
     places = context.step("ExpandDims", [ids], "places", axes=[rank])
@@ -52,13 +143,12 @@ def _combined(context: Context, count: int, ids: Value, mode: str) -> Value:
 )
 def unsorted_segment(context: Context) -> None:
     """Segments in any order; their number must be known."""
-    (count,) = context.ints(2, "num_segments")
+    count = context.integer(2, "num_segments")
     mode = _MODES[context.node.op.removeprefix("UnsortedSegment")]
     ids = context.input(1)
     if ids.is_constant and (np.asarray(ids.numpy()) < 0).any():
         raise UnsupportedNodeError("a segment has a number below 0")
-    y = _combined(context, count, ids, mode)
-    context.results[0] = context.builder.alias(y, context.output_name())
+    context.pass_on(_combined(context, count, ids, mode))
 
 
 @HANDLERS.register(*(f"Segment{kind}" for kind in _MODES))
@@ -74,20 +164,17 @@ def segment(context: Context) -> None:
     shape = [count] + [1] * (context.rank(0) - 1)
     if kind == "Mean":
         shares = (1 / np.maximum(sizes, 1)).astype(np.float32).reshape(shape)
-        factor = context.constant(shares, "shares")
-        y = context.step("Eltwise", [y, factor], "means", mode="MUL")
+        y = context.eltwise("MUL", y, context.constant(shares, "shares"))
     elif kind in ("Max", "Min") and not sizes.all():
         there = context.constant((sizes > 0).reshape(shape), "there")
-        zero = context.constant(np.zeros((), y.dtype.numpy), "zero")
-        y = context.step("Where", [there, y, zero], "filled")
-    context.results[0] = context.builder.alias(y, context.output_name())
+        y = context.step("Where", [there, y, context.number(0, y)], "filled")
+    context.pass_on(y)
 
 
 @HANDLERS.register("Bincount", "DenseBincount")
 def bincount(context: Context) -> None:
     """How often each number occurs, or the sums of its weights."""
-    x, (size,) = context.input(0), context.ints(1, "size")
-    weights = context.input(2)
+    x, size, weights = context.input(0), context.integer(1, "size"), context.input(2)
     rank = context.rank(0)
     is_dense = context.node.op == "DenseBincount"
     if not 0 < size < _MOST or (is_dense and rank > 2):
@@ -105,27 +192,25 @@ def bincount(context: Context) -> None:
         factor = weights
         if not is_dense and context.rank(2) != 1:
             factor = context.step("Reshape", [weights], "flat_weights", shape=[-1])
-        if factor.dtype is not DataType.FLOAT32:
-            factor = context.step("Cast", [factor], "floats", to="FLOAT32")
+        factor = context.cast(factor, DataType.FLOAT32)
         factor = context.step("ExpandDims", [factor], "factor", axes=[rank])
-        rows = context.step("Eltwise", [rows, factor], "weighted", mode="MUL")
-    total = context.step(
-        "Reduce", [rows], "total", mode="SUM", axes=[rank - 1], keep_dims=False
-    )
-    if weights.dtype is DataType.INT32:
-        total = context.step("Cast", [total], "whole", to="INT32")
-    context.results[0] = context.builder.alias(total, context.output_name())
+        rows = context.eltwise("MUL", rows, factor)
+    total = _sum(context, rows, rank - 1)
+    is_whole = weights.dtype is DataType.INT32
+    context.pass_on(context.cast(total, DataType.INT32) if is_whole else total)
+
+
+def _sum(context: Context, x: Value, axis: int) -> Value:
+    attrs = {"mode": "SUM", "axes": [axis], "keep_dims": False}
+    return context.step("Reduce", [x], "total", **attrs)
 
 
 def _below(context: Context, values: Value, borders: Value, mode: str) -> None:
     """Of each value, how many borders of its row are below."""
     last = values.rank or 0
     own = context.step("ExpandDims", [values], "own", axes=[last])
-    is_below = context.step("Eltwise", [borders, own], "below", mode=mode)
-    numbers = context.step("Cast", [is_below], "numbers", to="FLOAT32")
-    total = context.step(
-        "Reduce", [numbers], "total", mode="SUM", axes=[last], keep_dims=False
-    )
+    is_below = context.eltwise(mode, borders, own)
+    total = _sum(context, context.cast(is_below, DataType.FLOAT32), last)
     context.emit("Cast", [total], to="INT32")
 
 
@@ -141,28 +226,6 @@ def bound(context: Context) -> None:
 @HANDLERS.register("Bucketize")
 def bucketize(context: Context) -> None:
     """How many boundaries are not above a number."""
-    bucketized(context, context.node.numbers("boundaries"))
-
-
-def bucketized(context: Context, boundaries: Sequence[float]) -> None:
-    """The same with the boundaries of any operator."""
-    x = context.input(0)
-    if x.dtype is not DataType.FLOAT32:
-        x = context.step("Cast", [x], "floats", to="FLOAT32")
-    borders = context.constant(np.array(boundaries, np.float32), "borders")
-    _below(context, x, borders, "LESS_EQUAL")
-
-
-@HANDLERS.register("InvertPermutation")
-def invert(context: Context) -> None:
-    """Where each number is."""
-    x = context.input(0)
-    size = (x.shape or (None,))[0]
-    if not isinstance(size, int):
-        raise UnsupportedNodeError(
-            f"the length of {x.name} is not known", "give fixed input_shapes"
-        )
-    zeros = context.constant(np.zeros(size, np.int32), "zeros")
-    numbers = context.constant(np.arange(size, dtype=np.int32), "numbers")
-    places = context.step("ExpandDims", [x], "places", axes=[1])
-    context.emit("Scatter", [zeros, places, numbers], mode="SET")
+    boundaries = np.array(context.node.numbers("boundaries"), np.float32)
+    x = context.cast(context.input(0), DataType.FLOAT32)
+    _below(context, x, context.constant(boundaries, "borders"), "LESS_EQUAL")
