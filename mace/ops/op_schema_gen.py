@@ -121,6 +121,7 @@ def generate_op(op: OpSchema) -> str:
         f"    sizeof({attributes}), &ParseAttributes<{attributes}>,",
         f"    &CallShapeFunction<{attributes}, Infer{op.type}Shapes>,",
         f"    {str(op.depends_on_shapes_only).lower()},",
+        f"    Signedness::k{_camel(op.signedness.value)},",
         "};",
         "",
         "}  // namespace mace",

@@ -96,7 +96,13 @@ def test_ports_have_numbers_types_and_properties(tmp_path: Path, enums: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("key", "expected"), [("", "false"), ("depends_on_shapes_only: true\n", "true")]
+    ("key", "expected"),
+    [
+        ("", "false"),
+        ("depends_on_shapes_only: true\n", "true"),
+        ("", "Signedness::kOfModel"),
+        ("signedness: same\n", "Signedness::kSame"),
+    ],
 )
 def test_the_schema_has_the_functions_that_devices_share(
     key: str, expected: str, tmp_path: Path, enums: Path

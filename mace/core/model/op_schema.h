@@ -60,6 +60,16 @@ struct AttributeSchema {
 
 struct OpSignature;  // op_signature.h
 
+// Which integers of 8 bits an operator takes for the numbers of a quantized
+// tensor: int8 and uint8 stand for the same ones, with zero points that differ
+// by 128. A device stores what its kernels read (Tensor::shift).
+enum class Signedness : uint8_t {
+  kOfModel,  // what the model says: the operator computes with the integers
+  kSame,     // either, but all its tensors the same: it only moves elements
+  // Each tensor either. So does every quantized operator (IsQuantized in op.h).
+  kAny,
+};
+
 // The base of the generated <Op>Attributes. They own no memory: lists are views
 // of the lists in the OperatorDef.
 struct OpAttributes {};
@@ -94,6 +104,7 @@ struct OpSchema {
   // The outputs depend only on the shapes of the inputs, like those of the
   // operator Shape: they are then computed before the run.
   bool depends_on_shapes_only = false;
+  Signedness signedness = Signedness::kOfModel;
 };
 
 // In the order of AttributeKind.

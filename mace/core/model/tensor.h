@@ -46,8 +46,13 @@ struct Tensor {
   ConstantLayout layout = ConstantLayout::kPlain;
   int64_t groups = 1;  // of a packed constant
   // What its integers stand for; null if for themselves. It belongs to the
-  // model.
+  // model or, of a shifted tensor, to the plan.
   const Quantization *quantization = nullptr;
+  // What the CPU added to the model's integers of 8 bits, and to their zero
+  // point, so that kernels read them as they are stored: 128 makes uint8 of
+  // int8, -128 the reverse. Only an operator of Signedness::kSame or kAny, or a
+  // quantized one, sees a value other than 0.
+  int32_t shift = 0;
   // Null, or the shape in this run, which its data determine: an operator of
   // such results (Trim) sets it in Run. It has the rank of `shape` and no
   // larger dimensions, and the elements are dense in it. `shape` remains what

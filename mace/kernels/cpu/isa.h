@@ -85,6 +85,15 @@
 
 namespace mace {
 
+// Whether kernels read and write quantized activations of 8 bits as uint8,
+// otherwise as int8: the first operand of VPDPBUSD and PMADDUBSW is unsigned,
+// that of SDOT and SMLAL signed, and the second, the weights, signed for all.
+#if defined(__x86_64__) || defined(__i386__)
+inline constexpr bool kUnsignedBytes = true;
+#else
+inline constexpr bool kUnsignedBytes = false;
+#endif
+
 enum class CpuIsa {
   kNone = 0,  // the processor lacks even the lowest ISA compiled in
 #define MACE_ISA_ENUM(name, base) name,

@@ -20,7 +20,9 @@ size_t QuantizationLoop::ScratchBytes() const {
   return static_cast<size_t>(length_) * sizeof(int32_t);
 }
 
-void QuantizationLoop::Widen(const Tensor *zero, int32_t *to) const {
+void QuantizationLoop::Widen(const Tensor *zero,
+                             int32_t shift,
+                             int32_t *to) const {
   for (int64_t i = 0; i < length_; ++i) {
     if (zero == nullptr) {
       to[i] = 0;
@@ -33,6 +35,7 @@ void QuantizationLoop::Widen(const Tensor *zero, int32_t *to) const {
     } else {
       to[i] = zero->As<int32_t>()[i];
     }
+    to[i] += shift;
   }
 }
 

@@ -23,19 +23,21 @@ class QuantizationLoop {
   QuantizationLoop(const Shape &shape, const Shape &scale, int64_t axis);
   size_t ScratchBytes() const;
 
-  // Processes all elements; `scratch` has ScratchBytes() bytes and the
-  // alignment of int32_t.
+  // Processes all elements. `zero` is the model's and `shift` that of the
+  // quantized tensor (Tensor::shift); `scratch` has ScratchBytes() bytes and
+  // the alignment of int32_t.
   template <typename From, typename To>
   void Run(const quantize::Functions<From, To> &functions,
            const From *x,
            To *y,
            const float *scales,
            const Tensor *zero,
+           int32_t shift,
            void *scratch,
            ThreadPool *pool) const {
     if (elements_ == 0) return;  // there may be no scale
     auto *zeros = static_cast<int32_t *>(scratch);
-    Widen(zero, zeros);
+    Widen(zero, shift, zeros);
     pool->ParallelFor(
         elements_, kGrain, [&](int64_t begin, int64_t end, int /*thread*/) {
           while (begin < end) {
@@ -58,7 +60,7 @@ class QuantizationLoop {
   // Elements per grain, so that using another thread is worthwhile.
   static constexpr int64_t kGrain = 16384;
 
-  void Widen(const Tensor *zero, int32_t *to) const;
+  void Widen(const Tensor *zero, int32_t shift, int32_t *to) const;
 
   int64_t elements_ = 0;
   int64_t length_ = 1;  // scales

@@ -4,7 +4,7 @@
 #include "mace/ops/cpu_op/quantized_tensor.h"
 
 #include "mace/core/model/quantization.h"
-#include "mace/kernels/cpu/gemm/quantized_gemm.h"
+#include "mace/kernels/cpu/isa.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 
 namespace mace {
@@ -32,9 +32,9 @@ QuantizedSide KernelSide(const Tensor &tensor) {
     side.most = INT16_MAX;
     return side;
   }
-  side.flipped = is_unsigned != gemm::kRowsUnsigned;
+  side.flipped = is_unsigned != kUnsignedBytes;
   if (side.flipped) side.zero += is_unsigned ? -kHalfRange : kHalfRange;
-  side.least = gemm::kRowsUnsigned ? 0 : -kHalfRange;
+  side.least = kUnsignedBytes ? 0 : -kHalfRange;
   side.most = side.least + 2 * kHalfRange - 1;
   return side;
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Quantized tensors of one scale, as kernels see them. Those of 8 bits are
-// uint8 on x86 and int8 elsewhere (quantized_gemm.h): a tensor of the other
+// uint8 on x86 and int8 elsewhere (kUnsignedBytes): a tensor of the other
 // type has the same numbers with another zero point, once the highest bit of
 // each element is changed. Those of 16 bits are int16.
 

@@ -102,7 +102,7 @@ class QuantizedMatMulOp final : public CpuOp {
     const bool b_unsigned = b.data_type == DataType::kUint8;
     product.a_zero = KernelSide(a).zero;
     product.b_flip = b_unsigned ? 0x80 : 0;
-    product.b_zero = KernelSide(b).zero - (gemm::kRowsUnsigned ? 128 : 0);
+    product.b_zero = KernelSide(b).zero - (kUnsignedBytes ? 128 : 0);
     product.scale = ScaleOf(a) * ScaleOf(b) / ScaleOf(output);
     product.zero = to.zero;
     product.low = to.least;

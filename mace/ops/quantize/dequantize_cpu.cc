@@ -51,12 +51,12 @@ class DequantizeOp final : public CpuOp {
   template <typename From>
   void RunAs(const quantize::Functions<From, float> &functions,
              RunContext *context) const {
+    const Tensor &input = *context->input(kDequantizeInputInput);
     QuantizationOf(*context).Run(
-        functions, context->input(kDequantizeInputInput)->As<From>(),
-        context->output(0)->MutableAs<float>(),
+        functions, input.As<From>(), context->output(0)->MutableAs<float>(),
         context->input(kDequantizeScaleInput)->As<float>(),
-        context->input(kDequantizeZeroPointInput), context->scratch(),
-        context->thread_pool());
+        context->input(kDequantizeZeroPointInput), input.shift,
+        context->scratch(), context->thread_pool());
   }
 
   DequantizeAttributes attributes_;

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "mace/core/base/status.h"
 #include "mace/kernels/cpu/lookup/lookup.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/row_bands.h"
@@ -26,6 +27,22 @@ class LookupTableOp final : public CpuOp {
     context->AllowInPlace(0, kLookupTableInputInput);
     context->AllowStridedInput(kLookupTableInputInput);
     context->AllowStridedOutput(0);
+    const Flips flips = FlipsOf(*context);
+    const Tensor &table = *context->input(kLookupTableTableInput);
+    const uint8_t **flipped = &flipped_[flips.index()];
+    if (flips.index() != 0 && *flipped == nullptr) {
+      context->RequestPrepared(
+          static_cast<size_t>(table.bytes()),
+          [flips, flipped, &table](void *memory) -> MaceStatus {
+            if (memory == nullptr) {
+              return OutOfResources("no memory for a table of ", table.bytes(),
+                                    " bytes");
+            }
+            flips.Apply(table, static_cast<uint8_t *>(memory));
+            *flipped = static_cast<const uint8_t *>(memory);
+            return MaceStatus();
+          });
+    }
     return MaceStatus();
   }
 
@@ -47,6 +64,34 @@ class LookupTableOp final : public CpuOp {
   }
 
  private:
+  // What Tensor::shift changes of the table of the model: the numbers of the
+  // entries, and the entries.
+  struct Flips {
+    uint8_t numbers;
+    uint8_t entries;
+
+    size_t index() const {
+      return (numbers != 0 ? 1 : 0) + (entries != 0 ? 2 : 0);
+    }
+    void Apply(const Tensor &table, uint8_t *to) const {
+      const uint8_t *from = table.As<uint8_t>();
+      for (int64_t i = 0; i < table.bytes(); ++i) {
+        to[i] = static_cast<uint8_t>(from[i ^ numbers] ^ entries);
+      }
+    }
+  };
+
+  // `Context` is PlanContext or RunContext.
+  template <typename Context>
+  static Flips FlipsOf(const Context &context) {
+    constexpr uint8_t kSign = 0x80;
+    const auto flip = [](const Tensor &tensor) {
+      return tensor.shift == 0 ? uint8_t{0} : kSign;
+    };
+    return {flip(*context.input(kLookupTableInputInput)),
+            flip(*context.output(0))};
+  }
+
   // The plan for images, which can run in bands of their rows.
   class InBands final : public OpPlan, private RowBands {
    public:
@@ -83,10 +128,14 @@ class LookupTableOp final : public CpuOp {
       rows.columns *= rows.rows;
       rows.rows = 1;
     }
-    (each ? kernels_->each : kernels_->one)(table.As<uint8_t>(), rows, x.data,
-                                            y.data);
+    const size_t flipped = FlipsOf(context).index();
+    (each ? kernels_->each : kernels_->one)(
+        flipped == 0 ? table.As<uint8_t>() : flipped_[flipped], rows, x.data,
+        y.data);
   }
 
+  // Tables for each Flips that plans have asked for; the first is the model's.
+  const uint8_t *flipped_[4] = {};
   const lookup::Kernels *kernels_ = nullptr;
 };
 

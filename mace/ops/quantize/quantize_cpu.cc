@@ -29,17 +29,17 @@ class QuantizeOp final : public CpuOp {
     Tensor *output = context->output(0);
     const auto run = [&](const auto &functions, auto *y) {
       quantization.Run(functions, x, y, scales,
-                       context->input(kQuantizeZeroPointInput),
+                       context->input(kQuantizeZeroPointInput), output->shift,
                        context->scratch(), context->thread_pool());
     };
-    switch (attributes_.to) {
-      case QuantizeTo::UINT8:
+    switch (output->data_type) {
+      case DataType::kUint8:
         run(kernels.to_u8, output->MutableAs<uint8_t>());
         break;
-      case QuantizeTo::INT8:
+      case DataType::kInt8:
         run(kernels.to_i8, output->MutableAs<int8_t>());
         break;
-      case QuantizeTo::INT16:
+      default:  // the schema allows no other type
         run(kernels.to_i16, output->MutableAs<int16_t>());
         break;
     }

@@ -58,12 +58,14 @@ class QuantizedResizeOp final : public CpuOp {
   MaceStatus Plan(PlanContext *context) override {
     const Tensor &input = *context->input(kResizeInputInput);
     const Tensor &output = *context->output(0);
-    const bool same = input.data_type == output.data_type &&
-                      *input.quantization == *output.quantization;
+    const QuantizedSide from = KernelSide(input);
+    const QuantizedSide to = KernelSide(output);
+    const bool same = from.zero == to.zero &&
+                      input.quantization->scales == output.quantization->scales;
     if (nearest() && !same) {
       return NotSupported(
           "quantized, with mode NEAREST its input and its output have the same "
-          "type and scale");
+          "scale and zero point");
     }
     context->AllowStridedInput(kResizeInputInput);
     context->AllowStridedOutput(0);
@@ -75,8 +77,6 @@ class QuantizedResizeOp final : public CpuOp {
         attributes_, ResizeAxisOf(attributes_, input.shape, output.shape, 1));
     plan->row_weights = IntegerWeightsOf(plan->rows);
     plan->column_weights = IntegerWeightsOf(plan->columns);
-    const QuantizedSide from = KernelSide(input);
-    const QuantizedSide to = KernelSide(output);
     resize::QuantizedParams &params = plan->params;
     plan->x_mask = from.mask();
     params.y_mask = to.mask();
@@ -140,6 +140,9 @@ class QuantizedResizeOp final : public CpuOp {
             }
           }
         });
+    if (nearest() && input.data_type != output->data_type) {
+      FlipRows(*output, pool);
+    }
     return MaceStatus();
   }
 

@@ -129,8 +129,11 @@ TEST(QuantizedResizeTest, Nearest) {
       Case(same, x, 4, 6),
       Value::Bytes(kU8, {1, 4, 6, 1}, {1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2,
                                        3, 3, 3, 4, 4, 4, 3, 3, 3, 4, 4, 4}));
+  same.to = kS8;
+  ExpectValue(Case(same, x, 1, 2),
+              Value::Bytes(kS8, {1, 1, 2, 1}, {1 - 128, 2 - 128}));
   ExpectError(Case({"NEAREST"}, x, 4, 6), MaceStatus::MACE_UNSUPPORTED,
-              "its input and its output have the same type and scale");
+              "its input and its output have the same scale and zero point");
 }
 
 TEST(QuantizedResizeTest, Errors) {

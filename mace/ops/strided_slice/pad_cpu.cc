@@ -30,8 +30,11 @@ int64_t SourceOf(PadMode mode, int64_t i, int64_t n) {
   return -1;
 }
 
-// The bits of four bytes of the constant.
-uint32_t FillBits(DataType type, float value, const HalfActivations &half) {
+// The bits of four bytes of the constant, as elements of `tensor`.
+uint32_t FillBits(const Tensor &tensor,
+                  float value,
+                  const HalfActivations &half) {
+  const DataType type = tensor.data_type;
   uint32_t bits = 0;
   if (IsHalf(type)) {
     const float two[2] = {value, value};
@@ -49,8 +52,10 @@ uint32_t FillBits(DataType type, float value, const HalfActivations &half) {
                         : value >= -low ? INT32_MAX
                                         : static_cast<int32_t>(value);
   if (DataTypeSize(type) == 1) {
-    const int32_t least = type == DataType::kInt8 ? -128 : 0;
-    return static_cast<uint8_t>(std::clamp(whole, least, least + 255)) *
+    // The value is a number of the model's type.
+    const int32_t least = (type == DataType::kInt8 ? -128 : 0) - tensor.shift;
+    return static_cast<uint8_t>(std::clamp(whole, least, least + 255) +
+                                tensor.shift) *
            uint32_t{0x01010101};
   }
   if (type == DataType::kInt16) {
@@ -157,7 +162,7 @@ MaceStatus PadOp::Run(RunContext *context) const {
                      attributes_.pads.data(),
                      rank,
                      block,
-                     FillBits(input->data_type, attributes_.value, half_),
+                     FillBits(*input, attributes_.value, half_),
                      attributes_.mode};
   const int64_t count = output->shape.Elements(0, rank - 1);
   context->thread_pool()->ParallelFor(

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "mace/runtimes/cpu/storage_types.h"
+
 namespace mace {
 namespace {
 
@@ -98,6 +100,10 @@ Result<std::unique_ptr<CpuPlan>> PlanOperators(
     for (int id : node.outputs()) {
       if (id >= 0) plan->tensors[id].made = true;
     }
+  }
+  ChooseSignedness(graph, plan.get());
+  for (PlannedNode &node : plan->nodes) {
+    if (node.known) continue;
     MACE_RETURN_IF_ERROR(PlanNode(&node, plan->tensors, pool, requests));
   }
   return plan;

@@ -18,6 +18,7 @@
 #include "mace/core/graph/device.h"
 #include "mace/core/graph/graph.h"
 #include "mace/core/graph/graph_shapes.h"
+#include "mace/core/model/quantization.h"
 #include "mace/core/model/tensor.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/plan_record.h"
@@ -102,6 +103,8 @@ struct CpuPlan {
   const CpuNodes *nodes_of = nullptr;
   std::vector<PlannedTensor> tensors;
   std::vector<PlannedNode> nodes;
+  // What the integers of shifted tensors stand for.
+  std::vector<std::unique_ptr<const Quantization>> shifted;
 };
 
 // Returns the tensors with their shapes and types, and the plan of every

@@ -26,6 +26,14 @@ MaceStatus ChooseStorageTypes(const Graph &graph,
                               const MakeAddedOp &make_op,
                               CpuNodes *nodes);
 
+// Stores the quantized tensors of 8 bits that the plan's operators compute as
+// the processor's kernels read them (kUnsignedBytes), with zero points that
+// differ by 128 from the model's if the model has the other type, so that no
+// kernel converts them at run time. Constants, exports, values known before the
+// run, and what an operator reads that computes with the model's integers
+// (Signedness::kOfModel) keep the model's type.
+void ChooseSignedness(const Graph &graph, CpuPlan *plan);
+
 }  // namespace mace
 
 #endif  // MACE_RUNTIMES_CPU_STORAGE_TYPES_H_

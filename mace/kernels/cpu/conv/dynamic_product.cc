@@ -53,7 +53,7 @@ Range Join(const Range &a, const Range &b) {
 uint32_t SumOf(const uint8_t *row, ptrdiff_t depth) {
   uint32_t sum = 0;
   for (ptrdiff_t k = 0; k < depth; ++k) {
-    sum += gemm::kRowsUnsigned
+    sum += kUnsignedBytes
                ? uint32_t{row[k]}
                : static_cast<uint32_t>(int32_t{static_cast<int8_t>(row[k])});
   }
@@ -183,7 +183,7 @@ class DynamicProduct final : public PlanOfDirect {
     uint8_t *to = rows.elements + static_cast<size_t>(row) * padded_;
     const auto count = static_cast<size_t>(depth_);
     int32_t zero = scale.zero;
-    if constexpr (gemm::kRowsUnsigned) {
+    if constexpr (kUnsignedBytes) {
       kernels_->to_u8.uniform(from, to, count, &scale.scale, &zero);
     } else {
       zero -= 128;

@@ -21,11 +21,11 @@ namespace mace::conv {
 namespace {
 
 constexpr ptrdiff_t kPanel = gemm::kPanelColumns;
-constexpr int32_t kInputZero = gemm::kRowsUnsigned ? 117 : -11;
-constexpr int32_t kOutputZero = gemm::kRowsUnsigned ? 131 : 3;
+constexpr int32_t kInputZero = kUnsignedBytes ? 117 : -11;
+constexpr int32_t kOutputZero = kUnsignedBytes ? 131 : 3;
 
 int32_t ValueOf(uint8_t byte) {
-  return gemm::kRowsUnsigned ? byte : static_cast<int8_t>(byte);
+  return kUnsignedBytes ? byte : static_cast<int8_t>(byte);
 }
 
 class Convolution {
@@ -70,8 +70,8 @@ class Convolution {
     to.bias = bias.data();
     to.scale = scale.data();
     to.zero = kOutputZero;
-    to.low = gemm::kRowsUnsigned ? 0 : -128;
-    to.high = gemm::kRowsUnsigned ? 255 : 127;
+    to.low = kUnsignedBytes ? 0 : -128;
+    to.high = kUnsignedBytes ? 255 : 127;
     std::vector<uint8_t> result(static_cast<size_t>(plan.rows * s_.out_c));
     Args args;
     args.input = image_.data();
@@ -109,7 +109,7 @@ class Convolution {
     const float steps =
         static_cast<float>(sum) * scale_[static_cast<size_t>(o)];
     const int64_t q = std::llrint(steps) + kOutputZero;
-    return static_cast<uint8_t>(gemm::kRowsUnsigned
+    return static_cast<uint8_t>(kUnsignedBytes
                                     ? std::clamp<int64_t>(q, 0, 255)
                                     : std::clamp<int64_t>(q, -128, 127));
   }

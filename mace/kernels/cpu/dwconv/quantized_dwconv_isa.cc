@@ -15,7 +15,7 @@ namespace mace::dwconv::MACE_ISA {
 namespace {
 namespace sv = simd::MACE_ISA;
 
-static_assert(sv::kDotRowsUnsigned == gemm::kRowsUnsigned);
+static_assert(sv::kDotRowsUnsigned == kUnsignedBytes);
 
 constexpr int kVectors = 4;
 constexpr ptrdiff_t kBlock = sv::kDotColumns;

@@ -58,7 +58,7 @@ static inline QuantizedFilter FilterOf(const conv::Shape &s, ptrdiff_t block) {
   const bool shares = s.stride_w == 1 && s.dilation_w == 1 && f.pixels == 1;
   f.outputs = shares ? 2 : 1;
   f.fours = (s.kernel_w + f.outputs - 1 + 3) / 4;
-  f.by_columns = !gemm::kRowsUnsigned && s.in_c >= block && s.kernel_h == 3 &&
+  f.by_columns = !kUnsignedBytes && s.in_c >= block && s.kernel_h == 3 &&
                  s.kernel_w == 3 && s.dilation_h == 1 && s.dilation_w == 1 &&
                  s.stride_h == s.stride_w && s.stride_w <= 2;
   f.block_bytes = s.kernel_h * f.outputs * f.fours * 4 * block;

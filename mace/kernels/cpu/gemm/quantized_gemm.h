@@ -11,11 +11,12 @@
 // to even. These are the same bits on every instruction set.
 //
 // A is read in place, by one pointer per (tap, row), as Block says. Its
-// elements are uint8 on x86 and int8 on ARM (RowsUnsigned): another zero point
-// makes one the other. The zero point of A is in the bias: minus zero times the
-// sum of the weights of the column. So what is outside of an image must point
-// to rows of the zero point. If W have a zero point, too, what it adds is in
-// the bias and in Block::row_bias, minus zero times the sum of the row.
+// elements are uint8 on x86 and int8 on ARM (kUnsignedBytes in isa.h): another
+// zero point makes one the other. The zero point of A is in the bias: minus
+// zero times the sum of the weights of the column. So what is outside of an
+// image must point to rows of the zero point. If W have a zero point, too, what
+// it adds is in the bias and in Block::row_bias, minus zero times the sum of
+// the row.
 //
 // W are panels kI8Fours: [ceil(N / 16)][taps][ceil(depth / 4)][16][4] of int8,
 // zero beyond the columns. The last four elements end with the last one of the
@@ -33,13 +34,6 @@
 #include "mace/kernels/cpu/isa.h"
 
 namespace mace::gemm {
-
-// Whether rows and results are of uint8, otherwise of int8.
-#if defined(__x86_64__) || defined(__i386__)
-inline constexpr bool kRowsUnsigned = true;
-#else
-inline constexpr bool kRowsUnsigned = false;
-#endif
 
 // Where the fours of a tap have the weight of element k.
 inline size_t PlaceInFours(size_t k, size_t depth) {

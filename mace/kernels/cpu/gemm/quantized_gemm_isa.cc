@@ -13,7 +13,7 @@
 namespace mace::gemm::MACE_ISA {
 namespace {
 
-static_assert(sv::kDotRowsUnsigned == kRowsUnsigned);
+static_assert(sv::kDotRowsUnsigned == kUnsignedBytes);
 
 constexpr size_t kFour = sv::kDotFour;
 

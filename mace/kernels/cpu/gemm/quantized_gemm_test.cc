@@ -61,7 +61,7 @@ class Operands {
       scale_.push_back(static_cast<float>(Below(1000) + 100) / 10.0f / spread);
       if (!bounded && n % 3 == 0) scale_.back() *= 1e9f;
     }
-    requantization_ = {bias_.data(), scale_.data(), kRowsUnsigned ? 131 : -3,
+    requantization_ = {bias_.data(), scale_.data(), kUnsignedBytes ? 131 : -3,
                        p.low,        p.high,        least_weight,
                        bounded};
   }
@@ -97,7 +97,7 @@ class Operands {
     for (size_t t = 0; t < p_.taps; ++t) {
       for (size_t k = 0; k < p_.depth; ++k) {
         const uint8_t x = rows_[t * p_.rows + m][k];
-        sum += (kRowsUnsigned ? int64_t{x} : static_cast<int8_t>(x)) *
+        sum += (kUnsignedBytes ? int64_t{x} : static_cast<int8_t>(x)) *
                weights_[(n * p_.taps + t) * p_.depth + k];
       }
     }
@@ -147,8 +147,8 @@ void Check(const Product &p) {
   CheckWith(p, INT8_MIN, /*bounded=*/false);
 }
 
-constexpr int32_t kLow = kRowsUnsigned ? 0 : -128;
-constexpr int32_t kHigh = kRowsUnsigned ? 255 : 127;
+constexpr int32_t kLow = kUnsignedBytes ? 0 : -128;
+constexpr int32_t kHigh = kUnsignedBytes ? 255 : 127;
 
 TEST(QuantizedGemm, RowsAndColumns) {
   for (const size_t rows : {1, 2, 5, 6, 7, 12, 25}) {

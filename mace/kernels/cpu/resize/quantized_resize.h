@@ -13,7 +13,7 @@
 // their sum is kOne; float(S) and round are to the nearest, ties to even. These
 // are the same bits on every instruction set.
 //
-// Elements are uint8 on x86 and int8 on ARM (gemm::kRowsUnsigned). The bytes of
+// Elements are uint8 on x86 and int8 on ARM (kUnsignedBytes). The bytes of
 // each tensor are combined with its mask (exclusive or), which makes another
 // type of it.
 

@@ -10,7 +10,7 @@
 // The sum is exact; there is one division for each row. Rounding is to the
 // nearest, ties to even. These are the same bits on every instruction set.
 //
-// Elements are uint8 on x86 and int8 on ARM (gemm::kRowsUnsigned). The bytes of
+// Elements are uint8 on x86 and int8 on ARM (kUnsignedBytes). The bytes of
 // the output are combined with its mask (exclusive or), which makes another
 // type of it; those of the input become uint8 by theirs.
 

@@ -23,6 +23,7 @@ from mace.python.tools.catalogue.schema import (
     Port,
     SharedCode,
     Signature,
+    Signedness,
 )
 from mace.python.tools.data_type import DataType
 
@@ -40,6 +41,7 @@ __all__ = [
     "Port",
     "SharedCode",
     "Signature",
+    "Signedness",
     "attribute_problems",
     "default_catalogue",
     "load_catalogue",

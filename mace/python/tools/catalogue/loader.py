@@ -9,12 +9,13 @@ only PyYAML installed.
 
 from __future__ import annotations
 
+import enum
 import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -29,6 +30,7 @@ from mace.python.tools.catalogue.schema import (
     Packing,
     Port,
     SharedCode,
+    Signedness,
 )
 from mace.python.tools.catalogue.signatures import DEVICES, read_signatures
 from mace.python.tools.custom_ops import (
@@ -52,7 +54,14 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _DATA_TYPES = {dtype.value: dtype for dtype in DataType if dtype.in_models}
 _OPTIONAL_OP_KEYS = frozenset(
-    ["doc", "signatures", "depends_on_shapes_only", "cpu_kernels", "computes"]
+    [
+        "doc",
+        "signatures",
+        "depends_on_shapes_only",
+        "cpu_kernels",
+        "computes",
+        "signedness",
+    ]
 )
 _OP_KEYS = _OPTIONAL_OP_KEYS | {"op", "summary", "inputs", "outputs", "attributes"}
 _PORT_KEYS = frozenset(
@@ -64,6 +73,7 @@ _ATTRIBUTE_KEYS = frozenset(
 _ENUM_KEYS = frozenset(["doc", "values"])
 
 Enumerations = Mapping[str, Enumeration]
+_Word = TypeVar("_Word", bound=enum.Enum)
 
 
 class CatalogueError(MaceError):
@@ -322,15 +332,24 @@ def _op(
         ),
         depends_on_shapes_only=bool(raw.get("depends_on_shapes_only", False)),
         cpu_kernels=_families(raw.get("cpu_kernels", []), problems),
-        computes=_shared_code(raw.get("computes"), problems),
+        computes=_word(SharedCode, "computes", raw, problems),
+        signedness=_word(Signedness, "signedness", raw, problems)
+        or Signedness.OF_MODEL,
     )
 
 
-def _shared_code(raw: Any, problems: list[str]) -> SharedCode | None:
-    known = [code.value for code in SharedCode]
-    if raw is None or raw in known:
-        return None if raw is None else SharedCode(raw)
-    problems.append(f"computes: unknown {raw!r}; known: {', '.join(known)}")
+def _word(
+    words: type[_Word],
+    key: str,
+    raw: Mapping[str, Any],
+    problems: list[str],
+    where: str = "",
+) -> _Word | None:
+    """The value of an optional key that is one of these words."""
+    known = [word.value for word in words]
+    if key not in raw or raw[key] in known:
+        return words(raw[key]) if key in raw else None
+    problems.append(f"{where}{key}: unknown {raw[key]!r}; known: {', '.join(known)}")
     return None
 
 
@@ -357,21 +376,10 @@ def _port(raw: dict[str, Any], where: str, problems: list[str]) -> Port:
         quantized=tuple(_DATA_TYPES[name] for name in quantized if name in _DATA_TYPES),
         optional=bool(raw.get("optional", False)),
         constant=bool(raw.get("constant", False)),
-        packed=_packing(raw.get("packed"), where, problems),
+        packed=_word(Packing, "packed", raw, problems, f"{where}: "),
         variadic=bool(raw.get("variadic", False)),
         doc=str(raw.get("doc", "")),
     )
-
-
-def _packing(raw: Any, where: str, problems: list[str]) -> Packing | None:
-    if raw is None:
-        return None
-    try:
-        return Packing(raw)
-    except ValueError:
-        known = ", ".join(packing.value for packing in Packing)
-        problems.append(f"{where}: unknown packing {raw!r}; known: {known}")
-        return None
 
 
 def _attribute(

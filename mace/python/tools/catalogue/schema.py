@@ -141,6 +141,19 @@ class SharedCode(str, enum.Enum):
     SAME_ELEMENTS = "same_elements"
 
 
+class Signedness(str, enum.Enum):
+    """Which of int8 and uint8 an operator takes where they stand for the same numbers,
+    with zero points that differ by 128.
+    """
+
+    # What the model says: it computes with the integers.
+    OF_MODEL = "of_model"
+    # Either, but all its tensors the same: it only moves elements.
+    SAME = "same"
+    # Each tensor either. So does every quantized operator.
+    ANY = "any"
+
+
 @dataclass(frozen=True)
 class OpSchema:
     """One operator type.
@@ -153,6 +166,7 @@ class OpSchema:
             room calls by itself on the CPU.
         computes: what devices do, if code that operators share does it and the room
             has none; None where it has.
+        signedness: of quantized tensors of 8 bits, where it is not quantized itself.
     """
 
     type: str
@@ -167,6 +181,7 @@ class OpSchema:
     depends_on_shapes_only: bool = False
     cpu_kernels: tuple[str, ...] = ()
     computes: SharedCode | None = None
+    signedness: Signedness = Signedness.OF_MODEL
 
     @property
     def can_be_quantized(self) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import platform
 import resource
 import sys
 import time
@@ -20,7 +19,7 @@ from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.effect import Command, check_effects
 from mace.python.tools.config.limits import check_for_dsp
 from mace.python.tools.config.problems import cited
-from mace.python.tools.config.vocabulary import Abi, ModelFormat
+from mace.python.tools.config.vocabulary import ModelFormat
 from mace.python.tools.convert.memory import MemoryBound, memory_bound
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.convert.quantization import quantizer_of, range_file_problem
@@ -137,7 +136,6 @@ def _megabytes(count: int) -> str:
 
 
 _LOG = logging.getLogger(__name__)
-_X86 = ("x86_64", "AMD64", "i386", "i686")
 
 
 def convert_deployment(
@@ -183,7 +181,6 @@ def convert_deployment(
                 options,
                 outputs.path,
                 quantizer_for,
-                _integer_type(deployment.target_abis),
             )
             for model, source in zip(deployment.models.values(), sources)
         ]
@@ -290,16 +287,13 @@ def _convert(
     options: ConvertOptions,
     stage: Callable[[Path], Path],
     quantizer_for: Callable[[ModelConfig, Source], Quantizer | None],
-    integers: DataType,
 ) -> _Converted:
     start = time.perf_counter()
     # Fails now, where a place cannot be written, rather than after the work.
     graph_path, data_path = stage(places.model.graph), stage(places.model.data)
     text_path, page_path = stage(places.text), stage(places.page)
     quantizer = quantizer_for(model, source)
-    graph, before = import_model(
-        model, source, options.dump_passes, quantizer, integers
-    )
+    graph, before = import_model(model, source, options.dump_passes, quantizer)
     source.opened.close()
     if quantizer is not None:
         _LOG.info(quantizer.summary())
@@ -347,14 +341,6 @@ def _convert(
 def _quantized_types(graph: Graph) -> Iterator[DataType]:
     outputs = (value for op in graph.ops for value in op.outputs)
     return (v.dtype for v in outputs if v.quantization)
-
-
-def _integer_type(abis: Sequence[Abi]) -> DataType:
-    """The type of 8-bit integers that kernels read: int8 on ARM and uint8 on x86. One
-    model file serves all ABIs; those of phones and boards come first.
-    """
-    on_arm = any(abi is not Abi.HOST or platform.machine() not in _X86 for abi in abis)
-    return DataType.INT8 if on_arm else DataType.UINT8
 
 
 def _tell_of_eight_bits(model: ModelConfig, exported: Exported) -> None:

@@ -105,10 +105,11 @@ class _Place:
         *models: str,
         head: str = "",
         graph_format: str = "file",
+        abi: str = "host",
         **options: Any,
     ) -> ConvertResult:
         text = (
-            "library_name: lib\ntarget_abis: [host]\n"
+            f"library_name: lib\ntarget_abis: [{abi}]\n"
             f"model_graph_format: {graph_format}\n"
             f"model_data_format: file\n{head}models:\n"
         )
@@ -165,10 +166,15 @@ def test_old_output_folder_leads_to_the_new(place: _Place) -> None:
     assert list((place.root / "builds").iterdir()) == []
 
 
-def test_conversion_is_reproducible(place: _Place) -> None:
+@pytest.mark.parametrize("schema", ["", "uint8", "int8"])
+def test_conversion_is_the_same_for_every_target(place: _Place, schema: str) -> None:
+    ranges = place.root / "ranges"
+    ranges.write_text("x@@-1,1\ny@@0,2\n")
+    keys = {"quantize": 1, "quantize_schema": schema, "quantize_range_file": ranges}
+    text = _model("net", "m.onnx", **(keys if schema else {}))
     sums = []
-    for _ in range(2):
-        result = place.convert(_model("net", "m.onnx")).model("net")
+    for abi in ("host", "host", "arm64-v8a"):
+        result = place.convert(text, abi=abi).model("net")
         paths = (
             result.graph_path,
             result.data_path,
@@ -176,7 +182,7 @@ def test_conversion_is_reproducible(place: _Place) -> None:
             result.page_path,
         )
         sums.append([hashlib.sha256(p.read_bytes()).hexdigest() for p in paths])
-    assert sums[0] == sums[1]
+    assert sums[0] == sums[1] == sums[2]
 
 
 def test_passes_are_dumped_per_model(place: _Place) -> None:

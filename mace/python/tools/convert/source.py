@@ -31,10 +31,9 @@ from mace.python.tools.importers.frame.errors import (
 )
 from mace.python.tools.importers.frame.journal import Journal
 from mace.python.tools.importers.frame.opened import OpenedModel, OpenedModels
-from mace.python.tools.ir import DataType, Graph, GraphError, assign_subgraphs
+from mace.python.tools.ir import Graph, GraphError, assign_subgraphs
 from mace.python.tools.ir.shapes import format_shape
 from mace.python.tools.passes import optimize
-from mace.python.tools.passes.integer_types import choose_integer_type
 
 # The inputs or outputs of a model that an error lists.
 _MOST_SHOWN = 10
@@ -120,7 +119,6 @@ def import_model(
     source: Source,
     dump_passes: Path | None = None,
     quantize: Callable[[Graph], int] | None = None,
-    integers: DataType | None = None,
     journal: Journal | None = None,
 ) -> tuple[Graph, int]:
     """The optimized graph, and how many operators it had before.
@@ -128,7 +126,6 @@ def import_model(
     Args:
         dump_passes: where to write the graph after every pass; None: nowhere.
         quantize: as in PassManager.
-        integers: the type of quantized tensors inside the model; None: as they are.
         journal: is told what becomes of every node, those behind refused ones included
             as far as their inputs' shapes are known.
 
@@ -136,7 +133,7 @@ def import_model(
         MaceError: the model cannot be converted.
     """
     with cited(model):
-        return _import(model, source, dump_passes, quantize, integers, journal)
+        return _import(model, source, dump_passes, quantize, journal)
 
 
 def _import(
@@ -144,7 +141,6 @@ def _import(
     source: Source,
     dump_passes: Path | None,
     quantize: Callable[[Graph], int] | None,
-    integers: DataType | None,
     journal: Journal | None,
 ) -> tuple[Graph, int]:
     request = import_request(model, source.model, source.weights)
@@ -171,8 +167,6 @@ def _import(
         model.graph_optimize_options or (),
         quantize,
     )
-    if integers is not None:
-        choose_integer_type(graph, integers)
     check_input_shapes(model, graph)
     check_output_shapes(model, graph)
     check_border_types(model, graph)

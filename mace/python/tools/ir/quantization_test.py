@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mace.python.tools.catalogue import Signedness, default_catalogue
 from mace.python.tools.ir import (
     DataType,
     GraphBuilder,
@@ -18,6 +19,7 @@ from mace.python.tools.ir import (
 )
 from mace.python.tools.ir.evaluate import state_quantization
 from mace.python.tools.ir.graph import to_text
+from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.verify import verify
 
 _SCALES = Quantization((0.5, 1.0, 2.0), (0, 1, -1), axis=1)
@@ -132,3 +134,18 @@ def test_verify_finds_what_does_not_fit_the_value() -> None:
     b.output(b.one("Activation", [x], "y", {"activation": "RELU"}), "y")
     with pytest.raises(GraphError, match="quantization of x: float32 is no type"):
         verify(b.graph)
+
+
+def test_what_moves_elements_takes_either_signedness() -> None:
+    ops = default_catalogue().ops.values()
+    moving = {
+        op.type
+        for op in ops
+        for rules in [rules_of(op.type)]
+        if rules.keeps_elements or rules.joins_elements
+    }
+    # Identity is not between quantized operators, but moves elements, too.
+    assert {op.type for op in ops if op.signedness is Signedness.SAME} == {
+        "Identity",
+        *moving,
+    }

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from mace.python.installation import command
 from mace.python.tools.ir import DataType, Graph, Value
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.passes.integer_types import choose_integer_type
 from mace.python.tools.quantize.insert import (
     Plan,
     QuantizeOptions,
@@ -29,6 +28,7 @@ from mace.python.tools.wording import counted
 
 _LOG = logging.getLogger(__name__)
 
+_BYTES = (DataType.INT8, DataType.UINT8)
 # The most names that a message lists.
 _MOST_NAMES = 20
 
@@ -64,9 +64,9 @@ class Quantizer:
         """
         if self.prepare is not None:
             self.prepare(graph)
-        if self.options.dtype in (DataType.INT8, DataType.UINT8):
-            # What the file has in integers and what is added here is of one type.
-            choose_integer_type(graph, self.options.dtype)
+        if self.options.dtype in _BYTES:
+            dtype = _type_in_file(graph, self.options.dtype)
+            self.options = replace(self.options, dtype=dtype)
         given = self._of_inputs(graph)
         given.update(_by_name(graph, self.ranges))
         known = known_ranges(graph, given)
@@ -164,6 +164,18 @@ class Quantizer:
             f"{text}\ncollect the ranges again with this model and deployment file: "
             f"{command('run')} --quantize_stat --input_dir=DIR"
         )
+
+
+def _type_in_file(graph: Graph, wanted: DataType) -> DataType:
+    """The one type of the 8-bit integers that the model's file has, so that nothing has
+    to be converted between them and what is added: the numbers are the same in both.
+    """
+    found = {
+        value.dtype
+        for value in graph.values.values()
+        if value.producer is not None and value.quantization is not None
+    }.intersection(_BYTES)
+    return found.pop() if len(found) == 1 else wanted
 
 
 def _by_name(graph: Graph, ranges: Mapping[str, Range]) -> dict[str, Range]:
