@@ -36,7 +36,7 @@ class Layout(enum.Enum):
     PLAIN = 0
     PACKED_O16 = 1
     PACKED_O16_PAIRS = 2
-    PACKED_O16_SCALED = 3  # eight_bit.py
+    PACKED_O16_SCALED = 3  # storage.py
     PACKED_N16_FOURS = 4
     PACKED_O16_FOURS = 5
 

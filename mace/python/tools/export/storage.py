@@ -21,7 +21,7 @@ class Storage(str, enum.Enum):
     FLOAT32 = "float32"
     FLOAT16 = "float16"
     BFLOAT16 = "bfloat16"
-    # With a scale and an offset per output channel, see eight_bit.py.
+    # With a scale and an offset per output channel, see `quantize` below.
     INT8 = "int8"
 
 
