@@ -22,8 +22,6 @@ from mace.python.tools.importers.frame.request import (
     OutputSpec,
 )
 from mace.python.tools.importers.onnx import import_model
-from mace.python.tools.ir.dtypes import DataType
-from mace.python.tools.passes.integer_types import choose_integer_type
 from mace.python.tools.passes.manager import optimize
 from test.conformance.models.built import BUILT_MODELS, make_built_model
 from test.conformance.models.light import LIGHT_MODELS, make_light_model, smooth_input
@@ -151,16 +149,9 @@ def make_network(
     return network
 
 
-def convert_network(
-    network: Network, winograd: int | None = None, integers: DataType | None = None
-) -> None:
-    """Makes the MACE model of a network, in fp32; `winograd` as above.
-
-    Args:
-        integers: of a quantized network, the type of 8-bit tensors in the model; None:
-            as the file has them.
-    """
-    _convert(network, network.mace, _options("fp32_fp32", winograd), integers)
+def convert_network(network: Network, winograd: int | None = None) -> None:
+    """Makes the MACE model of a network, in fp32; `winograd` as above."""
+    _convert(network, network.mace, _options("fp32_fp32", winograd))
 
 
 def make_variant(
@@ -194,7 +185,6 @@ def _convert(
     network: Network,
     path: Path,
     options: ExportOptions,
-    integers: DataType | None = None,
 ) -> None:
     shape = channels_last(network.input_shape)
     graph = import_model(
@@ -206,8 +196,6 @@ def _convert(
         )
     )
     optimize(graph)
-    if integers is not None:
-        choose_integer_type(graph, integers)
     with atomic_write(path.with_suffix(".data")) as stream:
         exported = export_model(graph, options, stream)
     with atomic_write(path.with_suffix(".pb")) as file:

@@ -8,7 +8,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,6 @@ from benchmarks.networks import (
 )
 from benchmarks.peers.formats import make_model
 from benchmarks.quantized import quantized
-from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.validate import Metrics, compute_metrics
 
 Array = NDArray[np.float32]
@@ -105,14 +104,11 @@ def arithmetic(engine: str) -> str:
 
 
 def network_for(engine: str, network: Network) -> Network:
-    """The network as an engine computes it: for engines in int8, the quantized one,
-    with MACE's model for ARM.
-    """
+    """The network as an engine computes it: for engines in int8, the quantized one."""
     if arithmetic(engine) != "int8":
         return network
     made = quantized(network)
-    made = replace(made, mace=made.mace.with_name(f"{made.mace.name}-arm"))
-    convert_network(made, integers=DataType.INT8)
+    convert_network(made)
     return made
 
 

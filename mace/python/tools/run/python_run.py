@@ -22,7 +22,6 @@ from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.vocabulary import Abi, DataFormat
 from mace.python.tools.convert.quantization import quantizer_of
 from mace.python.tools.convert.source import fetch_sources, import_model
-from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import CheckFailedError, UnsupportedError
 from mace.python.tools.export.model_file import TensorInfo
 from mace.python.tools.ir.evaluate import run_graph
@@ -117,12 +116,7 @@ def _graph(config: ModelConfig) -> Graph:
             "samples quantize are not known here; leave --fallback out"
         )
     (source,) = fetch_sources((config,))
-    graph, _ = import_model(
-        config,
-        source,
-        quantize=quantizer_of(config, source),
-        integers=DataType.UINT8,
-    )
+    graph, _ = import_model(config, source, quantize=quantizer_of(config, source))
     if config.quantize_dynamic:
         quantize_dynamically(graph)
     return graph

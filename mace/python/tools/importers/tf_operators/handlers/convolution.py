@@ -28,9 +28,8 @@ from mace.python.tools.importers.tf_operators.context import (
 )
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import to_channels_first, to_channels_last
 from mace.python.tools.ir.op_rules.volumes import pooled
-from mace.python.tools.ir.shapes import Shape
+from mace.python.tools.ir.shapes import Shape, to_channels_first, to_channels_last
 
 _VOLUME = 5
 
