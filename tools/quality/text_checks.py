@@ -230,6 +230,18 @@ def _types(context: Context) -> Outcome:
     return from_findings(lines, len(defined))
 
 
+def _is_described(context: Context, folder: Path) -> bool:
+    """Whether a README is there, or one above names the folder."""
+    if folder / "README.md" in context.files:
+        return True
+    for above in folder.parents:
+        page = above / "README.md"
+        if page in context.files:
+            name = re.escape(folder.relative_to(above).as_posix())
+            return re.search(rf"`{name}/?`", _read(context, page)) is not None
+    return False
+
+
 def _readme(context: Context) -> Outcome:
     counts = Counter(file.parent for file in context.files if is_source(file))
     # Rooms of operators have the files that mace/ops/README.md says.
@@ -239,7 +251,7 @@ def _readme(context: Context) -> Outcome:
     lines = [
         f"{folder}: {count} sources and no README.md"
         for folder, count in sorted(counts.items())
-        if count >= README_FROM and folder / "README.md" not in context.files
+        if count >= README_FROM and not _is_described(context, folder)
     ]
     if lines:
         return Outcome(Status.WARNED, f"{len(lines)} folders", lines)

@@ -124,3 +124,15 @@ def test_larger_folder_needs_a_readme(tmp_path: Path) -> None:
     assert run(tmp_path, "readme", files).status is Status.WARNED
     files["lib/README.md"] = "# lib\n"
     assert run(tmp_path, "readme", files).status is Status.PASSED
+
+
+@pytest.mark.parametrize(
+    ("page", "status"),
+    [("`parts/`: each part", Status.PASSED), ("the parts of it", Status.WARNED)],
+)
+def test_a_readme_above_may_tell_of_a_folder(
+    tmp_path: Path, page: str, status: Status
+) -> None:
+    names = [f"lib/parts/{index}.cc" for index in range(text_checks.README_FROM)]
+    files = {**dict.fromkeys(names, "x\n"), "lib/README.md": f"# lib\n\n{page}\n"}
+    assert run(tmp_path, "readme", files).status is status
