@@ -47,18 +47,18 @@ def test_each_cell_is_proved(op_type: str) -> None:
 
 @pytest.mark.parametrize("framework", frameworks())
 def test_handlers_are_compared_with_their_framework(framework: str) -> None:
-    """A file's test must end with a look at what was compared, unless a test of the
-    framework does this for all handlers.
+    """Each file has a test beside it, which must end with a look at what was compared,
+    unless a test of the framework does this for all handlers.
     """
     if shared_test(framework):
         return
     folder = _ROOT / handlers_of(framework)
-    tests = [path for path in folder.glob("*.py") if path.stem.endswith("_test")]
-    assert len(tests) > 5
-    rare = [path for _, path in rare_modules(framework)]
-    tests += [path.with_name(f"{path.stem}_test.py") for path in rare]
-    for path in tests:
-        assert "assert_all_tried()" in path.read_text(encoding="utf-8"), path
+    files = [path for path in folder.glob("*.py") if not path.stem.endswith("_test")]
+    files += [path for _, path in rare_modules(framework)]
+    assert len(files) > 5
+    for path in files:
+        test = path.with_name(f"{path.stem}_test.py")
+        assert "assert_all_tried()" in test.read_text(encoding="utf-8"), test
 
 
 def _forget() -> None:

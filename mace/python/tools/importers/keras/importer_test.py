@@ -26,7 +26,6 @@ from mace.python.tools.importers.keras import FRAMEWORK, import_model
 from mace.python.tools.importers.keras.testing import (
     Family,
     fill,
-    handlers_by_family,
     imported,
     rand,
     results_of,
@@ -276,12 +275,6 @@ def test_a_folder_and_a_missing_file_are_named(tmp_path: Path) -> None:
     ):
         with pytest.raises(ImportModelError, match=words):
             _load(path)
-
-
-def test_each_family_of_handlers_has_its_tests() -> None:
-    folder = Path(__file__).with_name("handlers")
-    for family in handlers_by_family():
-        assert (folder / f"{family}_test.py").is_file()
 
 
 def test_what_a_file_says_of_itself(path: Path) -> None:

@@ -22,7 +22,6 @@ from mace.python.tools.importers.frame.request import (
     OutputSpec,
 )
 from mace.python.tools.importers.tensorflow import import_model
-from mace.python.tools.importers.tensorflow.testing import handlers_by_family
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat, Graph
 from mace.python.tools.proto import load_proto
@@ -178,9 +177,3 @@ def test_mutated_files_give_errors_not_crashes(tmp_path: Path) -> None:
         except MaceError:
             refused += 1
     assert refused > 300
-
-
-def test_each_family_of_handlers_has_its_tests() -> None:
-    folder = Path(__file__).parents[1] / "tf_operators" / "handlers"
-    for family in handlers_by_family():
-        assert (folder / f"{family}_test.py").is_file()

@@ -29,7 +29,6 @@ from mace.python.tools.importers.tflite import import_model
 from mace.python.tools.importers.tflite.reader import read_network, unique_names
 from mace.python.tools.importers.tflite.testing import (
     converted,
-    handlers_by_family,
     import_file,
     int8_steps,
     interpreted,
@@ -345,12 +344,6 @@ def test_parts_that_overlap_are_refused(tmp_path: Path) -> None:
     data = head + vtable + table + vector + offsets
     with pytest.raises(ImportModelError, match="damaged"):
         _load(data, tmp_path)
-
-
-def test_each_family_of_handlers_has_its_tests() -> None:
-    folder = Path(__file__).with_name("handlers")
-    for family in handlers_by_family():
-        assert (folder / f"{family}_test.py").is_file()
 
 
 # Networks of Keras with random weights, in floats and in 8-bit integers.

@@ -4,19 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.keras.context import (
-    HANDLERS,
-    Context,
-    count_variables,
-    has_variables,
-)
+from mace.python.tools.importers.keras.context import HANDLERS, Context, has_variables
 from mace.python.tools.importers.keras.handlers.dense import product
 from mace.python.tools.importers.keras.network import Layer
 from mace.python.tools.importers.standard.apply import apply_operator
@@ -24,26 +18,28 @@ from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
 # What Keras gives scores that do not count: where products and softmax are one
-# function, in the layer Softmax, and in Attention, which adds it.
+# function, in the layer Softmax, and in the layer Attention, which adds it.
 _NEVER = -0.7 * float(np.finfo(np.float32).max)
-_FEW = -1e9
+FEW = -1e9
 _BOOL = DataType.BOOL
 
 
-def _both(context: Context, first: Value | None, second: Value) -> Value:
+def both_allow(context: Context, first: Value | None, second: Value) -> Value:
+    """The pairs that two masks leave."""
     if first is None:
         return second
     (both,) = apply_operator(context.builder, "And", [first, second], context.name)
     return both
 
 
-def _as_bools(context: Context, mask: Value) -> Value:
+def as_bools(context: Context, mask: Value) -> Value:
+    """A mask as conditions."""
     if mask.dtype is _BOOL:
         return mask
     return context.step("Cast", [mask], "allowed", to="BOOL")
 
 
-def _near(context: Context, query: Value, value: Value) -> Value | None:
+def near_pairs(context: Context, query: Value, value: Value) -> Value | None:
     """[1, queries, values]: those that a causal mask and a window leave."""
     layer = context.layer
     shape = (1, context.length(query, 1), context.length(value, 1))
@@ -92,7 +88,7 @@ def grouped(context: Context) -> None:
     _attend(context, _Heads(queries, values, size, size))
 
 
-def _operands(context: Context) -> tuple[Value, Value, Value]:
+def operands(context: Context) -> tuple[Value, Value, Value]:
     """Query, value and key."""
     context.no_keywords("training")
     given = [*context.inputs]
@@ -110,7 +106,7 @@ def _operands(context: Context) -> tuple[Value, Value, Value]:
 def _allowed(context: Context, query: Value, value: Value, key: Value) -> Value | None:
     """The pairs of steps that count, to be broadcast to the scores; None: all."""
     context.no_keywords("query_mask", "mask")
-    found = _near(context, query, value)
+    found = near_pairs(context, query, value)
     own_key = key if context.keyword("key") or len(context.inputs) > 2 else None
     for tensor, name in ((query, ""), (value, "value_mask"), (own_key, "key_mask")):
         mask = context.keyword(name) if name else None
@@ -119,25 +115,25 @@ def _allowed(context: Context, query: Value, value: Value, key: Value) -> Value 
         if mask is not None:
             axis = 2 if tensor is query and not name else 1
             steps = context.step(
-                "ExpandDims", [_as_bools(context, mask)], "counted", axes=[axis]
+                "ExpandDims", [as_bools(context, mask)], "counted", axes=[axis]
             )
-            found = _both(context, found, steps)
+            found = both_allow(context, found, steps)
     if found is not None:
         found = context.step("ExpandDims", [found], "of_heads", axes=[1])
     given = context.keyword("attention_mask")
     if given is None:
         return found
-    given = _as_bools(context, given)
+    given = as_bools(context, given)
     missing = 4 - context.rank(given)
     if missing > 0:
         axes = list(range(missing)) if missing > 1 else [1]
         given = context.step("ExpandDims", [given], "pairs", axes=axes)
-    return _both(context, found, given)
+    return both_allow(context, found, given)
 
 
 def _attend(context: Context, heads: _Heads) -> None:
     layer = context.layer
-    query, value, key = _operands(context)
+    query, value, key = operands(context)
     has_bias = layer.flag("use_bias", True)
     step = 2 if has_bias else 1
     gated = layer.flag("use_gate")
@@ -210,7 +206,7 @@ def _weights_of(
 ) -> Value:
     """The softmax of scores; with `zeroed`, rows in which no pair counts are 0."""
     if allowed is not None:
-        never = context.scalar(_FEW if zeroed else _NEVER, "never")
+        never = context.scalar(FEW if zeroed else _NEVER, "never")
         scores = context.step("Where", [allowed, scores, never], "masked")
     weights = context.step("Softmax", [scores], "weights", axis=-1)
     if allowed is None or not zeroed:
@@ -225,92 +221,3 @@ def _heads_variables(layer: Layer) -> list[tuple[str, bool]]:
     gate = ["_gate_dense"] if layer.flag("use_gate") else []
     parts = ("query_dense", "key_dense", *gate, "value_dense", "output_dense")
     return [(f"{part}/vars/{i}", True) for part in parts for i in range(count)]
-
-
-# The simple layers -------------------------------------------------------------------
-
-
-def _masks(context: Context) -> list[Value | None]:
-    """Those of the query and of the value."""
-    given = context.keywords.get("mask")
-    if given is None:
-        return [context.mask_of(value) for value in context.inputs[:2]]
-    if not isinstance(given, Sequence) or len(given) < 2:
-        raise UnsupportedNodeError("mask is no list of masks")
-    return [item if isinstance(item, Value) else None for item in given[:2]]
-
-
-def _mixed(context: Context, scores: Value, value: Value) -> None:
-    own, of_value = _masks(context)
-    allowed = _near(context, context.inputs[0], context.inputs[1])
-    if of_value is not None:
-        mask = _as_bools(context, of_value)
-        mask = context.step("ExpandDims", [mask], "counted", axes=[1])
-        allowed = _both(context, allowed, mask)
-    if allowed is not None:
-        less = context.eltwise("ADD", scores, _FEW)
-        scores = context.step("Where", [allowed, scores, less], "masked")
-    weights = context.step("Softmax", [scores], "weights", axis=-1)
-    y = context.step("MatMul", [weights, value], "mixed")
-    if own is not None:
-        mask = _as_bools(context, own)
-        rows = context.step("ExpandDims", [mask], "rows", axes=[2])
-        y = context.step("Where", [rows, y, context.scalar(0.0)], "kept")
-        context.gives_mask = own
-    context.give(y)
-    if context.keywords.get("return_attention_scores") is True:
-        context.give(weights, 1)
-
-
-def _summed(context: Context, query: Value, key: Value, scale: Value | None) -> Value:
-    """The sums of scale * tanh(query + key)."""
-    rows = context.step("ExpandDims", [query], "rows", axes=[2])
-    columns = context.step("ExpandDims", [key], "columns", axes=[1])
-    total = context.eltwise("ADD", rows, columns)
-    total = context.step("Activation", [total], "tanh", activation="TANH")
-    if scale is not None:
-        total = context.eltwise("MUL", total, scale)
-    return context.reduce("SUM", total, [3], False)
-
-
-@HANDLERS.register("Attention")
-def attention(context: Context) -> None:
-    """Scores by products, or by sums."""
-    layer = context.layer
-    query, value, key = map(context.as_floats, _operands(context))
-    mode = layer.text("score_mode", "dot")
-    scale = None
-    if layer.flag("use_scale"):
-        scale = context.constant(context.variable(0), "scale")
-    if mode == "dot":
-        scores = context.step("MatMul", [query, key], "scores", transpose_b=True)
-        if scale is not None:
-            scores = context.eltwise("MUL", scores, scale)
-    elif mode == "concat":
-        if scale is not None:
-            query, key = (context.eltwise("MUL", x, scale) for x in (query, key))
-        scores = _summed(context, query, key, None)
-        weight = context.variable(1 if scale is not None else 0)
-        scores = context.eltwise("MUL", scores, weight)
-    else:
-        raise UnsupportedNodeError(f"score_mode is {mode!r}")
-    _mixed(context, scores, value)
-
-
-@HANDLERS.register("AdditiveAttention")
-def additive(context: Context) -> None:
-    """Scores by sums."""
-    query, value, key = map(context.as_floats, _operands(context))
-    scale = None
-    if context.layer.flag("use_scale", True):
-        scale = context.constant(context.variable(0, [None]), "scale")
-    _mixed(context, _summed(context, query, key, scale), value)
-
-
-def _scales(layer: Layer) -> int:
-    is_sum = layer.kind == "AdditiveAttention"
-    joins = not is_sum and layer.text("score_mode", "dot") == "concat"
-    return layer.flag("use_scale", is_sum) + joins
-
-
-count_variables("Attention", "AdditiveAttention", count=_scales)

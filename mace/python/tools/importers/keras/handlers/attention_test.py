@@ -24,11 +24,6 @@ def test_attention(tmp_path: Path) -> None:
             layers.MultiHeadAttention(2, 3, value_dim=5, use_bias=False)(q, v),
             layers.MultiHeadAttention(2, 3, output_shape=7)(query=q, value=v, key=k),
             layers.MultiHeadAttention(1, 4, dropout=0.1)(q, q, use_causal_mask=True),
-            layers.Attention()([q, v]),
-            layers.Attention(use_scale=True)([q, v, k]),
-            layers.AdditiveAttention()([q, v]),
-            layers.AdditiveAttention(use_scale=False)([q, v, k]),
-            layers.Attention()([q, q], use_causal_mask=True),
         ],
         rand(2, 4, 6),
         rand(2, 5, 6),
@@ -57,11 +52,6 @@ def test_masks(tmp_path: Path) -> None:
             layers.MultiHeadAttention(2, 3, use_gate=True, sliding_window=2)(q, v),
             grouped(3, 4, 2)(q, v, attention_mask=pairs),
             grouped(3, 4, 1, use_gate=True, use_bias=False)(q, q, use_causal_mask=True),
-            layers.Attention()([q, v], mask=[None, steps]),
-            *layers.Attention(score_mode="concat", use_scale=True)(
-                [q, v], mask=[None, steps], return_attention_scores=True
-            ),
-            layers.AdditiveAttention()([q, v], mask=[None, steps]),
         ],
         q,
         rand(2, 5, 6) + 0.5,
@@ -83,7 +73,6 @@ def test_masks_of_embeddings(tmp_path: Path) -> None:
                 layers.MultiHeadAttention(2, 3)(table(x), other(y))
             ),
             layers.GroupQueryAttention(3, 2, 1)(table(x), other(y)),
-            layers.Attention()([table(x), other(y)], use_causal_mask=True),
         ],
         tokens,
         np.array([[2, 1, 0, 4], [1, 1, 1, 3]], np.int32),

@@ -92,16 +92,9 @@ def test_elements(tmp_path: Path) -> None:
     FAMILY.check(
         tmp_path,
         lambda x, y: [
-            *(f(x) for f in (ops.arcsinh, ops.arctan, ops.cosh, ops.sinh, ops.tan)),
-            *(f(x / 4) for f in (ops.arccos, ops.arcsin, ops.arctanh)),
-            *(f(x) for f in (ops.expm1, ops.exp2, ops.erfc, ops.trunc)),
-            *(f(x) for f in (ops.deg2rad, ops.rad2deg)),
-            *(f(y) for f in (ops.log1p, ops.log2, ops.log10)),
-            ops.arccosh(y + 1),
-            ops.cast(ops.isnan(x), "float32"),
-            ops.cast(ops.isinf(x), "int32"),
+            ops.cast(x > 0, "float32"),
+            ops.cast(x, "int32"),
             ops.floor_divide(x, y),
-            ops.mod(x, y),
             ops.logical_and(x > 0, y > 1),
             ops.logical_or(x > 0, y > 1),
             ops.logical_xor(x > 0, y > 1),
@@ -118,11 +111,6 @@ def test_elements(tmp_path: Path) -> None:
     )
 
 
-def test_numbers_near_zero(tmp_path: Path) -> None:
-    x = np.array([[1e-6, -1e-5, 3e-4, 0, 1e-9]], np.float32)
-    FAMILY.check(tmp_path, lambda x: [ops.expm1(x), ops.log1p(x)], x, tolerance=2e-6)
-
-
 def test_activations_with_numbers(tmp_path: Path) -> None:
     nn = ops.nn
     FAMILY.check(
@@ -130,16 +118,7 @@ def test_activations_with_numbers(tmp_path: Path) -> None:
         lambda x: [
             nn.leaky_relu(x, negative_slope=0.3),
             nn.elu(x, alpha=0.7),
-            nn.celu(x, alpha=1.5),
-            nn.hard_tanh(x),
-            nn.tanh_shrink(x),
-            nn.hard_shrink(x, threshold=0.7),
-            nn.soft_shrink(x, threshold=0.7),
-            nn.threshold(x, 0.2, -1.0),
-            nn.glu(x),
-            nn.glu(x, axis=1),
             ops.normalize(x, axis=1),
-            nn.rms_normalization(x, axis=-1),
         ],
         3 * rand(2, 4, 6),
     )
@@ -154,13 +133,10 @@ def test_along_axes(tmp_path: Path) -> None:
             ops.logsumexp(x, axis=-1),
             ops.var(x, axis=1),
             ops.std(x, axis=(1, 2), keepdims=True),
-            ops.norm(x, axis=-1),
             ops.argmax(x, axis=1),
             ops.argmin(x, axis=-1, keepdims=True),
             ops.cumsum(x, axis=1),
             *ops.top_k(x, 2),
-            ops.sort(x, axis=1),
-            ops.argsort(x),
         ],
         rand(2, 3, 4),
     )
@@ -170,27 +146,12 @@ def test_order(tmp_path: Path) -> None:
     FAMILY.check(
         tmp_path,
         lambda x: [
-            ops.moveaxis(x, 1, 2),
-            ops.moveaxis(x, (1, 3), (3, 2)),
-            ops.swapaxes(x, 1, -1),
-            ops.flip(x, axis=1),
-            ops.flip(x, axis=(1, 2)),
-            ops.roll(x, 2, axis=2),
-            ops.roll(x, -1, axis=-1),
             ops.tile(x, (1, 2, 1, 3)),
-            ops.repeat(x, 2, axis=1),
             ops.pad(x, ((0, 0), (1, 2), (0, 1), (0, 0))),
             ops.pad(x, ((0, 0), (1, 1), (1, 2), (0, 0)), mode="reflect"),
             ops.take(x, np.array([2, 0, 1]), axis=1),
-            ops.take_along_axis(x, ops.argsort(x, axis=2), axis=2),
-            ops.tril(x),
-            ops.triu(x, k=1),
-            ops.ravel(x),
             *ops.split(x, 2, axis=2),
             *ops.split(x, [1, 2], axis=1),
-            *ops.unstack(x, axis=1),
-            ops.hstack([x, x]),
-            ops.vstack([x, x]),
         ],
         rand(2, 3, 4, 5),
     )
@@ -201,9 +162,6 @@ def test_products_of_tensors(tmp_path: Path) -> None:
         tmp_path,
         lambda x, y: [
             ops.einsum("bij,bkj->bik", x, y),
-            ops.outer(x, y),
-            ops.dot(x, np.arange(12, dtype=np.float32).reshape(4, 3)),
-            ops.broadcast_to(x[:, :1], (2, 3, 4)),
         ],
         rand(2, 3, 4),
         rand(2, 5, 4),

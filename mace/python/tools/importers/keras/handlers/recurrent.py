@@ -19,14 +19,9 @@ from mace.python.tools.importers.keras.context import (
     count_variables,
     with_bias,
 )
-from mace.python.tools.importers.keras.handlers.convolution import (
-    image_kernel,
-    window_attrs,
-)
 from mace.python.tools.importers.keras.handlers.dense import product
 from mace.python.tools.importers.keras.handlers.functions import (
     activation_name,
-    function,
     hard_slope,
 )
 from mace.python.tools.importers.keras.network import Layer, nested_items
@@ -66,8 +61,6 @@ _KINDS = {
 }
 # Other layers that Bidirectional takes.
 _OTHERS = ("RNN", "ConvLSTM1D", "ConvLSTM2D")
-# Each step of a ConvLSTM is about 12 operators.
-_MOST_STEPS = 1024
 _OF_RNN = ("stateful", "zero_output_for_mask")
 # The layer that makes all steps of a cell.
 _CELLS = {"LSTMCell": "LSTM", "GRUCell": "GRU", "SimpleRNNCell": "SimpleRNN"}
@@ -81,7 +74,7 @@ def recurrent(context: Context) -> None:
     kind = _KINDS[layer.kind]
     if layer.flag("time_major"):
         raise UnsupportedNodeError("time_major is set")
-    x, states = _operands(context, kind.states)
+    x, states = operands(context, kind.states)
     context.check_rank(x, 3)
     weights = _weights(context, kind)
     initial: list[Value | None] = [
@@ -137,7 +130,7 @@ def recurrent(context: Context) -> None:
         context.give_all(last, 1)
 
 
-def _operands(context: Context, count: int) -> tuple[Value, list[Value]]:
+def operands(context: Context, count: int) -> tuple[Value, list[Value]]:
     """The input of a layer, and `count` initial states or none."""
     context.no_keywords("training")
     if context.layer.flag("stateful"):
@@ -220,9 +213,7 @@ def _functions(layer: Layer, kind: _Kind) -> dict[str, str | float]:
     return attrs
 
 
-count_variables(
-    *_KINDS, "ConvLSTM1D", "ConvLSTM2D", count=with_bias(2), folder="cell/vars"
-)
+count_variables(*_KINDS, count=with_bias(2), folder="cell/vars")
 count_variables(*_CELLS, count=with_bias(2))
 
 
@@ -358,95 +349,6 @@ def step(context: Context) -> None:
         x, *last = apply(context, inner, [x, *own], f"step{index}")
         final += last
     context.give_all([context.step("Squeeze", [x], axes=[1]), *final])
-
-
-# Layers whose products are convolutions -----------------------------------------------
-
-
-@HANDLERS.register("ConvLSTM1D", "ConvLSTM2D")
-def conv_lstm(context: Context) -> None:
-    """The convolutions of all inputs as one, then the steps."""
-    layer, dims = context.layer, int(context.layer.kind[-2])
-    context.refuse_mask()
-    x, states = _operands(context, 2)
-    context.check_rank(x, dims + 3)
-    lead = [1] if dims == 1 else []
-    batch, steps, *size, channels = context.fixed(x)
-    if not 0 < steps <= _MOST_STEPS:
-        raise UnsupportedNodeError(f"{steps} steps; up to {_MOST_STEPS} are unrolled")
-    shape = [batch * steps, *lead, *size, channels]
-    images = context.step("Reshape", [x], "images", shape=shape)
-    # [4 * filters, height, width, channels]
-    kernel, recurrence = (
-        np.moveaxis(image_kernel(context, index, dims), 3, 0) for index in (0, 1)
-    )
-    bias = None
-    if layer.flag("use_bias", True):
-        bias = context.constant(context.variable(2, [kernel.shape[0]]), "bias")
-    filters = context.constant(kernel, "filter")
-    attrs = window_attrs(layer, kernel.shape[1:3], dims)
-    products = context.step("Conv2D", [images, filters, bias], "products", **attrs)
-    shape = [batch, steps, *context.fixed(products)[1:]]
-    products = context.step("Reshape", [products], "sequence", shape=shape)
-    parts = [products]
-    if steps > 1:
-        names = [f"input{index}" for index in range(steps)]
-        parts = context.steps("Split", [products], names, axis=1, sizes=[1] * steps)
-    if layer.flag("go_backwards"):
-        parts.reverse()
-    if dims == 1:
-        states = [
-            context.step("ExpandDims", [state], "image", axes=[1]) for state in states
-        ]
-    cell = _ConvCell(context, context.constant(recurrence, "recurrence"))
-    h, memory = states or (None, None)
-    outputs = []
-    for part in parts:
-        gates = context.step("Squeeze", [part], "gates", axes=[1])
-        h, memory = cell.step(gates, h, memory)
-        outputs.append(h)
-    assert h is not None and memory is not None
-    final = [h, memory]
-    if layer.flag("return_sequences"):
-        lines = [context.step("ExpandDims", [y], "step", axes=[1]) for y in outputs]
-        y = lines[0]
-        if steps > 1:
-            y = context.step("Concat", lines, "outputs", axis=1)
-    else:
-        y = context.step("Identity", [h], "last")
-    if dims == 1:
-        y = context.step("Squeeze", [y], "lines", axes=[context.rank(y) - 3])
-        final = [context.step("Squeeze", [state], "line", axes=[1]) for state in final]
-    context.give_all([y, *final] if layer.flag("return_state") else [y])
-
-
-class _ConvCell:
-    """One step. The gates are input, forget, memory and output."""
-
-    def __init__(self, context: Context, recurrence: Value) -> None:
-        self._context = context
-        self._recurrence = recurrence
-        self._gate = activation_name(context.layer, "recurrent_activation")
-        self._own = activation_name(context.layer)
-
-    def step(
-        self, gates: Value, h: Value | None, memory: Value | None
-    ) -> tuple[Value, Value]:
-        """The next states; None stands for zeros."""
-        context = self._context
-        if h is not None:
-            more = context.step(
-                "Conv2D", [h, self._recurrence], "recurrent", padding="SAME"
-            )
-            gates = context.eltwise("ADD", gates, more)
-        count = context.fixed(gates)[-1] // 4
-        names = ["in", "forget", "new", "out"]
-        i, f, c, o = context.steps("Split", [gates], names, axis=3, sizes=[count] * 4)
-        i, f, o = (function(context, gate, self._gate) for gate in (i, f, o))
-        c = context.eltwise("MUL", i, function(context, c, self._own))
-        if memory is not None:
-            c = context.eltwise("ADD", context.eltwise("MUL", f, memory), c)
-        return context.eltwise("MUL", o, function(context, c, self._own)), c
 
 
 # Masked steps -------------------------------------------------------------------------
