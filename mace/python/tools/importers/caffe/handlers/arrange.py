@@ -174,14 +174,6 @@ def _tile(layer: Layer) -> None:
     layer.emit("Concat", [x] * param.tiles, axis=axis)
 
 
-@HANDLERS.register("BatchReindex")
-def _batch_reindex(layer: Layer) -> None:
-    x, indices = layer.bottom(), layer.bottom(1)
-    if len(layer.shape(indices)) != 1:
-        raise UnsupportedNodeError("the second bottom must have one dimension")
-    layer.emit("Gather", [x, layer.as_integers(indices)], axis=0)
-
-
 @HANDLERS.register("ShuffleChannel", "ChannelShuffle")
 def _shuffle(layer: Layer) -> None:
     x, groups = layer.bottom(), layer.proto.shuffle_channel_param.group

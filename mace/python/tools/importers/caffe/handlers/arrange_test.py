@@ -9,11 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.caffe.testing import (
-    Family,
-    layer_text,
-    rand,
-)
+from mace.python.tools.importers.caffe.testing import Family, layer_text, rand
 
 FAMILY = Family("arrange")
 X = rand(2, 4, 6, 8)
@@ -126,12 +122,6 @@ def test_permute(tmp_path: Path, order: list[int]) -> None:
 def test_tile(tmp_path: Path, tiles: int) -> None:
     text = layer_text("Tile", f"tile_param {{ axis: 2 tiles: {tiles} }}")
     FAMILY.check(tmp_path, text, {"x": X}, expected=[np.concatenate([X] * tiles, 2)])
-
-
-def test_batch_reindex(tmp_path: Path) -> None:
-    indices = np.array([1, 0, 1], np.float32)
-    text = layer_text("BatchReindex", "", "x i")
-    FAMILY.check(tmp_path, text, {"x": X, "i": indices}, expected=[X[[1, 0, 1]]])
 
 
 def test_shuffle_channel(tmp_path: Path) -> None:

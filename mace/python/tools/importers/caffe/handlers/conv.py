@@ -10,7 +10,7 @@ from typing import Any
 
 from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.ir.constant import Constant
+from mace.python.tools.importers.standard.handlers.conv import outputs_first
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import NCHW_TO_NHWC, Shape
 
@@ -20,7 +20,7 @@ _FLOOR = 1
 
 
 @dataclass(frozen=True)
-class _Window:
+class Window:
     kernel: tuple[int, int]
     strides: tuple[int, int]
     pads: tuple[int, int]
@@ -70,24 +70,9 @@ def _deconvolution(layer: Layer) -> None:
     groups, channels, outputs = param.group, _channels(layer), param.num_output
     _check_groups(channels, outputs, groups)
     weights = layer.blob(0, (channels, outputs // groups, *window.kernel), "filter")
-    filters = layer.lazy(_outputs_first(weights, groups), "filter")
+    filters = layer.lazy(outputs_first(weights, groups), "filter")
     attrs = {**window.attrs, "groups": groups, "pads": window.borders}
     layer.emit("Deconv2D", [x, filters, *_bias(layer, outputs)], **attrs)
-
-
-def _outputs_first(weights: Constant, groups: int) -> Constant:
-    """[C, O / groups, H, W] as the operator's [O, H, W, C / groups]."""
-    channels, outs, height, width = weights.shape
-    depth = channels // groups
-    shape = (groups * outs, height, width, depth)
-    return weights.moved(
-        lambda array: (
-            array.reshape(groups, depth, outs, height, width)
-            .transpose(0, 2, 3, 4, 1)
-            .reshape(shape)
-        ),
-        shape,
-    )
 
 
 def _bias(layer: Layer, outputs: int) -> list[Value]:
@@ -114,9 +99,9 @@ def _check_groups(channels: int, outputs: int, groups: int) -> None:
         )
 
 
-def _window(layer: Layer) -> _Window:
+def _window(layer: Layer) -> Window:
     param = layer.proto.convolution_param
-    return _Window(
+    return Window(
         _two(param, "kernel_size", None),
         _two(param, "stride", 1),
         _two(param, "pad", 0),
@@ -159,19 +144,19 @@ def _pair(values: Sequence[int], name: str, default: int | None) -> tuple[int, i
 @HANDLERS.register("Pooling")
 def _pooling(layer: Layer) -> None:
     param = layer.proto.pooling_param
-    _check_pool(layer, param.pool)
+    check_pool(layer, param.pool)
     dims = layer.image()
     if param.global_pooling:
         _pool_all(layer, param)
         return
     names = ("kernel_size", "stride", "pad")
-    window = _Window(*(_pool_pair(param, name) for name in names))
+    window = Window(*(_pool_pair(param, name) for name in names))
     ceil = param.round_mode != _FLOOR and param.ceil_mode
-    attrs = _pool_attrs(param.pool, dims, window, ceil)
+    attrs = pool_attrs(param.pool, dims, window, ceil)
     layer.emit("Pooling", [layer.bottom()], **attrs)
 
 
-def _check_pool(layer: Layer, pool: int) -> None:
+def check_pool(layer: Layer, pool: int) -> None:
     if pool == _STOCHASTIC:
         raise UnsupportedNodeError("pool is STOCHASTIC; MAX and AVE are supported")
     if len(layer.tops) > 1:
@@ -203,7 +188,7 @@ def _pool_pair(param: Any, name: str) -> tuple[int, int]:
     return getattr(param, vertical), getattr(param, horizontal)
 
 
-def _pool_attrs(pool: int, dims: Shape, window: _Window, ceil: bool) -> dict[str, Any]:
+def pool_attrs(pool: int, dims: Shape, window: Window, ceil: bool) -> dict[str, Any]:
     kernel, strides, pads = window.kernel, window.strides, window.pads
     if any(k < 1 or s < 1 for k, s in zip(kernel, strides)):
         raise UnsupportedNodeError("a kernel size or a stride is 0")
@@ -226,30 +211,3 @@ def _pool_attrs(pool: int, dims: Shape, window: _Window, ceil: bool) -> dict[str
     if pool == _AVERAGE:
         attrs["count_include_pad"] = True
     return attrs
-
-
-@HANDLERS.register("SPP")
-def _spp(layer: Layer) -> None:
-    param, x, dims = layer.proto.spp_param, layer.bottom(), layer.image()
-    _check_pool(layer, param.pool)
-    height, width = layer.static_shape(x)[2:]
-    levels = param.pyramid_height
-    if levels < 1 or 2 ** (levels - 1) > min(height, width):
-        raise UnsupportedNodeError(
-            f"pyramid_height {levels} for an image of {height} x {width}"
-        )
-    pooled: list[Value] = []
-    for level in range(levels):
-        bins = 2**level
-        kernel = (-(-height // bins), -(-width // bins))
-        pads = (
-            (kernel[0] * bins - height + 1) // 2,
-            (kernel[1] * bins - width + 1) // 2,
-        )
-        attrs = _pool_attrs(param.pool, dims, _Window(kernel, kernel, pads), True)
-        if levels == 1:
-            layer.emit("Pooling", [x], **attrs)
-            return
-        part = layer.make("Pooling", [x], **attrs)
-        pooled.append(layer.make("Reshape", [part], shape=[0, -1]))
-    layer.emit("Concat", pooled, axis=1)

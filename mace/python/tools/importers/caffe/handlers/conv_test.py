@@ -10,11 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.caffe.testing import (
-    Family,
-    layer_text,
-    rand,
-)
+from mace.python.tools.importers.caffe.testing import Family, layer_text, rand
 from mace.python.tools.ir.dtypes import Array
 
 FAMILY = Family("conv")
@@ -176,31 +172,6 @@ def test_pooling_rounds_down_if_asked(tmp_path: Path) -> None:
     text = _pool("kernel_size: 3 stride: 2 round_mode: FLOOR")
     wanted = _pooled(x, "MAX", 3, 2, 0)[:, :, :3, :3]
     FAMILY.check(tmp_path, text, {"x": x}, expected=[wanted])
-
-
-@pytest.mark.parametrize("pool", ["MAX", "AVE"])
-@pytest.mark.parametrize("size", [(8, 8), (7, 10)])
-def test_spatial_pyramid(tmp_path: Path, pool: str, size: tuple[int, int]) -> None:
-    x = rand(2, 3, *size)
-    parts = []
-    for bins in (1, 2, 4):
-        kernel = [-(-n // bins) for n in size]
-        pad = [(k * bins - n + 1) // 2 for k, n in zip(kernel, size)]
-        part = np.zeros((2, 3, bins, bins))
-        for i in range(bins):
-            for j in range(bins):
-                low = [i * kernel[0] - pad[0], j * kernel[1] - pad[1]]
-                high = [min(a + k, n + p) for a, k, n, p in zip(low, kernel, size, pad)]
-                window = x[:, :, max(low[0], 0) : high[0], max(low[1], 0) : high[1]]
-                area = math.prod(b - a for a, b in zip(low, high))
-                total = window.astype(np.float64).sum((2, 3)) / area
-                part[:, :, i, j] = window.max((2, 3)) if pool == "MAX" else total
-        parts.append(part.reshape(2, -1))
-    text = layer_text("SPP", f"spp_param {{ pyramid_height: 3 pool: {pool} }}")
-    wanted = np.concatenate(parts, 1)
-    FAMILY.check(tmp_path, text, {"x": x}, expected=[wanted])
-    text = layer_text("SPP", f"spp_param {{ pyramid_height: 1 pool: {pool} }}")
-    FAMILY.check(tmp_path, text, {"x": x}, expected=[parts[0].reshape(2, 3, 1, 1)])
 
 
 @pytest.mark.parametrize(

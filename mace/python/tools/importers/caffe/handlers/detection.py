@@ -1,6 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Detections of SSD: prior boxes, and DetectionOutput with its non-maximum suppression.
+"""Detections of SSD: prior boxes, and DetectionOutput with its non-maximum suppression;
+and the pooling of regions.
 
 The data determine how many boxes a layer finds. The graph computes as many rows as
 there can be at most, and the number of rows that count (ir/counted.py).
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.caffe.layer import HANDLERS, Layer
+from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.dtypes import Array, DataType
@@ -382,3 +383,45 @@ def _variances(param: Any) -> Array:
             f"variance {given}; 1 or 4 positive numbers are valid"
         )
     return np.asarray(given, np.float64)
+
+
+_LARGEST_POOL = 65536
+
+
+@HANDLERS.register("ROIPooling")
+def _roi_pooling(layer: Layer) -> None:
+    param = layer.proto.roi_pooling_param
+    pool_regions(layer, (param.pooled_h, param.pooled_w), param.spatial_scale, "MAX")
+
+
+def pool_regions(layer: Layer, size: tuple[int, int], scale: float, mode: str) -> None:
+    corners, images = regions_of(layer)
+    layer.emit(
+        "RoiPool",
+        [layer.bottom(), corners, images],
+        **NCHW,
+        **pool_size(size),
+        scale=scale,
+        mode=mode,
+    )
+
+
+def pool_size(size: tuple[int, int]) -> dict[str, int]:
+    """The attributes for a height and a width."""
+    if not 0 < min(size) <= max(size) <= _LARGEST_POOL:
+        raise UnsupportedNodeError(f"pools {size[0]} x {size[1]}")
+    return {"height": size[0], "width": size[1]}
+
+
+def regions_of(layer: Layer) -> tuple[Value, Value]:
+    """Corners, [R, 4], and images, int32 [R], of the second bottom."""
+    regions = layer.bottom(1)
+    dims = layer.static_shape(regions)
+    if len(dims) < 2 or math.prod(dims[1:]) != 5 or len(layer.bottoms) > 2:
+        raise UnsupportedNodeError(
+            f"regions of shape {list(dims)}; image and corners, [R, 5], are needed"
+        )
+    if len(dims) > 2:
+        regions = layer.make("Reshape", [regions], shape=[dims[0], 5])
+    images = layer.make("Cast", [layer.part(regions, 1, 0, 1, shrink=True)], to="INT32")
+    return layer.part(regions, 1, 1, 5), images

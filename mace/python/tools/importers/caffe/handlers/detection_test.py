@@ -1,7 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Detections of SSD, compared with OpenCV, and by the definition where OpenCV does not
-know a layer.
+"""Detections of SSD and the pooling of regions, compared with OpenCV, and by the
+definition where OpenCV does not know a layer.
 """
 
 from __future__ import annotations
@@ -210,6 +210,37 @@ def test_the_size_of_the_image(tmp_path: Path, size: str) -> None:
 )
 def test_prior_boxes_that_are_refused(tmp_path: Path, param: str, message: str) -> None:
     FAMILY.refuses(tmp_path, _priors(param), PRIORS, message)
+
+
+def _pooling(param: str) -> str:
+    return layer_text("ROIPooling", f"roi_pooling_param {{ {param} }}", "x rois")
+
+
+@pytest.mark.parametrize(("size", "images"), [((7, 7), 1), ((3, 2), 2), ((1, 1), 1)])
+def test_roi_pooling(tmp_path: Path, size: tuple[int, int], images: int) -> None:
+    # OpenCV refuses regions outside the image.
+    low, image = rand(12, 2, low=0, high=60), np.arange(12)[:, None] % images
+    rois = np.concatenate([image, low, low + rand(12, 2, low=5, high=70, seed=1)], 1)
+    inputs = {"x": rand(images, 5, 18, 20), "rois": rois.astype(np.float32)}
+    param = f"pooled_h: {size[0]} pooled_w: {size[1]} spatial_scale: 0.125"
+    FAMILY.check(tmp_path, _pooling(param), inputs)
+    inputs["rois"] = inputs["rois"].reshape(12, 5, 1, 1)
+    FAMILY.check(tmp_path, _pooling(param), inputs)
+
+
+@pytest.mark.parametrize(
+    ("param", "width", "message"),
+    [
+        ("", 5, "pools 0 x 0"),
+        ("pooled_h: 2 pooled_w: 70000", 5, "pools 2 x 70000"),
+        ("pooled_h: 2 pooled_w: 2", 4, r"shape \[3, 4\]"),
+    ],
+)
+def test_pooling_that_is_refused(
+    tmp_path: Path, param: str, width: int, message: str
+) -> None:
+    inputs = {"x": rand(1, 4, 6, 6), "rois": rand(3, width)}
+    FAMILY.refuses(tmp_path, _pooling(param), inputs, message)
 
 
 def test_every_handler_was_tried() -> None:

@@ -10,12 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.caffe.layer import (
-    HANDLERS,
-    NCHW,
-    STATIC_HINT,
-    Layer,
-)
+from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, STATIC_HINT, Layer
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
@@ -28,7 +23,7 @@ def _batch_norm(layer: Layer) -> None:
     x, param, channels = layer.bottom(), layer.proto.batch_norm_param, layer.channels()
     if param.HasField("use_global_stats") and not param.use_global_stats:
         axes = [axis for axis in range(len(layer.shape(x))) if axis != 1]
-        centred, square = _moments(layer, x, axes)
+        centred, square = moments(layer, x, axes)
         below = layer.eltwise("ADD", square, param.eps)
         layer.emit_eltwise("MUL", centred, layer.eltwise("RSQRT", below))
         return
@@ -166,7 +161,7 @@ def _lrn(layer: Layer) -> None:
     layer.emit_eltwise("MUL", x, layer.eltwise("POW", below, -param.beta))
 
 
-def _moments(layer: Layer, x: Value, axes: Sequence[int]) -> tuple[Value, Value]:
+def moments(layer: Layer, x: Value, axes: Sequence[int]) -> tuple[Value, Value]:
     """x - mean, and the variance."""
     keep = {"axes": axes, "keep_dims": True}
     mean = layer.make("Reduce", [x], mode="MEAN", **keep)
@@ -177,22 +172,6 @@ def _moments(layer: Layer, x: Value, axes: Sequence[int]) -> tuple[Value, Value]
         raise UnsupportedNodeError("the size of its images is not known", STATIC_HINT)
     total = layer.make("Reduce", [centred], mode="SUM_SQUARE", **keep)
     return centred, layer.eltwise("DIV", total, math.prod(known))
-
-
-@HANDLERS.register("MVN")
-def _mvn(layer: Layer) -> None:
-    x, param = layer.bottom(), layer.proto.mvn_param
-    layer.channels()
-    layer.image()
-    axes = [1, 2, 3] if param.across_channels else [2, 3]
-    if not param.normalize_variance:
-        mean = layer.make("Reduce", [x], mode="MEAN", axes=axes, keep_dims=True)
-        layer.emit_eltwise("SUB", x, mean)
-        return
-    centred, variance = _moments(layer, x, axes)
-    # Caffe adds eps to the deviation, not to the variance.
-    below = layer.eltwise("ADD", layer.eltwise("SQRT", variance), param.eps)
-    layer.emit_eltwise("DIV", centred, below)
 
 
 @HANDLERS.register("Normalize")

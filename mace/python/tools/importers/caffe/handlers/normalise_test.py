@@ -9,11 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.importers.caffe.testing import (
-    Family,
-    layer_text,
-    rand,
-)
+from mace.python.tools.importers.caffe.testing import Family, layer_text, rand
 
 FAMILY = Family("normalise")
 
@@ -127,20 +123,6 @@ def test_lrn_within_a_channel(tmp_path: Path, size: int) -> None:
     param = f"local_size: {size} alpha: 0.5 k: 3 norm_region: WITHIN_CHANNEL"
     text = layer_text("LRN", f"lrn_param {{ {param} }}")
     FAMILY.check(tmp_path, text, {"x": x}, expected=[wanted])
-
-
-@pytest.mark.parametrize("across", [False, True])
-@pytest.mark.parametrize("variance", [False, True])
-def test_mvn(tmp_path: Path, across: bool, variance: bool) -> None:
-    x, axes = rand(2, 3, 4, 5), (1, 2, 3) if across else (2, 3)
-    wanted = x - x.mean(axes, keepdims=True)
-    if variance:
-        wanted /= x.std(axes, keepdims=True) + 0.25
-    param = (
-        f"mvn_param {{ across_channels: {str(across).lower()} eps: 0.25 "
-        f"normalize_variance: {str(variance).lower()} }}"
-    )
-    FAMILY.check(tmp_path, layer_text("MVN", param), {"x": x}, expected=[wanted])
 
 
 @pytest.mark.parametrize("spatial", [False, True])

@@ -172,7 +172,7 @@ def _conv_transpose(node: Node) -> None:
     if len(constant.shape) == VOLUME_RANK:
         volume.convolve_back(node, constant, groups)
         return
-    more = [node.lazy(_outputs_first(constant, groups), "filter")]
+    more = [node.lazy(outputs_first(constant, groups), "filter")]
     if node.has_input(2):
         bias = node.input(2)
         if not bias.is_constant:
@@ -247,7 +247,7 @@ def _two(node: Node, name: str, spatial: int, other: int) -> list[int]:
     return [other, *values] if spatial == 1 else list(values)
 
 
-def _outputs_first(constant: Constant, groups: int) -> Constant:
+def outputs_first(constant: Constant, groups: int) -> Constant:
     """[C, O / groups, H, W] or [.., W] as the operator's [O, H, W, C / groups]."""
     channels, outs, *kernel = constant.shape
     kh, kw = kernel if len(kernel) == 2 else (1, *kernel)

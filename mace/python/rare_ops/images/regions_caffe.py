@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Regions that a network proposes, their pooling, and samples of them between elements.
+"""Regions that a network proposes, pooling by position, and samples between elements.
 
 Forks of Caffe define ROIAlign and PSROIAlign differently, and tell by a parameter that
 they take samples as the definitions below do. `ROIAlign` is that of Detectron, with
@@ -18,6 +18,9 @@ import numpy as np
 from mace.python.tools.importers.caffe.handlers.detection import (
     LOWEST,
     from_centre,
+    pool_regions,
+    pool_size,
+    regions_of,
     suppress,
 )
 from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
@@ -27,7 +30,6 @@ from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import NCHW_TO_NHWC
 
 _MOST_BOXES = 1 << 22
-_LARGEST_POOL = 65536
 
 
 @HANDLERS.register("Proposal")
@@ -155,37 +157,12 @@ def _large_enough(
     return layer.make("Where", [large, scores, layer.literal(-np.inf)])
 
 
-@HANDLERS.register("ROIPooling")
-def _roi_pooling(layer: Layer) -> None:
-    param = layer.proto.roi_pooling_param
-    _pool(layer, (param.pooled_h, param.pooled_w), param.spatial_scale, "MAX")
-
-
 @HANDLERS.register("PSROIPooling")
 def _psroi_pooling(layer: Layer) -> None:
     param = layer.proto.psroi_pooling_param
     _check_groups(layer, param)
     size = (param.group_size, param.group_size)
-    _pool(layer, size, param.spatial_scale, "POSITION_SENSITIVE")
-
-
-def _pool(layer: Layer, size: tuple[int, int], scale: float, mode: str) -> None:
-    corners, images = _regions_of(layer)
-    layer.emit(
-        "RoiPool",
-        [layer.bottom(), corners, images],
-        **NCHW,
-        **_pooled(size),
-        scale=scale,
-        mode=mode,
-    )
-
-
-def _pooled(size: tuple[int, int]) -> dict[str, int]:
-    """The attributes for a height and a width."""
-    if not 0 < min(size) <= max(size) <= _LARGEST_POOL:
-        raise UnsupportedNodeError(f"pools {size[0]} x {size[1]}")
-    return {"height": size[0], "width": size[1]}
+    pool_regions(layer, size, param.spatial_scale, "POSITION_SENSITIVE")
 
 
 def _check_groups(layer: Layer, param: Any) -> None:
@@ -201,21 +178,9 @@ def _check_groups(layer: Layer, param: Any) -> None:
         )
 
 
-def _regions_of(layer: Layer) -> tuple[Value, Value]:
-    """Corners, [R, 4], and images, int32 [R], of the second bottom."""
-    regions = layer.bottom(1)
-    dims = layer.static_shape(regions)
-    if len(dims) < 2 or math.prod(dims[1:]) != 5 or len(layer.bottoms) > 2:
-        raise UnsupportedNodeError(
-            f"regions of shape {list(dims)}; image and corners, [R, 5], are needed"
-        )
-    if len(dims) > 2:
-        regions = layer.make("Reshape", [regions], shape=[dims[0], 5])
-    images = layer.make("Cast", [layer.part(regions, 1, 0, 1, shrink=True)], to="INT32")
-    return layer.part(regions, 1, 1, 5), images
-
-
 _MOST_SAMPLES = 64
+
+
 # Of the sides of a region.
 _LEAST = 0.1
 
@@ -224,12 +189,12 @@ _LEAST = 0.1
 def _roi_align(layer: Layer) -> None:
     param = layer.proto.roi_align_param
     samples = _stated(param, "sampling_ratio")
-    corners, images = _regions_of(layer)
+    corners, images = regions_of(layer)
     layer.emit(
         "RoiAlign",
         [layer.bottom(), corners, images],
         **NCHW,
-        **_pooled((param.pooled_h, param.pooled_w)),
+        **pool_size((param.pooled_h, param.pooled_w)),
         scale=param.spatial_scale,
         # One for each element.
         samples=max(samples, 0),
@@ -246,8 +211,8 @@ def _psroi_align(layer: Layer) -> None:
         raise UnsupportedNodeError(f"sample_num: {param.sample_num}")
     _check_groups(layer, param)
     group, dim = param.group_size, param.output_dim
-    _pooled((group, group))
-    corners, images = _regions_of(layer)
+    pool_size((group, group))
+    corners, images = regions_of(layer)
     count = layer.static_shape(images)[0]
     batch, _, height, width = layer.static_shape(layer.bottom())
     rows = _weights(layer, corners, 1, height)
