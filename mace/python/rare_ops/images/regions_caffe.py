@@ -179,8 +179,6 @@ def _check_groups(layer: Layer, param: Any) -> None:
 
 
 _MOST_SAMPLES = 64
-
-
 # Of the sides of a region.
 _LEAST = 0.1
 

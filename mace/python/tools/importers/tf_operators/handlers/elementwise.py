@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arithmetic, comparisons, activations, bits of integers, logic and types."""
+"""Arithmetic, comparisons, activations, logic and types."""
 
 from __future__ import annotations
 
@@ -44,75 +44,22 @@ _ACTIVATIONS: dict[str, dict[str, object]] = {
     "Tanh": {"activation": "TANH"},
 }
 _TRIGONOMETRIC = ("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cosh", "Sinh")
-_BITS = {
-    "BitwiseAnd": "AND",
-    "BitwiseOr": "OR",
-    "BitwiseXor": "XOR",
-    "Invert": "NOT",
-    "LeftShift": "SHIFT_LEFT",
-    "RightShift": "SHIFT_RIGHT",
-}
-_BYTES = (DataType.INT8, DataType.UINT8)
-_INT32 = (DataType.INT32, DataType.INT64)
 _SELU = {"activation": "ELU", "activation_alpha": 1.6732632423543772}
 _SELU_SCALE = 1.0507009873554805
 
 
-def _or_zero(context: Context, tested: Value, result: Value) -> Value:
+def or_zero(context: Context, tested: Value, result: Value) -> Value:
     """0 where a tensor is 0, whatever the result is."""
     is_zero = context.eltwise("EQUAL", tested, 0)
     return context.step("Where", [is_zero, context.number(0, tested), result])
 
 
-def _rest(context: Context, x: Value, y: Value) -> Value:
-    """It has the sign of x."""
-    rest = context.eltwise(
-        "FLOOR_MOD", context.eltwise("ABS", x), context.eltwise("ABS", y)
-    )
-    return context.eltwise("MUL", rest, context.eltwise("SIGN", x))
-
-
-def _quotient(context: Context, x: Value, y: Value) -> Value:
-    """Rounded towards zero."""
-    whole = context.eltwise(
-        "FLOOR_DIV", context.eltwise("ABS", x), context.eltwise("ABS", y)
-    )
-    sign = context.eltwise(
-        "MUL", context.eltwise("SIGN", x), context.eltwise("SIGN", y)
-    )
-    return context.eltwise("MUL", whole, sign)
-
-
-def _angle(context: Context, y: Value, x: Value) -> Value:
-    """Of (x, y), from -pi to pi."""
-    angle = context.step(
-        "Trigonometric", [context.eltwise("DIV", y, x)], "atan", mode="ATAN"
-    )
-    turns = [
-        context.eltwise("LESS", y, 0),
-        context.number(-math.pi, x),
-        context.number(math.pi, x),
-    ]
-    left = context.eltwise("ADD", angle, context.step("Where", turns, "half_turn"))
-    angle = context.step("Where", [context.eltwise("LESS", x, 0), left, angle], "side")
-    upright = context.eltwise("MUL", context.eltwise("SIGN", y), math.pi / 2)
-    return context.step("Where", [context.eltwise("EQUAL", x, 0), upright, angle])
-
-
 # What several operators compute together, of the context and the inputs.
 _FORMULAS: dict[str, Callable[..., Value]] = {
-    "ApproximateEqual": lambda context, x, y: context.eltwise(
-        "LESS",
-        context.eltwise("ABS", context.eltwise("SUB", x, y)),
-        context.node.number("tolerance", 1e-5),
-    ),
-    "Atan2": _angle,
     "ClipByValue": lambda context, x, low, high: context.eltwise(
         "MAX", context.eltwise("MIN", x, high), low
     ),
-    "DivNoNan": lambda context, x, y: _or_zero(
-        context, y, context.eltwise("DIV", x, y)
-    ),
+    "DivNoNan": lambda context, x, y: or_zero(context, y, context.eltwise("DIV", x, y)),
     # Exact to a rounding of 1, not to one of small results.
     "Erfc": lambda context, x: context.eltwise("SUB", 1, context.eltwise("ERF", x)),
     "Expm1": lambda context, x: expm1(context.builder, x, context.node.name),
@@ -128,26 +75,11 @@ _FORMULAS: dict[str, Callable[..., Value]] = {
     "LogicalNot": lambda context, x: context.eltwise(
         "EQUAL", context.cast(x, DataType.INT32), 0
     ),
-    "Mod": _rest,
-    "MulNoNan": lambda context, x, y: _or_zero(
-        context, y, context.eltwise("MUL", x, y)
-    ),
     "Selu": lambda context, x: context.eltwise(
         "MUL", context.step("Activation", [x], **_SELU), _SELU_SCALE
     ),
     "Tan": lambda context, x: context.eltwise(
         "DIV", context.eltwise("SIN", x), context.eltwise("COS", x)
-    ),
-    "TruncateDiv": _quotient,
-    "TruncateMod": _rest,
-    "Xdivy": lambda context, x, y: _or_zero(context, x, context.eltwise("DIV", x, y)),
-    "Xlog1py": lambda context, x, y: _or_zero(
-        context,
-        x,
-        context.eltwise("MUL", x, log1p(context.builder, y, context.node.name)),
-    ),
-    "Xlogy": lambda context, x, y: _or_zero(
-        context, x, context.eltwise("MUL", x, context.eltwise("LOG", y))
     ),
 }
 
@@ -216,24 +148,6 @@ def trigonometric(context: Context) -> None:
     """Inverse trigonometric and hyperbolic functions."""
     mode = context.node.op.upper()
     context.emit("Trigonometric", [context.input(0)], mode=mode)
-
-
-@HANDLERS.register(*_BITS)
-def bits(context: Context) -> None:
-    """Operations on the bits of integers, in int32."""
-    number = context.node.integer("T")
-    dtype = ELEMENT_TYPES.get(number)
-    if dtype not in (*_BYTES, *_INT32):
-        raise UnsupportedNodeError(
-            f"integers of type {type_name(number)}; int8, uint8, int32 and int64 work"
-        )
-    values, mode = context.inputs, _BITS[context.node.op]
-    if dtype in _INT32:
-        context.emit("Bitwise", values, mode=mode)
-        return
-    wide = [context.cast(value, DataType.INT32) for value in values]
-    result = context.step("Bitwise", wide, "bits", mode=mode)
-    context.emit("Cast", [result], to=dtype.value.upper())
 
 
 @HANDLERS.register("LogicalAnd", "LogicalOr")

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arithmetic, comparisons, activations, bits and logic, against TensorFlow."""
+"""Arithmetic, comparisons, activations and logic, against TensorFlow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.tensorflow.testing import Family, rand
 
 tf = pytest.importorskip("tensorflow", reason="it is the reference here")
@@ -105,31 +104,6 @@ def test_near_zero() -> None:
     check(tf.math.expm1, np.array([-50.0, 20.0], np.float32))
 
 
-def test_where_something_is_zero() -> None:
-    x = np.array([0, 0, 1, -2, 3], np.float32)
-    y = np.array([0, 3, 2, 0.5, 0], np.float32)
-    positive = np.array([0, 3, 2, 0.5, 1e-3], np.float32)
-    check(lambda x, y: raw.DivNoNan(x=x, y=y), x, y)
-    check(lambda x, y: raw.MulNoNan(x=x, y=y), x * np.inf, y * 0)
-    for function in (tf.math.xlogy, tf.math.xlog1py, tf.math.xdivy):
-        check(function, x, positive)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.int32])
-def test_rests(dtype: Any) -> None:
-    x = np.array([7, -7, 7, -7, 6, 0], dtype)
-    y = np.array([3, 3, -3, -3, 2, 5], dtype)
-    check(lambda x, y: (raw.Mod(x=x, y=y), raw.TruncateMod(x=x, y=y)), x, y)
-    if dtype is np.int32:
-        check(lambda x, y: raw.TruncateDiv(x=x, y=y), x, y)
-
-
-def test_angles() -> None:
-    y = np.array([1, 1, -1, -1, 0, 0, 2, -2, 0], np.float32)
-    x = np.array([1, -1, 1, -1, 3, -3, 0, 0, 0], np.float32)
-    check(tf.math.atan2, y, x)
-
-
 def test_what_is_a_number() -> None:
     x = np.array([1, np.nan, np.inf, -np.inf, 0], np.float32)
     check(lambda x: (tf.math.is_nan(x), tf.math.is_inf(x), tf.math.is_finite(x)), x)
@@ -137,15 +111,19 @@ def test_what_is_a_number() -> None:
 
 def test_others() -> None:
     check(
-        lambda x, y: (
+        lambda x: (
             raw.ClipByValue(t=x, clip_value_min=-0.5, clip_value_max=1.0),
             tf.nn.selu(x),
             tf.math.erfc(x),
-            raw.ApproximateEqual(x=x, y=y, tolerance=0.3),
         ),
         rand(3, 4),
-        rand(3, 4) + 0.2,
     )
+
+
+def test_zero_divided_by_zero() -> None:
+    x = np.array([0, 0, 1, -2, 3], np.float32)
+    y = np.array([0, 3, 2, 0.5, 0], np.float32)
+    check(lambda x, y: raw.DivNoNan(x=x, y=y), x, y)
 
 
 @pytest.mark.parametrize(
@@ -166,29 +144,6 @@ def test_trigonometry(name: str, low: float, high: float) -> None:
     x = np.linspace(low, high, 99, dtype=np.float32)
     function: Any = getattr(tf.math, name)
     check(function, x)
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32])
-@pytest.mark.parametrize(
-    "name", ["bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"]
-)
-def test_bits(name: str, dtype: Any) -> None:
-    info = np.iinfo(dtype)
-    x = np.linspace(info.min, info.max, 20).astype(dtype)[:, None]
-    y = np.arange(7, dtype=dtype)
-    function: Any = getattr(tf.bitwise, name)
-    check(function, x, y)
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32])
-def test_inverted_bits(dtype: Any) -> None:
-    x = np.array([0, 1, 100, np.iinfo(dtype).max, np.iinfo(dtype).min], dtype)
-    check(tf.bitwise.invert, x)
-
-
-def test_bits_of_other_integers() -> None:
-    with pytest.raises(MaceError, match="int8, uint8, int32 and int64 work"):
-        check(tf.bitwise.invert, np.ones(1, np.uint16))
 
 
 def test_logic() -> None:

@@ -1,7 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that hold tensors or pass them on: constants, variables, whose values a
-SavedModel has, lists of tensors, whose lengths are known, and random numbers.
+SavedModel has, and lists of tensors, whose lengths are known.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from mace.python.tools.importers.emit import random_numbers
 from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tf_operators.context import (
@@ -22,7 +21,7 @@ from mace.python.tools.importers.tf_operators.context import (
 )
 from mace.python.tools.importers.tf_operators.node import ELEMENT_TYPES, type_name
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import compatible, static
+from mace.python.tools.ir.shapes import static
 
 # More would be a damaged file: each is an operator of its own.
 _MOST_ELEMENTS = 100_000
@@ -326,46 +325,3 @@ def _element(context: Context, items: TensorList, index: int) -> Value:
         shape = known[0]
     zeros = np.zeros(shape, ELEMENT_TYPES[items.dtype].numpy)
     return context.constant(zeros, f"zeros{index}")
-
-
-@HANDLERS.register("RandomUniform", "RandomStandardNormal")
-def random(context: Context) -> None:
-    """Every run draws others."""
-    seeds = [context.node.integer(name, 0) for name in ("seed", "seed2")]
-    if not any(seeds):
-        seeds = [*random_numbers.seed_of(context.node.name, None)]
-    _draw(context, seeds)
-
-
-@HANDLERS.register(
-    "StatelessRandomUniform",
-    "StatelessRandomUniformV2",
-    "StatelessRandomNormal",
-    "StatelessRandomNormalV2",
-)
-def stateless(context: Context) -> None:
-    """A seed gives the same numbers in every run."""
-    seed = context.input(1)
-    if not compatible(seed.shape, (2,)):
-        raise UnsupportedNodeError(f"the key {seed.name} comes from no seed")
-    _draw(context, seed)
-
-
-@HANDLERS.register("StatelessRandomGetKeyCounter")
-def key_and_counter(context: Context) -> None:
-    """The key is the seed, and every counter begins at 0."""
-    for index in range(2):
-        context.pass_on(context.input(0), index)
-
-
-@HANDLERS.register("StatelessRandomGetAlg")
-def algorithm(context: Context) -> None:
-    """There is only one: Philox."""
-    context.give(np.array(1, np.int32))
-
-
-def _draw(context: Context, seed: random_numbers.Seed) -> None:
-    """No two frameworks draw the same numbers."""
-    name, is_normal = context.node.name, "Normal" in context.node.op
-    shape = context.input(0)
-    context.pass_on(random_numbers.draw(context.builder, name, is_normal, shape, seed))

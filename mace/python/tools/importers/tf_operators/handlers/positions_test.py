@@ -67,16 +67,6 @@ def test_changed_slices(name: str) -> None:
     check(function, rand(3, 4, 5), indices, rand(2, 5))
 
 
-@pytest.mark.parametrize(("time", "batch"), [(0, 1), (1, 0), (2, 0), (1, 2)])
-def test_reversed_sequences(time: int, batch: int) -> None:
-    lengths = np.array([1, 4, 0, 3], np.int32)
-    check(
-        lambda x, n: tf.reverse_sequence(x, n, seq_axis=time, batch_axis=batch),
-        rand(4, 4, 4, 2),
-        lengths,
-    )
-
-
 def test_the_largest_of_bytes_are_refused() -> None:
     with pytest.raises(MaceError, match="elements of type uint8"):
         check(lambda x: tf.math.top_k(x, 1).values, np.ones(3, np.uint8))
@@ -95,34 +85,6 @@ def test_elements_under_a_mask() -> None:
     check(chosen, rand(6, 3), rand(6))
     check(chosen, rand(4, 3), rand(4, 3))
     check(lambda x: tf.gather_nd(x, tf.where(x > 0)), rand(3, 4, 2))
-
-
-def test_different_elements() -> None:
-    x = _RNG.integers(-3, 3, 12).astype(np.int32)
-    check(lambda x: tuple(tf.unique(x)), x.astype(np.float32))
-    check(lambda x: tuple(tf.unique_with_counts(x)), x)
-    rows = x.reshape(6, 2)
-    for axis in ([0], [1]):
-        for op in (tf.raw_ops.UniqueV2, tf.raw_ops.UniqueWithCountsV2):
-            check(lambda x, op=op, axis=axis: tuple(op(x=x, axis=axis)), rows)
-    check(lambda x: tuple(tf.unique(x)), x.astype(np.int8))
-
-
-def test_inverse_permutations() -> None:
-    order = np.array([2, 0, 3, 1], np.int32)
-    check(tf.math.invert_permutation, order)
-
-
-def test_results_known_now_have_their_size() -> None:
-    found = tf.constant([0, 3, 3, 1])
-
-    def total(x: Any) -> Any:
-        values, _, counts = tf.unique_with_counts(found)
-        positions = tf.cast(tf.where(found > 0), tf.float32)
-        sums = tf.reduce_sum(values * counts) + tf.shape(values)[0]
-        return x + tf.cast(sums, tf.float32) + tf.reduce_sum(positions)
-
-    check(total, rand(2))
 
 
 def test_what_needs_the_number_of_results_is_refused() -> None:
