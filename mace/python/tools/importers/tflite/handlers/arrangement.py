@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tf_operators.context import STATIC_HINT
 from mace.python.tools.importers.tf_operators.handlers.arrangement import gathered
@@ -82,31 +80,6 @@ def strided_slice(context: Context) -> None:
     if context.node.flag("offset"):
         raise UnsupportedNodeError("end is relative to begin (offset)")
     context.apply("StridedSlice")
-
-
-@HANDLERS.register("DILATE")
-def dilate(context: Context) -> None:
-    """A number between the elements along each axis."""
-    x, steps = context.input(0), context.ints(1, "dilations")
-    filler = np.asarray(context.values(2, "the padding value"))
-    dims = list(context.static_shape(x))
-    if len(steps) != len(dims) or min(steps, default=1) < 1 or filler.size != 1:
-        raise UnsupportedNodeError(f"dilations of {steps} for {len(dims)} dimensions")
-    number = context.constant(filler.reshape(()).astype(x.dtype.numpy), "filler")
-    for axis, step in enumerate(steps):
-        if step == 1:
-            continue
-        # Further elements behind each one, of which the last ones are left out.
-        length, dims[axis] = dims[axis], (dims[axis] - 1) * step + 1
-        x = context.step("ExpandDims", [x], "elements", axes=[axis + 1])
-        pads = np.zeros((2, len(dims) + 1), np.int32)
-        pads[1, axis + 1] = step - 1
-        ends = context.constant(pads.reshape(-1), "pads")
-        x = context.standard.op("Pad", x, ends, number)
-        whole = [*dims[:axis], length * step, *dims[axis + 1 :]]
-        x = context.step("Reshape", [x], "dilated", shape=whole)
-        x = context.cut(x, axis, 0, dims[axis])
-    context.pass_on(x)
 
 
 @HANDLERS.register("GATHER")

@@ -140,15 +140,6 @@ def test_join_of_one() -> None:
     check_file(data, rand(2, 6))
 
 
-@pytest.mark.parametrize("steps", [[1, 3], [2, 2], [1, 1]])
-def test_dilate(steps: list[int]) -> None:
-    x = rand(3, 4)
-    shape = [(n - 1) * step + 1 for n, step in zip(x.shape, steps)]
-    constants = {1: np.array(steps, np.int32), 2: np.array(0.5, np.float32)}
-    data = one_operator("DILATE", [x], [(shape, "float32")], constants)
-    check_file(data, x)
-
-
 def test_select() -> None:
     check(lambda a, b: tf.where(a > b, a, b * 2), rand(3, 4), rand(3, 4))
     check(lambda a, b: tf.where(a > b, a, 1.0), rand(3, 1), rand(4))

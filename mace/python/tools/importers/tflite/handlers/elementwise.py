@@ -109,28 +109,3 @@ def dequantize(context: Context) -> None:
     if context.input(0).dtype is not DataType.FLOAT32:
         raise UnsupportedNodeError("the input has no scale")
     context.pass_on(context.input(0))
-
-
-@HANDLERS.register("BITCAST")
-def bitcast(context: Context) -> None:
-    """The bits of integers as other integers of 8 bits, or of the same type."""
-    x, kept = context.input(0), context.tensors[0].dtype
-    if x.dtype is kept.narrowed and not x.dtype.is_float:
-        context.pass_on(x)
-        return
-    pair = {x.dtype, kept}
-    if pair != {DataType.INT8, DataType.UINT8}:
-        raise UnsupportedNodeError(
-            f"reads the bits of {x.dtype.value} as {kept.value}",
-            "compute it in the application",
-        )
-    wide = context.cast(x, DataType.INT32)
-    # The upper half of one type is the negative one of the other.
-    if kept is DataType.UINT8:
-        other = context.eltwise("ADD", wide, 256)
-        turned = context.eltwise("LESS", wide, 0)
-    else:
-        other = context.eltwise("SUB", wide, 256)
-        turned = context.eltwise("GREATER_EQUAL", wide, 128)
-    found = context.step("Where", [turned, other, wide], "bits")
-    context.emit("Cast", [found], to=kept.name)

@@ -288,13 +288,5 @@ def test_float64_is_refused_or_narrowed() -> None:
     check_file(data, rand(3))
 
 
-@pytest.mark.parametrize(
-    "kinds", [("int8", "uint8"), ("uint8", "int8"), ("int32",) * 2]
-)
-def test_bitcast(kinds: tuple[str, str]) -> None:
-    x = (rand(3, 50) * 60).astype(np.int8).astype(kinds[0])
-    check(lambda x: tf.bitcast(x, kinds[1]), x)
-
-
 def test_every_handler_was_tried() -> None:
     _FAMILY.assert_all_tried()

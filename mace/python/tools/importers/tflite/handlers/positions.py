@@ -42,33 +42,6 @@ def non_max_suppression(context: Context) -> None:
     context.apply(f"NonMaxSuppression{version}", pad_to_max_output_size=True)
 
 
-@HANDLERS.register("SPARSE_TO_DENSE")
-def sparse_to_dense(context: Context) -> None:
-    """A tensor of one number, with others at some places."""
-    indices, values = context.input(0), context.input(2)
-    shape = context.ints(1, "the shape")
-    default = np.asarray(context.values(3, "the default value"))
-    if default.size != 1 or values.dtype not in (DataType.FLOAT32, DataType.INT32):
-        raise UnsupportedNodeError(f"elements of type {values.dtype.value}")
-    if not 0 <= math.prod(shape) <= _MOST_PLACES:
-        raise UnsupportedNodeError(f"a result of {shape}")
-    # One index is that of a vector, and several are those of one, too, unless there is
-    # a row for each of them.
-    places = context.static_shape(indices)
-    if len(places) < 2:
-        count = places[0] if places else 1
-        indices = context.step("Reshape", [indices], "places", shape=[count, 1])
-        places = (count, 1)
-    if context.rank(2) == 0:
-        values = context.step("Reshape", [values], "one", shape=[1])
-        if places[0] != 1:
-            ones = context.constant(np.ones(places[0], values.dtype.numpy), "ones")
-            values = context.eltwise("MUL", values, ones)
-    full = np.full(shape, default.reshape(()), values.dtype.numpy)
-    data = context.constant(full, "default")
-    context.emit("Scatter", [data, indices, values], mode="SET")
-
-
 @HANDLERS.register("DYNAMIC_UPDATE_SLICE")
 def dynamic_update_slice(context: Context) -> None:
     """A tensor with a block of it replaced, which begins where the run says."""

@@ -100,26 +100,6 @@ def test_non_max_suppression(scored: bool, most: int) -> None:
     check(select, corners, np.abs(rand(6)))
 
 
-@pytest.mark.parametrize(
-    ("places", "shape", "values"),
-    [
-        ([[0, 1], [2, 2]], [3, 3], [0.5, -2.0]),
-        ([1, 3], [5], [0.5, -2.0]),
-        ([4], [5], [0.5]),
-    ],
-)
-def test_sparse_to_dense(places: Any, shape: list[int], values: Any) -> None:
-    check(
-        lambda x: tf.raw_ops.SparseToDense(
-            sparse_indices=places,
-            output_shape=shape,
-            sparse_values=x,
-            default_value=0.25,
-        ),
-        np.array(values, np.float32),
-    )
-
-
 @pytest.mark.parametrize("start", [[0, 1, 0], [1, 9, 0], [-3, 2, 1]])
 @pytest.mark.parametrize("block", [(1, 2, 5), (2, 1, 3), (3, 4, 5)])
 def test_dynamic_update_slice(block: tuple[int, ...], start: list[int]) -> None:

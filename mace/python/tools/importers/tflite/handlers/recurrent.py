@@ -1,11 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recurrent layers: those that get all steps at once, and operators that compute one
-step of a layer, whose state the next run continues.
-
-The importer gives each such state a further output: its value after the step
-(`Operator.states`).
-"""
+"""Recurrent layers that get all steps at once."""
 
 from __future__ import annotations
 
@@ -49,7 +44,7 @@ class _Places:
     reverse: bool = False
 
 
-_UNIDIRECTIONAL_LSTM = _Places(1, 5, 12, 18, 19, 9, 16, 20)
+UNIDIRECTIONAL_LSTM = _Places(1, 5, 12, 18, 19, 9, 16, 20)
 # Weights, recurrence, bias and parameters of Recurrent.
 _Weights = tuple[Value, Value, "Value | None", "Value | None"]
 # By the numbers of the schema.
@@ -64,10 +59,9 @@ _UNIDIRECTIONAL_RNN = _Places(1, 2, 3, 4)
 _BACKWARD_RNN = _Places(5, 6, 7, 8, reverse=True)
 # The steps of layers that become operators of their own.
 _MOST_STEPS = 1024
-_BASIC = 1
 
 
-def _activated(context: Context, x: Value, number: int) -> Value:
+def activated(context: Context, x: Value, number: int) -> Value:
     """The activation with a number of the schema.
 
     Raises:
@@ -79,7 +73,7 @@ def _activated(context: Context, x: Value, number: int) -> Value:
     return context.step("Activation", [x], **attrs) if attrs else x
 
 
-class _LstmCell:
+class LstmCell:
     """The constants of a layer, and what a step computes with them."""
 
     def __init__(self, context: Context, places: _Places) -> None:
@@ -106,7 +100,7 @@ class _LstmCell:
             biases = [np.zeros_like(bias) for bias in biases]
         self._bias = context.constant(np.concatenate(biases), "bias")
         self._number = context.node.integer("function")
-        _activated(context, context.input(0), self._number)  # refuses unknown ones
+        activated(context, context.input(0), self._number)  # refuses unknown ones
 
     def step(self, x: Value, h: Value, c: Value) -> tuple[Value, Value]:
         """The next states.
@@ -124,11 +118,11 @@ class _LstmCell:
             given = eltwise("SUB", 1, forget)
         else:
             given = _sigmoid(context, self._gate(sums, _INPUT, c))
-        new = _activated(context, self._gate(sums, _CELL, None), self._number)
+        new = activated(context, self._gate(sums, _CELL, None), self._number)
         c = eltwise("ADD", eltwise("MUL", forget, c), eltwise("MUL", given, new))
         c = self._limited(c, "cell_clip")
         gate = _sigmoid(context, self._gate(sums, _OUTPUT, c))
-        shown = _activated(context, c, self._number)
+        shown = activated(context, c, self._number)
         return self._projected(eltwise("MUL", gate, shown)), c
 
     def _projected(self, h: Value) -> Value:
@@ -189,7 +183,7 @@ def unidirectional_lstm(context: Context) -> None:
     """One direction, from the first step on."""
     if context.node.flag("diagonal_recurrent_tensors"):
         raise UnsupportedNodeError("the weights of the state are diagonals")
-    context.pass_on(_layer(context, _UNIDIRECTIONAL_LSTM))
+    context.pass_on(_layer(context, UNIDIRECTIONAL_LSTM))
 
 
 @HANDLERS.register("BIDIRECTIONAL_SEQUENCE_LSTM")
@@ -281,7 +275,7 @@ def _step_by_step(context: Context, places: _Places) -> Value:
     steps, batch = shape[axis], shape[1 - axis]
     if not 1 <= steps <= _MOST_STEPS:
         raise UnsupportedNodeError(f"{steps} steps; at most {_MOST_STEPS} work here")
-    cell = _LstmCell(context, places)
+    cell = LstmCell(context, places)
     size = (context.tensors[0].shape or (0,))[-1]
     if context.node.flag("merge_outputs"):
         size //= 2
@@ -350,118 +344,3 @@ def _lstm(context: Context, places: _Places) -> _Weights:
         both = np.concatenate([found[0], output, found[1]])
         params = context.constant(both[None], "peepholes")
     return weights, recurrence, context.constant(bias, "bias"), params
-
-
-@HANDLERS.register("RNN")
-def rnn(context: Context) -> None:
-    """The activation of W x + R h + b, which is the next h."""
-    x, h = context.input(0), context.input(4)
-    weights, recurrence, bias = (
-        context.constant(context.values(place, "the weights"), "weights")
-        for place in (1, 2, 3)
-    )
-    of_input = context.step("FullyConnected", [x, weights, bias], "of_input")
-    of_state = context.step("FullyConnected", [h, recurrence], "of_state")
-    total = context.eltwise("ADD", of_input, of_state)
-    result = _activated(context, total, context.node.integer("function"))
-    context.pass_on(result)
-    _keep(context, 4, result)
-
-
-@HANDLERS.register("SVDF")
-def svdf(context: Context) -> None:
-    """A filter along the features of a step, then one along the last steps."""
-    x, state = context.input(0), context.input(4)
-    features, times = (
-        context.values(place, what)
-        for place, what in ((1, "the weights of features"), (2, "the weights of time"))
-    )
-    rank = context.node.integer("rank")
-    filters, memory = times.shape
-    if features.shape[0] != filters or rank < 1 or filters % rank:
-        raise UnsupportedNodeError(
-            f"{features.shape[0]} filters of features, {filters} of time, rank {rank}"
-        )
-    weights = context.constant(features, "features")
-    new = context.step("FullyConnected", [x, weights], "new")
-    batch = context.static_shape(new)[0]
-    steps = context.step("Reshape", [state], "steps", shape=[batch, filters, memory])
-    new = context.step("Reshape", [new], "newest", shape=[batch, filters, 1])
-    kept = [context.cut(steps, 2, 1, memory)] if memory > 1 else []
-    steps = context.step("Concat", [*kept, new], "after", axis=2)
-    products = context.eltwise("MUL", steps, context.constant(times, "times"))
-    shape = [batch, filters // rank, rank * memory]
-    products = context.step("Reshape", [products], "of_units", shape=shape)
-    attrs = {"mode": "SUM", "axes": [2], "keep_dims": False}
-    total = context.step("Reduce", [products], "sums", **attrs)
-    if context.optional(3) is not None:
-        bias = context.constant(context.values(3, "the bias"), "bias")
-        total = context.eltwise("ADD", total, bias)
-    context.pass_on(_activated(context, total, context.node.integer("function")))
-    after = context.step("Reshape", [steps], "state", shape=[batch, filters * memory])
-    _keep(context, 4, after)
-
-
-@HANDLERS.register("LSTM")
-def lstm(context: Context) -> None:
-    """All gates, as the sequences have them; or the basic form."""
-    if context.node.integer("kernel_type") == _BASIC:
-        _basic_lstm(context)
-        return
-    places = _UNIDIRECTIONAL_LSTM
-    cell = _LstmCell(context, places)
-    h, c = context.input(places.hidden), context.input(places.memory)
-    h, c = cell.step(context.input(0), h, c)
-    context.pass_on(h)
-    _keep(context, places.hidden, h)
-    _keep(context, places.memory, c)
-
-
-def _basic_lstm(context: Context) -> None:
-    """One matrix for all gates, in the order input, cell, forget, output."""
-    x, h, c = (context.input(place) for place in (0, 1, 4))
-    weights, bias = (
-        context.constant(context.values(place, "the weights"), "weights")
-        for place in (2, 3)
-    )
-    joined = context.step("Concat", [x, h], "joined", axis=context.rank(0) - 1)
-    rows = joined
-    depth = (joined.shape or (0,))[-1]
-    if context.rank(0) != 2:
-        rows = context.step("Reshape", [joined], "rows", shape=[-1, depth])
-    gates = context.step("FullyConnected", [rows, weights, bias], "gates")
-    units = (c.shape or (0,))[-1]
-    if not isinstance(units, int) or weights.shape != (4 * units, depth):
-        raise UnsupportedNodeError(
-            f"weights of {list(weights.shape or ())} for {units} units and {depth} "
-            "inputs"
-        )
-
-    def gate(index: int, activation: str) -> Value:
-        part = context.cut(gates, 1, index * units, (index + 1) * units)
-        part = context.step("Activation", [part], "gate", activation=activation)
-        if context.rank(4) == 2:
-            return part
-        shape = [*context.static_shape(c)[:-1], units]
-        return context.step("Reshape", [part], "gate", shape=shape)
-
-    eltwise = context.eltwise
-    new = eltwise("MUL", gate(0, "SIGMOID"), gate(1, "TANH"))
-    c = eltwise("ADD", eltwise("MUL", gate(2, "SIGMOID"), c), new)
-    shown = context.step("Activation", [c], "shown", activation="TANH")
-    h = eltwise("MUL", gate(3, "SIGMOID"), shown)
-    if context.rank(0) != 2:
-        shape = [*context.static_shape(c)[:-1], 4 * units]
-        gates = context.step("Reshape", [gates], "gates", shape=shape)
-    for index, value in enumerate((h, c, joined, gates)):
-        if index < len(context.tensors):
-            context.pass_on(value, index)
-    _keep(context, 1, h)
-    _keep(context, 4, c)
-
-
-def _keep(context: Context, place: int, value: Value) -> None:
-    """Makes a value the state of the next run."""
-    index = context.operator.states.get(place)
-    if index is not None:
-        context.pass_on(value, index)

@@ -1,10 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that become those of ONNX: those of StableHLO, which converters of JAX and
-PyTorch leave in a file, REDUCE_WINDOW, which comes from there, and Fourier transforms.
-
-A tensor of complex numbers has one axis more here, of length 2, for the real and the
-imaginary part. Others get the two parts as tensors of their own; see `complex_parts`.
+"""Operators of StableHLO, which converters of JAX and PyTorch leave in a file, and
+REDUCE_WINDOW, which comes from there, as those of ONNX.
 """
 
 from __future__ import annotations
@@ -27,6 +24,8 @@ _ELEMENTWISE = {
 }
 # The functions of REDUCE_WINDOW by number.
 _REDUCTIONS = {1: "Add", 2: "Mul", 3: "Min", 4: "Max", 5: "And", 6: "Or"}
+
+
 # Elements of a window, each of which is an operator.
 _MOST_TAPS = 1024
 _MOST_PLACES = 1 << 22
@@ -151,31 +150,3 @@ def reduce_window(context: Context) -> None:
         part = ops.op("Slice", x, begins, ends, list(range(len(shape))), list(strides))
         result = ops.op(op_type, result, part)
     context.pass_on(result)
-
-
-@HANDLERS.register("RFFT2D")
-def rfft2d(context: Context) -> None:
-    """Along the last two axes; the last one has only the first half of the results."""
-    x, rank = context.input(0), context.rank(0)
-    lengths = context.ints(1, "fft_length")
-    shape = context.static_shape(x)
-    if len(lengths) != 2 or rank < 2 or min(lengths) < 1:
-        raise UnsupportedNodeError(f"fft_length is {lengths} for {rank} dimensions")
-    ops = context.standard
-    x = ops.op("DFT", ops.unsqueeze(x, rank), lengths[1], rank - 1, onesided=1)
-    if (shape[-2], lengths[0]) != (1, 1):
-        x = ops.op("DFT", x, lengths[0], rank - 2, onesided=0)
-    context.pass_on(x)
-
-
-@HANDLERS.register("REAL", "IMAG")
-def part(context: Context) -> None:
-    """One of the two numbers."""
-    context.pass_on(context.input(int(context.operator.type == "IMAG")))
-
-
-@HANDLERS.register("COMPLEX_ABS")
-def absolute(context: Context) -> None:
-    """The distance from 0."""
-    squares = [context.eltwise("SQUARE", context.input(index)) for index in range(2)]
-    context.emit_eltwise("SQRT", context.eltwise("ADD", *squares))
