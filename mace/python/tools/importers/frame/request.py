@@ -69,6 +69,22 @@ class ImportRequest:
     journal: Journal = field(default_factory=Journal)
     check_all: bool = False
 
+    def name_problems(self) -> list[str]:
+        """Tensors that are listed twice, or as an input and as an output."""
+        inputs = [spec.name for spec in self.inputs]
+        outputs = [spec.name for spec in self.outputs]
+        problems = [
+            f"{key}: {name!r} is listed twice"
+            for key, names in (("input_tensors", inputs), ("output_tensors", outputs))
+            for name in sorted({name for name in names if names.count(name) > 1})
+        ]
+        problems += [
+            f"output_tensors: {name!r} is an input too; the app has it already"
+            for name in outputs
+            if name in inputs
+        ]
+        return problems
+
 
 def user_to_framework(
     shape: tuple[int, ...], user: DataFormat, framework: DataFormat

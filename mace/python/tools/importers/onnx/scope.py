@@ -137,22 +137,17 @@ def _check_names(
     known.update(dict.fromkeys(value.name for value in graph.input))
     # Weights have names, too, that nobody means.
     offered = [name for name in known if name not in initializers]
-    problems = []
-    for key, names in (
-        ("input_tensors", [spec.name for spec in request.inputs]),
-        ("output_tensors", [spec.name for spec in request.outputs]),
+    problems: list[str] = []
+    for key, specs in (
+        ("input_tensors", request.inputs),
+        ("output_tensors", request.outputs),
     ):
-        for name in names:
-            if name not in known:
-                problems.append(str(unknown_tensor(key, name, model.path, offered)))
-        for name in sorted({name for name in names if names.count(name) > 1}):
-            problems.append(f"{key}: {name!r} is listed twice")
-    given = {spec.name for spec in request.inputs}
-    problems += [
-        f"output_tensors: {spec.name!r} is an input too; the app has it already"
-        for spec in request.outputs
-        if spec.name in given
-    ]
+        problems += [
+            str(unknown_tensor(key, spec.name, model.path, offered))
+            for spec in specs
+            if spec.name not in known
+        ]
+    problems += request.name_problems()
     if not request.outputs:
         problems.append("output_tensors: at least one is needed")
     if problems:

@@ -82,7 +82,8 @@ class _Import:
 
     def run(self) -> Graph:
         self._check_states()
-        self._check_names()
+        if problems := self._request.name_problems():
+            raise ImportModelError("\n".join(problems))
         outputs = [self._find_output(spec.name) for spec in self._request.outputs]
         for spec in self._request.inputs:
             self._add_input(spec)
@@ -118,22 +119,6 @@ class _Import:
                 + "; export the model after model.eval(), with states as inputs and "
                 "outputs"
             )
-
-    def _check_names(self) -> None:
-        inputs = [spec.name for spec in self._request.inputs]
-        outputs = [spec.name for spec in self._request.outputs]
-        problems = [
-            f"{key}: {name!r} is listed twice"
-            for key, names in (("input_tensors", inputs), ("output_tensors", outputs))
-            for name in sorted({name for name in names if names.count(name) > 1})
-        ]
-        problems += [
-            f"output_tensors: {name!r} is an input too; the app has it already"
-            for name in outputs
-            if name in inputs
-        ]
-        if problems:
-            raise ImportModelError("\n".join(problems))
 
     # Inputs and outputs of the model ----------------------------------------
 
