@@ -1,7 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of elements, arithmetic on tensors, sums over axes, positions of maxima,
-and products with learned matrices.
+"""Functions of elements, arithmetic on tensors, positions of maxima, and products with
+learned matrices.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ _ACTIVATIONS: dict[str, dict[str, Any]] = {
 _POWERS = {2.0: "SQUARE", 0.5: "SQRT", -0.5: "RSQRT", -1.0: "RECIPROCAL"}
 # Of Eltwise.
 _PROD, _SUM, _MAX = 0, 1, 2
-# Of Reduction.
-_ABSOLUTE, _SQUARES, _MEAN = 2, 3, 4
 
 
 @HANDLERS.register(*_ACTIVATIONS)
@@ -99,14 +97,7 @@ def _clip(layer: Layer) -> None:
     layer.emit_chain(x, [("MAX", param.min), ("MIN", param.max)])
 
 
-@HANDLERS.register("Threshold")
-def _threshold(layer: Layer) -> None:
-    limit = layer.proto.threshold_param.threshold
-    above = layer.eltwise("GREATER", layer.bottom(), limit)
-    layer.emit("Cast", [above], to="FLOAT32")
-
-
-def _scaled(scale: float, shift: float) -> list[tuple[str, float]]:
+def scaled(scale: float, shift: float) -> list[tuple[str, float]]:
     """x * scale + shift, without what changes nothing."""
     steps = [("MUL", scale)] if scale != 1 else []
     return [*steps, ("ADD", shift)] if shift != 0 else steps
@@ -115,36 +106,11 @@ def _scaled(scale: float, shift: float) -> list[tuple[str, float]]:
 @HANDLERS.register("Power")
 def _power(layer: Layer) -> None:
     param = layer.proto.power_param
-    steps: list[tuple[Any, ...]] = [*_scaled(param.scale, param.shift)]
+    steps: list[tuple[Any, ...]] = [*scaled(param.scale, param.shift)]
     if param.power in _POWERS:
         steps.append((_POWERS[param.power],))
     elif param.power != 1:
         steps.append(("POW", param.power))
-    layer.emit_chain(layer.bottom(), steps)
-
-
-def _log_base(base: float) -> float:
-    """The natural logarithm of a base; Caffe writes e as -1."""
-    if base == -1:
-        return 1.0
-    if base <= 0 or base == 1:
-        raise UnsupportedNodeError(f"base is {base}; it must be positive, and not 1")
-    return math.log(base)
-
-
-@HANDLERS.register("Exp")
-def _exp(layer: Layer) -> None:
-    param = layer.proto.exp_param
-    base = 0.0 if param.base == 1 else _log_base(param.base)
-    steps = _scaled(param.scale * base, param.shift * base)
-    layer.emit_chain(layer.bottom(), [*steps, ("EXP",)])
-
-
-@HANDLERS.register("Log")
-def _log(layer: Layer) -> None:
-    param = layer.proto.log_param
-    after = _scaled(1 / _log_base(param.base), 0)
-    steps = [*_scaled(param.scale, param.shift), ("LOG",), *after]
     layer.emit_chain(layer.bottom(), steps)
 
 
@@ -171,21 +137,6 @@ def _eltwise(layer: Layer) -> None:
         if factor != 1:
             values[index] = layer.eltwise("MUL", values[index], factor)
     layer.emit_chain(values[0], [(mode, value) for value in values[1:]])
-
-
-@HANDLERS.register("Reduction")
-def _reduction(layer: Layer) -> None:
-    x, param = layer.bottom(), layer.proto.reduction_param
-    rank = len(layer.shape(x))
-    axes = list(range(layer.axis(param.axis, rank), rank))
-    mode = {_MEAN: "MEAN", _SQUARES: "SUM_SQUARE"}.get(param.operation, "SUM")
-    if param.operation == _ABSOLUTE:
-        x = layer.eltwise("ABS", x)
-    attrs = {"mode": mode, "axes": axes, "keep_dims": False}
-    if param.coeff == 1:
-        layer.emit("Reduce", [x], **attrs)
-    else:
-        layer.emit_eltwise("MUL", layer.make("Reduce", [x], **attrs), param.coeff)
 
 
 @HANDLERS.register("ArgMax")
