@@ -146,8 +146,9 @@ class _Library:
         for name in ("build-standalone-lib.sh", "run_bazel.sh"):
             (root / "tools").mkdir(parents=True, exist_ok=True)
             shutil.copy(_ROOT / "tools" / name, root / "tools" / name)
-        (root / "mace" / "public").mkdir(parents=True)
-        (root / "mace" / "public" / "mace.h").touch()
+        for header in ("public/mace.h", "pipeline/mace_pipeline.h"):
+            (root / "mace" / header).parent.mkdir(parents=True, exist_ok=True)
+            (root / "mace" / header).touch()
         bazel = root / "bazel"
         bazel.write_text(_BAZEL)
         bazel.chmod(0o755)
@@ -196,6 +197,7 @@ def test_build_converts_then_builds_the_library(
     assert package[0::2] == ("package", (options.build_dir, built, folder))
     of_dsp = ["libmace_hexagon_skel.so", "mace_hexagon_skel"]
     assert library.built() == [
+        "include/mace/pipeline/mace_pipeline.h",
         "include/mace/public/mace.h",
         *(
             f"lib/host/{folder}/{name}"
