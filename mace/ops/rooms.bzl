@@ -162,6 +162,8 @@ def _linked_rooms_impl(ctx):
             linked.append(dep)
     if wanted:
         linked.append(ctx.attr.left_out)
+    if [dep for dep in linked if dep.label.name.endswith("_quantized")]:
+        linked.append(ctx.attr.with_quantized)
     return [cc_common.merge_cc_infos(
         cc_infos = [dep[CcInfo] for dep in linked],
     )]
@@ -192,6 +194,11 @@ linked_rooms = rule(
         "selection": attr.label(
             mandatory = True,
             providers = [OpSelectionInfo],
+        ),
+        "with_quantized": attr.label(
+            default = "//mace/runtimes/cpu:signedness",
+            doc = "Linked too if a quantized operator is.",
+            providers = [CcInfo],
         ),
     },
 )

@@ -171,7 +171,7 @@ expect "encrypted model: memory" "$work/sealed/sealed_model_test" memory \
 expect "encrypted model: a key is never overwritten" refuses "File exists" \
   "$python" "$sealing/seal.py" --new-key "$work/key"
 expect "encrypted model: a key of another size is refused" refuses "a key has 32" \
-  "$python" "$sealing/seal.py" --key "$sealing/README.md" "${digits[@]}" "$work/no"
+  "$python" "$sealing/seal.py" --key "$sealing/seal.py" "${digits[@]}" "$work/no"
 expect "libmace has no cryptography" libmace_has_no_cryptography
 
 expect "arm64: installs libmace.a alone" installs arm64 arm64 -static

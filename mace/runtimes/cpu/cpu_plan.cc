@@ -101,7 +101,7 @@ Result<std::unique_ptr<CpuPlan>> PlanOperators(
       if (id >= 0) plan->tensors[id].made = true;
     }
   }
-  ChooseSignedness(graph, plan.get());
+  if (ChooseSignedness != nullptr) ChooseSignedness(graph, plan.get());
   for (PlannedNode &node : plan->nodes) {
     if (node.known) continue;
     MACE_RETURN_IF_ERROR(PlanNode(&node, plan->tensors, pool, requests));

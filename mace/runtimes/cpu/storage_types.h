@@ -31,8 +31,11 @@ MaceStatus ChooseStorageTypes(const Graph &graph,
 // differ by 128 from the model's if the model has the other type, so that no
 // kernel converts them at run time. Constants, exports, values known before the
 // run, and what an operator reads that computes with the model's integers
-// (Signedness::kOfModel) keep the model's type.
-void ChooseSignedness(const Graph &graph, CpuPlan *plan);
+// (Signedness::kOfModel) keep the model's type. Defined by
+// mace/runtimes/cpu:signedness, and null in a library without quantized
+// operators.
+__attribute__((weak, visibility("hidden"))) void ChooseSignedness(
+    const Graph &graph, CpuPlan *plan);
 
 }  // namespace mace
 
