@@ -139,9 +139,10 @@ class Modules:
         while waiting:
             name = waiting.pop()
             new = self._imported_by(name) - reached
-            for folder in IMPORTS_BY_NAME.get(name, ()):
-                # A test inside of the folder imports what it is about.
-                if not test.startswith(f"{folder}/"):
+            folders = IMPORTS_BY_NAME.get(name, ())
+            # A test inside of the folders imports what it is about.
+            if not test.startswith(tuple(f"{folder}/" for folder in folders)):
+                for folder in folders:
                     new |= self._below(folder) - reached
             reached |= new
             waiting += new
