@@ -108,7 +108,7 @@ EXPECTED = (
     ),
     Expected(
         ("host", "arm64", "base-arm64", "armhf"),
-        "//mace/kernels/cpu/*:*_isa_symbols_test",
+        "//mace/kernels/cpu*:*_isa_symbols_test",
         "",
         "of extensions that no CPU of this family has (isa.bzl says which); the step "
         "of the family that has it runs the test",
