@@ -45,11 +45,10 @@ class HandlerTable(Generic[H]):
 
         def add(handler: H) -> H:
             handlers = self._handlers_beside(_module(handler))
-            is_core = handlers is self._core
-            if not is_core:
+            if handlers is self._custom:
                 self._core_modules.load()
             for op_type in op_types:
-                if not is_core and op_type in self._core:
+                if handlers is not self._core and op_type in self._core:
                     raise CustomOpsError(
                         f"MACE itself converts {op_type} of {self._framework}"
                     )
@@ -62,17 +61,22 @@ class HandlerTable(Generic[H]):
 
     def find(self, op_type: str) -> H | None:
         """The handler for a type, None if there is none."""
-        if op_type not in self._core:
-            self._core_modules.load(op_type)
-        if op_type not in self._core:
-            # Names may also be put together: then all are imported.
-            self._core_modules.load()
         self._load_custom()
-        for handlers in (self._core, self._custom):
-            if op_type in handlers:
-                return handlers[op_type]
-        self._rare_modules.load(op_type)
-        return self._rare.get(op_type)
+        for modules, named in (
+            (self._core_modules, op_type),
+            (self._rare_modules, op_type),
+            # Names may also be put together: then all are imported.
+            (self._core_modules, ""),
+        ):
+            handler = self._known(op_type)
+            if handler is not None:
+                return handler
+            modules.load(named)
+        return self._known(op_type)
+
+    def _known(self, op_type: str) -> H | None:
+        found = (self._core, self._custom, self._rare)
+        return next((one[op_type] for one in found if op_type in one), None)
 
     def types(self) -> list[str]:
         """The types that have a handler, sorted: for docs and hints."""

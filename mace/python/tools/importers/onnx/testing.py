@@ -206,6 +206,20 @@ def check_operator(
     compare(model, inputs, folder, 1e-4)
 
 
+def check_node(
+    folder: Path,
+    kind: str,
+    inputs: Mapping[str, Array],
+    constants: Mapping[str, Array] | None = None,
+    outputs: Sequence[str] = ("y",),
+    names: Sequence[str] | None = None,
+    **attributes: Any,
+) -> None:
+    """As check_operator, of a node that reads all inputs and constants, or `names`."""
+    read = names or [*inputs, *(constants or {})]
+    check_operator(folder, kind, inputs, read, outputs, constants, **attributes)
+
+
 def random_bytes(dtype: Any, *shape: int) -> Array:
     bounds = np.iinfo(dtype)
     rng = np.random.default_rng([5, *shape])

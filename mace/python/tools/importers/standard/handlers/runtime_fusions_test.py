@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,39 +14,25 @@ import pytest
 
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
-    check_operator,
+    check_node,
     compare,
     make_model,
     normal,
     run_mace,
     run_onnxruntime,
 )
-from mace.python.tools.ir.dtypes import Array
-
-
-def _check(
-    folder: Path,
-    kind: str,
-    inputs: Mapping[str, Array],
-    constants: Mapping[str, Array] | None = None,
-    outputs: Sequence[str] = ("y",),
-    names: Sequence[str] | None = None,
-    **attributes: Any,
-) -> None:
-    read = names or [*inputs, *(constants or {})]
-    check_operator(folder, kind, inputs, read, outputs, constants, **attributes)
 
 
 @pytest.mark.parametrize(
     "kind", ["com.microsoft.Gelu", "com.microsoft.FastGelu", "com.microsoft.QuickGelu"]
 )
 def test_gelu(kind: str, tmp_path: Path) -> None:
-    _check(tmp_path, kind, {"x": 3 * normal(2, 5, 8)})
+    check_node(tmp_path, kind, {"x": 3 * normal(2, 5, 8)})
 
 
 @pytest.mark.parametrize("kind", ["com.microsoft.BiasGelu", "com.microsoft.FastGelu"])
 def test_gelu_of_a_sum(kind: str, tmp_path: Path) -> None:
-    _check(tmp_path, kind, {"x": 3 * normal(2, 5, 8)}, {"b": normal(8)})
+    check_node(tmp_path, kind, {"x": 3 * normal(2, 5, 8)}, {"b": normal(8)})
 
 
 @pytest.mark.parametrize("epsilon", [None, 0.1])
@@ -59,8 +45,8 @@ def test_skip_layer_normalization(epsilon: float | None, tmp_path: Path) -> None
     }
     more: dict[str, Any] = {} if epsilon is None else {"epsilon": epsilon}
     kind = "com.microsoft.SkipLayerNormalization"
-    _check(tmp_path, kind, inputs, constants, ["y", "", "", "sum"], **more)
-    _check(tmp_path, kind, inputs, {"gamma": normal(8)}, ["y"], **more)
+    check_node(tmp_path, kind, inputs, constants, ["y", "", "", "sum"], **more)
+    check_node(tmp_path, kind, inputs, {"gamma": normal(8)}, ["y"], **more)
 
 
 @pytest.mark.parametrize("epsilon", [None, 0.1])
@@ -71,13 +57,13 @@ def test_skip_simplified_layer_normalization(
     constants = {"gamma": normal(8), "bias": normal(8, seed=4)}
     more: dict[str, Any] = {} if epsilon is None else {"epsilon": epsilon}
     kind = "com.microsoft.SkipSimplifiedLayerNormalization"
-    _check(tmp_path, kind, inputs, constants, ["y", "", "", "sum"], **more)
+    check_node(tmp_path, kind, inputs, constants, ["y", "", "", "sum"], **more)
 
 
 @pytest.mark.parametrize("epsilon", [None, 0.1])
 def test_simplified_layer_normalization(epsilon: float | None, tmp_path: Path) -> None:
     more: dict[str, Any] = {} if epsilon is None else {"epsilon": epsilon}
-    _check(
+    check_node(
         tmp_path,
         "SimplifiedLayerNormalization",
         {"x": normal(2, 5, 8)},
@@ -106,7 +92,7 @@ def test_the_first_layer_of_bert(kinds: bool, places: bool, tmp_path: Path) -> N
         "gamma": normal(8, seed=2),
         "beta": normal(8, seed=3),
     }
-    _check(
+    check_node(
         tmp_path,
         "com.microsoft.EmbedLayerNormalization",
         {name: array for name, array in whole.items() if name in names},
@@ -123,12 +109,12 @@ def test_fused_matmul(attributes: dict[str, Any], tmp_path: Path) -> None:
     a, b = normal(2, 5, 4), normal(2, 4, 6)
     a = a.transpose(0, 2, 1).copy() if attributes.get("transA") else a
     b = b.transpose(0, 2, 1).copy() if attributes.get("transB") else b
-    _check(tmp_path, "com.microsoft.FusedMatMul", {"a": a, "b": b}, **attributes)
+    check_node(tmp_path, "com.microsoft.FusedMatMul", {"a": a, "b": b}, **attributes)
 
 
 def test_transpose_matmul(tmp_path: Path) -> None:
     inputs = {"a": normal(2, 4, 5), "b": normal(2, 4, 6)}
-    _check(tmp_path, "com.microsoft.TransposeMatMul", inputs, transA=1, alpha=0.5)
+    check_node(tmp_path, "com.microsoft.TransposeMatMul", inputs, transA=1, alpha=0.5)
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -138,7 +124,7 @@ def test_fused_matmul_of_batches_behind(turned: bool, tmp_path: Path) -> None:
     b = normal(4, 3, 2, 6)
     attributes: dict[str, Any] = {"transBatchA": 1, "transBatchB": 1}
     attributes["transA"] = int(turned)
-    _check(tmp_path, "com.microsoft.FusedMatMul", {"a": a, "b": b}, **attributes)
+    check_node(tmp_path, "com.microsoft.FusedMatMul", {"a": a, "b": b}, **attributes)
 
 
 def test_what_the_optimizer_makes_of_an_encoder(tmp_path: Path) -> None:
