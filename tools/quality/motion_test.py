@@ -17,6 +17,9 @@ from tools.quality import motion, run_steps
 from tools.quality.motion import Motion, processes_of
 from tools.quality.test_steps import Step, count_one
 
+# Session 0 has processes: the kernel's threads, which compute at times.
+_NO_SESSION = -1
+
 
 @pytest.fixture(name="clock")
 def clock_fixture(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
@@ -38,7 +41,7 @@ def wait_for(path: Path) -> None:
 def test_output_is_motion(tmp_path: Path, clock: list[float]) -> None:
     log = tmp_path / "log"
     log.write_text("begun\n")
-    watched = Motion(0, log, tmp_path)
+    watched = Motion(_NO_SESSION, log, tmp_path)
     clock[0] += 60
     assert watched.still_s() == 0
     clock[0] += 60
@@ -51,7 +54,7 @@ def test_output_is_motion(tmp_path: Path, clock: list[float]) -> None:
 def test_bazel_that_waits_does_not_move(tmp_path: Path, clock: list[float]) -> None:
     log = tmp_path / "log"
     log.write_text("[1 / 9] Compiling a.cc; 5s\n")
-    watched = Motion(0, log, tmp_path)
+    watched = Motion(_NO_SESSION, log, tmp_path)
     for seconds, line, still in (
         (30, "[1 / 9] Compiling a.cc; 35s\n", 0),
         (30, "[1 / 9] Compiling a.cc; 65s\n", 30),
@@ -108,10 +111,10 @@ def test_server_of_bazel_belongs_to_all_sessions(tmp_path: Path) -> None:
     flag = f"--workspace_directory={tmp_path}"
     server = subprocess.Popen([sys.executable, "-c", script, flag])
     try:
-        while not processes_of(-1, tmp_path):
+        while not processes_of(_NO_SESSION, tmp_path):
             time.sleep(0.01)
-        assert [one.number for one in processes_of(-1, tmp_path)] == [server.pid]
-        assert processes_of(-1, tmp_path / "other") == []
+        assert [one.number for one in processes_of(_NO_SESSION, tmp_path)] == [server.pid]
+        assert processes_of(_NO_SESSION, tmp_path / "other") == []
     finally:
         server.kill()
         server.wait()
