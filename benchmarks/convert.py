@@ -5,9 +5,12 @@
     python -m benchmarks.convert [--model resnet50]
     python -m benchmarks.convert --nodes 1000 4000 10000
     python -m benchmarks.convert --large 3
+    python -m benchmarks.convert --beside CHECKOUT
 
 With --nodes, the models are networks of so many small nodes, which show how the time
-grows. With --large, the model has so many GB of weights in a separate file.
+grows. With --large, the model has so many GB of weights in a separate file. With
+--beside, the networks that the onnx package describes are converted by this checkout
+and by another one in turns, and the ratios of the times are printed.
 
 The peak of memory includes the pages of the model's files that are mapped, which the
 system takes back as it needs them; "own memory" does not.
@@ -19,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import statistics
 import subprocess
 import sys
@@ -32,6 +36,7 @@ from rich.table import Table
 from benchmarks import large
 from benchmarks.deep import SHAPE, write_deep
 from benchmarks.networks import NAMES, ROOT, Network, make_network
+from test.conformance.models.light import LIGHT_MODELS
 
 _DEPLOYMENT = """
 library_name: measured
@@ -136,17 +141,21 @@ class Cost:
     own: float
 
 
-def convert(config: Path, build_dir: Path) -> Cost:
-    """Converts once, in a new process."""
+def convert(config: Path, build_dir: Path, checkout: Path = ROOT) -> Cost:
+    """Converts once, in a new process, by the converter of a checkout."""
     command = [
-        str(ROOT / "tools/converter.py"),
+        str(checkout / "tools/converter.py"),
         "convert",
         f"--config={config}",
         f"--build_dir={build_dir}",
     ]
+    # As for a user, modules are compiled in the first run alone.
+    environment = {**os.environ}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(
         [sys.executable, "-c", _MEASURE, sys.executable, *command],
-        cwd=ROOT,
+        cwd=checkout,
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
@@ -178,11 +187,16 @@ def main() -> None:
         metavar="GB",
         help="convert a network with so many GB of weights in a separate file instead",
     )
+    parser.add_argument(
+        "--beside", type=Path, metavar="CHECKOUT", help="compare with this one"
+    )
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if args.nodes:
+        if args.beside:
+            _convert_beside(args.beside.resolve(), folder, args.rounds)
+        elif args.nodes:
             _convert_deep(args.nodes, folder, args.rounds)
         elif args.large:
             runs = _convert_text(
@@ -213,6 +227,32 @@ def _show(what: str, size: int, runs: list[Cost]) -> None:
             f"{min(values) / scale:.2f}{unit}",
             f"{statistics.median(values) / scale:.2f}{unit}",
         )
+    Console().print(table)
+
+
+def _convert_beside(other: Path, folder: Path, rounds: int) -> None:
+    table = Table(title=f"seconds to convert, in turns with {other}")
+    for title in ("network", "here: minimum", "median", "there: minimum", "median"):
+        table.add_column(title, justify="right")
+    for title in ("ratio: minima", "medians"):
+        table.add_column(title, justify="right")
+    ratios = []
+    for name in LIGHT_MODELS:
+        config = folder / f"{name}.yml"
+        config.write_text(deployment(make_network(name)))
+        times: dict[Path, list[float]] = {ROOT: [], other: []}
+        for turn in range(-1, rounds):
+            for checkout, seconds in times.items():
+                build = folder / f"build_{checkout == ROOT}"
+                cost = convert(config, build, checkout)
+                if turn >= 0:  # The first warms up.
+                    seconds.append(cost.seconds)
+        figures = [f(times[one]) for one in times for f in (min, statistics.median)]
+        ratio = (figures[0] / figures[2], figures[1] / figures[3])
+        ratios.append(ratio)
+        table.add_row(name, *(f"{figure:.2f}" for figure in (*figures, *ratio)))
+    means = [statistics.geometric_mean(column) for column in zip(*ratios, strict=True)]
+    table.add_row("geometric mean", "", "", "", "", *(f"{mean:.2f}" for mean in means))
     Console().print(table)
 
 

@@ -66,11 +66,15 @@ class Source:
         return self.model.parent / name
 
     def checksums(self, model: ModelConfig) -> list[str]:
+        """Of the model and its weights. What the deployment file states was compared
+        with the files when they were fetched."""
         pairs = (
             (model.model_file_path, self.model),
             (model.weight_file_path, self.weights),
         )
-        return [file_sha256(ref, path) for ref, path in pairs if ref and path]
+        return [
+            ref.sha256 or file_sha256(ref, path) for ref, path in pairs if ref and path
+        ]
 
 
 def _size(path: Path) -> int:

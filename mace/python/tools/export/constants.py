@@ -215,7 +215,9 @@ class DataFile:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        self._waiting = bytearray()
+        # One buffer for the whole file: new memory costs more than a copy into it.
+        self._waiting = np.empty(WRITE_BYTES, np.uint8).data
+        self._count = 0
         self.size = 0
         self.crc32 = 0
 
@@ -254,16 +256,17 @@ class DataFile:
 
     def finish(self) -> None:
         """Writes the remaining bytes."""
-        self._stream.write(self._waiting)
-        self._waiting = bytearray()
+        self._stream.write(self._waiting[: self._count])
+        self._count = 0
 
     def _put(self, data: bytes | memoryview) -> None:
         self.crc32 = zlib.crc32(data, self.crc32)
         self.size += len(data)
         view = memoryview(data)
         while len(view) > 0:
-            room = WRITE_BYTES - len(self._waiting)
-            self._waiting += view[:room]
-            view = view[room:]
-            if len(self._waiting) == WRITE_BYTES:
+            part = view[: WRITE_BYTES - self._count]
+            self._waiting[self._count : self._count + len(part)] = part
+            self._count += len(part)
+            view = view[len(part) :]
+            if self._count == WRITE_BYTES:
                 self.finish()

@@ -54,12 +54,14 @@ def pack_o16(filters: Array, groups: int = 1) -> Iterator[Array]:
         megabytes, so there is never a packed copy of all of it.
     """
     outs = filters.shape[0] // groups
-    rows = filters.reshape(groups, outs, -1)
-    for group in range(groups):
-        for start in range(0, outs, BLOCK):
-            part = rows[group, start : start + BLOCK]
-            block = np.zeros((part.shape[1], BLOCK), filters.dtype)
-            block[:, : part.shape[0]] = part.T
+    depth = math.prod(filters.shape[1:])
+    for group in range(0, filters.shape[0], max(outs, 1)):
+        for start in range(group, group + outs, BLOCK):
+            # Of a transposed filter, this copies a block and not all of it.
+            part = filters[start : min(start + BLOCK, group + outs)]
+            block = np.empty((depth, BLOCK), filters.dtype)
+            block[:, : len(part)] = part.reshape(len(part), depth).T
+            block[:, len(part) :] = 0
             yield block
 
 
