@@ -136,7 +136,9 @@ def test_passes_that_undo_each_other_are_an_error() -> None:
 def test_dump_shows_the_graph_after_each_change(tmp_path: Path) -> None:
     PassManager(dump_dir=tmp_path / "dump").run(_graph())
     files = sorted(p.name for p in (tmp_path / "dump").iterdir())
-    assert files == ["000_imported.txt", "002_remove_no_ops.txt"]
+    # How many passes come before it may change.
+    assert [name[3:] for name in files] == ["_imported.txt", "_remove_no_ops.txt"]
+    assert [name[:3].isdigit() for name in files] == [True, True]
     first, second = ((tmp_path / "dump" / f).read_text("utf-8") for f in files)
     assert "Identity" in first
     assert "Identity" not in second

@@ -181,7 +181,10 @@ class _GraphImporter:
             # The checker needs to know every tensor outside a subgraph.
             return
         if _is_onnx(proto.domain) and (
-            proto.op_type in _OF_ONNXRUNTIME or self._is_deprecated(proto.op_type)
+            proto.op_type in _OF_ONNXRUNTIME
+            # Somebody's own, in ONNX's domain.
+            or not onnx.defs.has(proto.op_type)
+            or self._is_deprecated(proto.op_type)
         ):
             return
         try:

@@ -219,6 +219,13 @@ def test_node_that_contradicts_its_specification(tmp_path: Path) -> None:
         run_mace(model, {"x": _X}, tmp_path)
 
 
+def test_own_operator_in_the_domain_of_onnx(tmp_path: Path) -> None:
+    node = onnx.helper.make_node("SoftClip", ["x"], ["y"])
+    model = make_model([node], {"x": _X}, ["y"])
+    with pytest.raises(UnsupportedNodesError, match="MACE has no such operator"):
+        run_mace(model, {"x": _X}, tmp_path)
+
+
 def test_files_that_are_no_models(tmp_path: Path) -> None:
     path = tmp_path / "net.onnx"
     assert "cannot read" in _message(_request(path))
