@@ -21,7 +21,7 @@ from mace.python.installation import (
     PACKAGED_PROGRAM,
     install,
 )
-from mace.python.tools.android_ndk import REMEDY
+from mace.python.tools.build_tools import NDK_REMEDY
 from mace.python.tools.doctor import computer
 from mace.python.tools.doctor.computer import (
     Probe,
@@ -357,7 +357,7 @@ def _others() -> Tuple[Requirement, ...]:
             _DEVICES,
             "none, or >= r21",
             ("phone",),
-            REMEDY,
+            NDK_REMEDY,
             computer.ndk,
         ),
         Requirement(

@@ -12,15 +12,21 @@ from typing import Dict, List
 
 import pytest
 
-from mace.python.tools.android_ndk import AndroidNdkError, find_ndk
-from mace.python.tools.bazel import BuildError, Variant, build_program
-from mace.python.tools.bazel_command import bazel_command, find_bazel
-from mace.python.tools.config.vocabulary import Abi
-from mace.python.tools.errors import MissingToolError
-from mace.python.tools.sanitizer import (
+from mace.python.tools.bazel import (
+    BuildError,
+    Variant,
+    build_program,
     sanitizer_environment,
     sanitizer_summary,
 )
+from mace.python.tools.build_tools import (
+    AndroidNdkError,
+    bazel_command,
+    find_bazel,
+    find_ndk,
+)
+from mace.python.tools.config.vocabulary import Abi
+from mace.python.tools.errors import MissingToolError
 
 _ROOT = Path(__file__).resolve().parents[3]
 
