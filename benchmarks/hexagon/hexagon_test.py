@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is counted, and how tables show it; nothing is emulated."""
+"""What is counted and measured, and how tables show it; nothing is emulated."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import pytest
 from benchmarks.hexagon.layers import MOBILENET_V1, MOBILENET_V2, OTHERS, Layer
 from benchmarks.hexagon.packets import Counted, Counter, count, tables, total
 from benchmarks.hexagon.peer import Kernel, Peer
+from benchmarks.hexagon.transport import summary
+from benchmarks.hexagon.transport import tables as transport_tables
 
 _OURS = Path("layers_benchmark")
 
@@ -115,3 +117,25 @@ def test_tables_have_ratios_where_there_is_a_peer() -> None:
     )
     assert layers.rows[1][4:] == ("", "", "", "")
     assert layers.rows[3][3] == ""
+
+
+def test_what_is_kept_of_times() -> None:
+    kept = summary([float(n) for n in range(100, 0, -1)])
+    assert kept["minimum"] == 1.0
+    assert kept["median"] == 50.5
+    assert kept["p90"] == pytest.approx(90.9)
+
+
+def test_each_side_beside_two_processes() -> None:
+    times = {"call": 40.0, "wake": 4.0, "dsp": 100.0, "cpu": 2.0}
+    sides = {
+        side: {"minimum": time / 2, "median": time, "p90": time * 2}
+        for side, time in times.items()
+    }
+    (table,) = transport_tables({"rounds": 10, "sides": sides})
+    assert [row[-1] for row in table.rows] == ["10.0", "1.0", "25.0", "0.5"]
+    assert table.rows[0] == (
+        "call of an empty program",
+        *("20.0", "40.0", "80.0", "10.0"),
+    )
+    assert "10 rounds" in table.title
