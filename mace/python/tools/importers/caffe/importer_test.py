@@ -15,7 +15,6 @@ from google.protobuf import text_format
 from mace.python.tools.importers.caffe import import_model
 from mace.python.tools.importers.caffe.caffemodel import read_weights
 from mace.python.tools.importers.caffe.testing import (
-    NETWORKS,
     caffemodel,
     fill_blob,
     import_net,
@@ -46,6 +45,7 @@ from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.validate.frameworks import ReferenceRequest, run_reference
+from test.conformance.models.caffe_networks import NETWORKS
 
 X = rand(1, 3, 4, 4)
 INPUT = 'input: "x" input_dim: 1 input_dim: 3 input_dim: 4 input_dim: 4\n'
