@@ -40,7 +40,16 @@ _LAYERS = (
     ("report",),
     ("run",),
     ("calibrate", "inspection"),
-    ("doctor", "debug", "images", "bazel_run", "new_op", "quantization", "cli"),
+    (
+        "doctor",
+        "debug",
+        "images",
+        "bazel_run",
+        "new_op",
+        "quantization",
+        "rewrite",
+        "cli",
+    ),
 )
 # What handlers in users' own folders may use, besides their framework's importer;
 # docs/development/adding_an_op.md lists it.

@@ -15,18 +15,18 @@ import onnx
 import pytest
 
 from mace.python.tools.errors import MaceError, MissingToolError, UsageError
-from mace.python.tools.importers.onnx import optimizer
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     make_model,
     normal,
     run_onnxruntime,
 )
+from mace.python.tools.rewrite import onnx_optimizer
 
 pytest.importorskip("onnxoptimizer")
 
 _X = normal(2, 3, 6, 5)
-_TOOL = Path(__file__).resolve().parents[5] / "tools/onnx_optimizer.py"
+_TOOL = Path(__file__).resolve().parents[4] / "tools/onnx_optimizer.py"
 
 
 def _model() -> onnx.ModelProto:
@@ -61,7 +61,7 @@ def _write(folder: Path) -> Path:
 
 def test_same_answers_with_fewer_nodes(tmp_path: Path) -> None:
     source, target = _write(tmp_path), tmp_path / "out" / "model_opt.onnx"
-    report = optimizer.optimize_file(source, target)
+    report = onnx_optimizer.optimize_file(source, target)
     after = onnx.load(str(target))
     assert [node.op_type for node in after.graph.node] == ["Conv", "Relu"]
     assert report.nodes == (7, 2)
@@ -80,7 +80,7 @@ def test_old_files_whose_weights_are_inputs(tmp_path: Path) -> None:
             )
         )
     source.write_bytes(model.SerializeToString())
-    optimizer.optimize_file(source, target)
+    onnx_optimizer.optimize_file(source, target)
     after = onnx.load(str(target))
     assert "BatchNormalization" not in [node.op_type for node in after.graph.node]
     wanted = run_onnxruntime(_model(), {"x": _X})
@@ -89,27 +89,27 @@ def test_old_files_whose_weights_are_inputs(tmp_path: Path) -> None:
 
 def test_target_may_be_the_source(tmp_path: Path) -> None:
     source = _write(tmp_path)
-    optimizer.optimize_file(source, source)
+    onnx_optimizer.optimize_file(source, source)
     assert len(onnx.load(str(source)).graph.node) == 2
     assert os.listdir(tmp_path) == ["model.onnx"]
 
 
 def test_usual_passes_exist() -> None:
-    assert set(optimizer.DEFAULT_PASSES) <= set(optimizer.available_passes())
+    assert set(onnx_optimizer.DEFAULT_PASSES) <= set(onnx_optimizer.available_passes())
 
 
 def test_bad_requests_leave_nothing(tmp_path: Path) -> None:
     source, target = _write(tmp_path), tmp_path / "out.onnx"
     with pytest.raises(UsageError, match="fuse_everything unknown"):
-        optimizer.optimize_file(source, target, ["fuse_everything"])
+        onnx_optimizer.optimize_file(source, target, ["fuse_everything"])
     whole = source.read_bytes()
     for damage in (b"", whole[:100], b"x" * 500):
         source.write_bytes(damage)
         with pytest.raises(MaceError, match="model.onnx"):
-            optimizer.optimize_file(source, target)
+            onnx_optimizer.optimize_file(source, target)
     source.unlink()
     with pytest.raises(MaceError, match="cannot read"):
-        optimizer.optimize_file(source, target)
+        onnx_optimizer.optimize_file(source, target)
     assert os.listdir(tmp_path) == []
 
 
@@ -122,22 +122,22 @@ def test_where_weights_are_is_told_on_one_line(tmp_path: Path) -> None:
     source = tmp_path / "model.onnx"
     source.write_bytes(model.SerializeToString())
     with pytest.raises(MaceError, match=r"^[^\n\x1b]*cannot be read: [^\n\x1b]*$"):
-        optimizer.optimize_file(source, tmp_path / "out.onnx")
+        onnx_optimizer.optimize_file(source, tmp_path / "out.onnx")
 
 
 def test_a_child_that_dies_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(optimizer, "_CHILD", "import os; os.abort()")
-    with pytest.raises(optimizer.OptimizeError, match="cannot be simplified"):
-        optimizer.optimize_file(_write(tmp_path), tmp_path / "out.onnx")
+    monkeypatch.setattr(onnx_optimizer, "_CHILD", "import os; os.abort()")
+    with pytest.raises(onnx_optimizer.OptimizeError, match="cannot be simplified"):
+        onnx_optimizer.optimize_file(_write(tmp_path), tmp_path / "out.onnx")
     assert os.listdir(tmp_path) == ["model.onnx"]
 
 
 def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingToolError, match="pip install -r setup/"):
-        optimizer.available_passes()
+        onnx_optimizer.available_passes()
 
 
 def _tool(*arguments: object) -> subprocess.CompletedProcess[str]:

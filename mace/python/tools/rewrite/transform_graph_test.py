@@ -13,12 +13,12 @@ import pytest
 
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.tensorflow.reader import new_graph
-from mace.python.tools.importers.tensorflow.transforms.command import (
+from mace.python.tools.rewrite.transform_graph import (
     main,
     parse_transforms,
     transform_file,
 )
-from mace.python.tools.importers.tensorflow.transforms.work_graph import entries
+from mace.python.tools.rewrite.work_graph import entries
 
 
 def _graph() -> Any:

@@ -19,13 +19,13 @@ from mace.python.tools.importers.frame.request import (
 )
 from mace.python.tools.importers.tensorflow import import_model
 from mace.python.tools.importers.tensorflow.testing import computed, rand
-from mace.python.tools.importers.tensorflow.transforms.command import (
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.rewrite.transform_graph import (
     parse_transforms,
     transform_file,
 )
-from mace.python.tools.importers.tensorflow.transforms.work_graph import TransformError
-from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.rewrite.work_graph import TransformError
 
 tf = pytest.importorskip("tensorflow", reason="it is the reference here")
 tf1 = tf.compat.v1

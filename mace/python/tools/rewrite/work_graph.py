@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,9 +20,6 @@ from mace.python.tools.importers.tensorflow.node import (
 from mace.python.tools.importers.tensorflow.reader import new_graph
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.wording import nearest_names
-
-# The files with rewrites.
-_MODULES = ("cleaning", "constants", "convolutions")
 
 # What every rewrite takes.
 IGNORE_ERRORS = "ignore_errors"
@@ -363,7 +359,7 @@ def transform(*keys: str) -> Callable[[Transform], Transform]:
 
 def entries() -> Mapping[str, Entry]:
     """All rewrites by name, sorted."""
-    package = __name__.rpartition(".")[0]
-    for module in _MODULES:
-        importlib.import_module(f"{package}.{module}")
+    # These register theirs when they are imported.
+    from mace.python.tools.rewrite import cleaning, constants, convolutions  # noqa: F401
+
     return dict(sorted(_ENTRIES.items()))

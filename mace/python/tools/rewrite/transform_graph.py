@@ -20,7 +20,7 @@ from mace.python.tools.command_line import flags
 from mace.python.tools.command_line.guard import guarded
 from mace.python.tools.errors import UsageError
 from mace.python.tools.importers.tensorflow.reader import is_text, parse_graph
-from mace.python.tools.importers.tensorflow.transforms.work_graph import (
+from mace.python.tools.rewrite.work_graph import (
     IGNORE_ERRORS,
     Arguments,
     TransformError,

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.tensorflow.node import Tensor
-from mace.python.tools.importers.tensorflow.transforms.work_graph import (
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.rewrite.work_graph import (
     FLOAT,
     Arguments,
     WorkGraph,
@@ -22,7 +23,6 @@ from mace.python.tools.importers.tensorflow.transforms.work_graph import (
     string,
     transform,
 )
-from mace.python.tools.ir.dtypes import Array
 
 _CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
 _FUSED = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")

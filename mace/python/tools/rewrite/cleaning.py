@@ -10,7 +10,8 @@ from typing import Any
 from mace.python.tools.errors import UsageError
 from mace.python.tools.importers.tensorflow.node import Tensor
 from mace.python.tools.importers.tensorflow.reader import data_types
-from mace.python.tools.importers.tensorflow.transforms.work_graph import (
+from mace.python.tools.importers.tf_operators.context import HANDLERS
+from mace.python.tools.rewrite.work_graph import (
     FLOAT,
     Arguments,
     TransformError,
@@ -19,7 +20,6 @@ from mace.python.tools.importers.tensorflow.transforms.work_graph import (
     source_of,
     transform,
 )
-from mace.python.tools.importers.tf_operators.context import HANDLERS
 
 _LOG = logging.getLogger(__name__)
 

@@ -16,7 +16,12 @@ from mace.python.tools.importers.frame.errors import UnsupportedNodes
 from mace.python.tools.importers.tensorflow.body import Body, Scope
 from mace.python.tools.importers.tensorflow.node import Tensor
 from mace.python.tools.importers.tensorflow.reader import data_types, frozen_graph
-from mace.python.tools.importers.tensorflow.transforms.work_graph import (
+from mace.python.tools.importers.tf_operators.context import HANDLERS
+from mace.python.tools.importers.tf_operators.node import ELEMENT_TYPES
+from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Value
+from mace.python.tools.rewrite.work_graph import (
     FLOAT,
     IGNORE_ERRORS,
     Arguments,
@@ -27,11 +32,6 @@ from mace.python.tools.importers.tensorflow.transforms.work_graph import (
     source_of,
     transform,
 )
-from mace.python.tools.importers.tf_operators.context import HANDLERS
-from mace.python.tools.importers.tf_operators.node import ELEMENT_TYPES
-from mace.python.tools.ir.builder import GraphBuilder
-from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.graph import Value
 
 _LOG = logging.getLogger(__name__)
 
