@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.node import STATIC_HINT, Node
+from mace.python.tools.importers.standard.node import Node
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 
@@ -43,12 +43,7 @@ def read_filter(node: Node) -> Constant:
     Raises:
         UnsupportedNodeError: it is not known, or MACE has no such convolution.
     """
-    x, weights = node.input(0), node.input(1)
-    constant = weights.constant
-    if constant is None:
-        raise UnsupportedNodeError(
-            f"the filter ({weights.name}) is computed at run time", STATIC_HINT
-        )
+    x, constant = node.input(0), node.elements(1, "the filter")
     rank = len(constant.shape)
     if rank not in (3, 4, 5):
         raise UnsupportedNodeError(

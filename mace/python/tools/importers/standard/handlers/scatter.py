@@ -12,7 +12,7 @@ import numpy as np
 from mace.python.tools.importers.emit.lengths import Length
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.counts import Counts, never_negative
-from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
@@ -107,13 +107,8 @@ def _with_spare_place(
 
 def _last_of(node: Node, index: Value) -> int:
     """The number of axes that the rows of an index name."""
-    last = node.shape(index)[-1]
-    if not isinstance(last, int):
-        raise UnsupportedNodeError(
-            f"the last dimension of {index.name} is not known before the run",
-            STATIC_HINT,
-        )
-    return last
+    what = f"the last dimension of {index.name} is"
+    return node.known_dims(node.shape(index)[-1:], what)[0]
 
 
 @HANDLERS.register("Col2Im")

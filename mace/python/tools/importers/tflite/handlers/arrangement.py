@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tf_operators.context import STATIC_HINT
+from mace.python.tools.importers.frame.known import STATIC_HINT
 from mace.python.tools.importers.tf_operators.handlers.arrangement import gathered
 from mace.python.tools.importers.tflite.context import HANDLERS, Context, of_tensorflow
 from mace.python.tools.ir.dtypes import DataType
