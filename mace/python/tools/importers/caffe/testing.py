@@ -14,11 +14,8 @@ from mace.python.tools.importers.caffe import import_model
 from mace.python.tools.importers.caffe.layer import HANDLERS
 from mace.python.tools.importers.caffe.net import read_net
 from mace.python.tools.importers.frame.errors import UnsupportedNodesError
-from mace.python.tools.importers.frame.request import (
-    ImportRequest,
-    InputSpec,
-    OutputSpec,
-)
+from mace.python.tools.importers.frame.request import ImportRequest
+from mace.python.tools.importers.frame.testing import Tried, assert_close, request_for
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat, Graph
@@ -90,23 +87,14 @@ def write_net(folder: Path, text: str, blobs: Blobs | Any = None) -> tuple[Path,
     return model, weights
 
 
-def request_for(
+def request_of(
     paths: tuple[Path, Path],
     inputs: Mapping[str, Array],
     outputs: Sequence[str],
     data_format: DataFormat = DataFormat.NONE,
 ) -> ImportRequest:
     """A request for whole tensors in Caffe's order."""
-    return ImportRequest(
-        "net",
-        paths[0],
-        tuple(
-            InputSpec(name, array.shape, data_format=data_format)
-            for name, array in inputs.items()
-        ),
-        tuple(OutputSpec(name, data_format) for name in outputs),
-        paths[1],
-    )
+    return request_for(paths[0], inputs, outputs, data_format, paths[1])
 
 
 def import_net(
@@ -118,7 +106,7 @@ def import_net(
 ) -> Graph:
     """Imports a network through its files."""
     paths = write_net(folder, text, blobs)
-    return import_model(request_for(paths, inputs, outputs))
+    return import_model(request_of(paths, inputs, outputs))
 
 
 def run_opencv(
@@ -143,16 +131,11 @@ def run_opencv(
     return found
 
 
-class Family:
-    """One file of `handlers/`, and the layers that its tests have compared.
-
-    Args:
-        name: of the file, without its ending.
-    """
+class Family(Tried):
+    """The layers of one file of `handlers/`."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
-        self._tried: set[str] = set()
+        super().__init__(HANDLERS, name)
 
     def check(
         self,
@@ -171,16 +154,13 @@ class Family:
             expected: by Caffe's definition; None: what OpenCV computes.
         """
         paths = write_net(tmp_path, with_inputs(text, inputs), blobs)
-        self._tried.update(layer.type for layer in read_net(paths[0]).layers)
-        graph = import_model(request_for(paths, inputs, outputs))
+        self.note(*(layer.type for layer in read_net(paths[0]).layers))
+        graph = import_model(request_of(paths, inputs, outputs))
         results = run_graph(graph, dict(inputs))
         if expected is None:
             expected = run_opencv(paths, inputs, outputs)
         for name, wanted in zip(outputs, expected):
-            assert results[name].shape == wanted.shape, name
-            np.testing.assert_allclose(
-                results[name], wanted, tolerance, tolerance, err_msg=name
-            )
+            assert_close(results[name], wanted, tolerance, name)
 
     def refuses(
         self,
@@ -196,16 +176,3 @@ class Family:
 
         with pytest.raises(UnsupportedNodesError, match=message):
             import_net(tmp_path, with_inputs(text, inputs), inputs, outputs, blobs)
-
-    def assert_all_tried(self) -> None:
-        """Checks, after the tests, that every handler was compared."""
-        assert handlers_by_family()[self._name] - self._tried == set()
-
-
-def handlers_by_family() -> dict[str, set[str]]:
-    """The types for which each file has handlers."""
-    found: dict[str, set[str]] = {}
-    for layer_type in HANDLERS.types():
-        module = getattr(HANDLERS.find(layer_type), "__module__", "")
-        found.setdefault(module.rpartition(".")[2], set()).add(layer_type)
-    return found
