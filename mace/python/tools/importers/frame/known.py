@@ -18,8 +18,11 @@ STATIC_HINT = "give fixed input_shapes"
 def known_elements(value: Value, what: str, hint: str = STATIC_HINT) -> Constant:
     """The elements of a value.
 
+    Args:
+        what: they are, for the message.
+
     Raises:
-        UnsupportedNodeError: only a run computes `what` they are.
+        UnsupportedNodeError: only a run computes them.
     """
     if value.constant is None:
         reason = f"{what} ({value.name}) is computed at run time"

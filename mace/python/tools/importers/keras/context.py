@@ -185,6 +185,7 @@ class Context(KnownShapes):
         self.check_rank(x, dims + 2)
         return x, dims
 
+    # Its name in handlers of earlier releases, too.
     fixed = KnownShapes.static_shape
 
     def batch(self, value: Value) -> int:
