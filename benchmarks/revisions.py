@@ -39,7 +39,7 @@ from benchmarks.networks import (
 from benchmarks.onnx_quantized import quantized_alone
 from benchmarks.runner import MACE_RUN, model_arguments, report
 from benchmarks.tables import Table, show
-from mace.python.tools.bazel_command import bazel_command
+from mace.python.tools.build_tools import bazel_command
 
 _TARGET = "//mace/tools:mace_run"
 _TREES = ROOT / "build/benchmarks/revisions"

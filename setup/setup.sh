@@ -131,22 +131,22 @@ for task in ${tasks:-run}; do add_task "$task"; done
 
 # --- Packages of the distribution. -------------------------------------------
 
+# The packages of a section of apt.txt, with their uses.
+apt_list() { sed -n "/^\[$1]\$/,/^\[/{/^\[/!p}" "$root/setup/apt.txt"; }
+
 # Lines of a list, "package  # its use", as "apt package use".
-show_list() {
-  sed -nE "s/^([^#[:space:]]+) +# (.*)/$1\t\1\t\2/p" "$root/setup/$2"
-}
+show_list() { sed -nE "s/^([^#[:space:]]+) +# (.*)/$1\t\1\t\2/p"; }
 
 show_lists() {
   local list
-  for list in $apt_lists; do show_list apt "apt/$list.txt"; done
-  for list in $pip_lists; do show_list pip "$list"; done
+  for list in $apt_lists; do apt_list "$list" | show_list apt; done
+  for list in $pip_lists; do show_list pip <"$root/setup/$list"; done
 }
-
-read_list() { sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' "$1"; }
 
 apt_packages() {
   local list
-  for list in $apt_lists; do read_list "$root/setup/apt/$list.txt"; done | sort -u
+  for list in $apt_lists; do apt_list "$list"; done |
+    sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' | sort -u
 }
 
 missing_apt() {

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Dict, List
 
 import pytest
 
@@ -15,16 +16,30 @@ _SETUP = Path(__file__).resolve().parent
 _LINE = re.compile(r"[\w.+-]+(?:[=>]=[\d.]+(?:,<[\d.]+)?)?  # \S.*")
 
 
-@pytest.mark.parametrize(
-    "file",
-    sorted([*_SETUP.glob("apt/*.txt"), *_SETUP.glob("req*.txt")]),
-    ids=lambda file: file.name,
-)
-def test_every_package_says_what_it_is_for(file: Path) -> None:
-    lines = file.read_text(encoding="utf-8").splitlines()
-    packages = [line for line in lines if line and not line.startswith("#")]
-    assert packages
+def _lists() -> Dict[str, List[str]]:
+    """Each list's packages, with their uses; names are those of tasks.txt."""
+    texts = {f"pip:{file.name}": file.read_text() for file in _SETUP.glob("req*.txt")}
+    sections = re.split(r"^\[(.+)\]$", (_SETUP / "apt.txt").read_text(), flags=re.M)
+    for name, text in zip(sections[1::2], sections[2::2]):
+        texts[f"apt:{name}"] = text
+    return {
+        name: [line for line in text.splitlines() if line and not line.startswith("#")]
+        for name, text in texts.items()
+    }
+
+
+@pytest.mark.parametrize(("name", "packages"), sorted(_lists().items()))
+def test_every_package_says_what_it_is_for(name: str, packages: List[str]) -> None:
+    assert packages, name
     assert [line for line in packages if not _LINE.fullmatch(line)] == []
+
+
+def test_every_list_of_a_task_is_there() -> None:
+    text = (_SETUP / "tasks.txt").read_text(encoding="utf-8")
+    needs = [line.split("#")[0] for line in text.splitlines()]
+    named = re.findall(r"(?:apt|pip):\S+", "\n".join(needs))
+    assert named
+    assert set(named) <= set(_lists())
 
 
 def test_every_line_of_the_table_of_tasks_is_read() -> None:
@@ -57,10 +72,9 @@ def test_all_is_the_sum_of_the_tasks() -> None:
 def test_all_lists_are_part_of_a_task() -> None:
     packages = [*tables.packages("all"), *tables.packages(_NOT_IN_ALL)]
     listed = {name for _, name in packages}
-    for file in [*_SETUP.glob("apt/*.txt"), *_SETUP.glob("requirements*.txt")]:
-        for line in file.read_text(encoding="utf-8").splitlines():
-            if line and not line.startswith("#"):
-                assert line.split()[0] in listed, f"{file.name}: {line}"
+    for name, lines in _lists().items():
+        for line in lines:
+            assert line.split()[0] in listed, f"{name}: {line}"
 
 
 def test_table_has_every_package() -> None:

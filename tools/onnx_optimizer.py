@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simplifies an ONNX file before it is converted: see ``-h``.
 
-The entry point of mace/python/tools/importers/onnx/optimizer.py.
+The entry point of mace/python/tools/rewrite/onnx_optimizer.py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main() -> int:
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     from tools.door import run_room
 
-    return run_room("importers.onnx.optimizer", __file__)
+    return run_room("rewrite.onnx_optimizer", __file__)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 #
 # Sourced by the scripts that call Bazel: which one, and with which flags of the
-# user. mace/python/tools/bazel_command.py is the same for Python.
+# user. mace/python/tools/build_tools.py is the same for Python.
 #
 #   BAZEL                the program; "bazel" by default
 #   BAZEL_STARTUP_FLAGS  flags before the command, split at blanks

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rewrites a frozen TensorFlow graph, as TensorFlow's own tool did: see ``-h``.
 
-The entry point of mace/python/tools/importers/tensorflow/transforms/command.py.
+The entry point of mace/python/tools/rewrite/transform_graph.py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main() -> int:
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     from tools.door import run_room
 
-    return run_room("importers.tensorflow.transforms.command", __file__)
+    return run_room("rewrite.transform_graph", __file__)
 
 
 if __name__ == "__main__":

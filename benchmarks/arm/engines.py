@@ -16,8 +16,7 @@ import onnx
 import onnxruntime
 from numpy.typing import NDArray
 
-from benchmarks.arm.counts import Block, Counts
-from benchmarks.arm.emulator import CPUS, EmulationError, Run, execute
+from benchmarks.arm.emulator import CPUS, Block, Counts, EmulationError, Run, execute
 from benchmarks.networks import (
     DIRECTORY,
     ROOT,

@@ -39,7 +39,7 @@ from benchmarks.arm.engines import (
     output_step,
     reference_output,
 )
-from benchmarks.arm.verdict import failure
+from benchmarks.arm.scores import failure
 from benchmarks.networks import DIRECTORY, NAMES, Network, make_network
 from benchmarks.peers.formats import FormatError, require_engines
 from benchmarks.record import add_arguments, recorder

@@ -23,8 +23,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.arm.counts import Block
-from benchmarks.arm.emulator import EmulationError, missing_tools
+from benchmarks.arm.emulator import Block, EmulationError, missing_tools
 from benchmarks.arm.engines import (
     MACE,
     measure_mace,

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from benchmarks.arm.counts import Block
+from benchmarks.arm.emulator import Block
 from benchmarks.arm.loops import CORES, analyse, hottest_loops, short_name, tables
 
 # fmla v0.4s, v24.4s, v25.4s and 19 more sums; subs x0, x0, #1; b.ne to the first.

@@ -1,13 +1,16 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Counted inferences as tables, one per processor."""
+"""Counted inferences as tables, one per processor; whether MACE's outputs are right."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from benchmarks.arm.engines import ARITHMETICS, MACE, arithmetic
+from benchmarks.peers.goals import TOLERANCE
 from benchmarks.tables import Table
+from mace.python.tools.config.vocabulary import Runtime
+from mace.python.tools.validate import similarity_threshold
 
 Row = dict[str, Any]
 # Names of engines in tables, in order; MACE's first in each arithmetic.
@@ -78,3 +81,38 @@ def _ratio(
     counted = [count for count in map(millions, others) if count is not None]
     own = millions(ours)
     return f"{own / min(counted):.3f}" if own is not None and counted else _NONE
+
+
+def failure(row: dict[str, Any]) -> str:
+    """Why a row of MACE's fails; empty if it passes, or is another engine's.
+
+    Sums in single precision differ only by their order, so their error must be small
+    relative to the largest output. 16-bit arithmetic rounds every operand, and the
+    errors add up in a deep network: it is judged like in `converter.py run --validate`,
+    and so is int8, where ONNX Runtime rounds at other places. Where outputs are a few
+    steps of an integer, a difference of one step makes them dissimilar, but cannot be
+    avoided.
+    """
+    if row["engine"] not in MACE:
+        return ""
+    why = _why(row)
+    return f"{row['cpu']}, {row['engine']}, {row['network']}: {why}" if why else ""
+
+
+def _why(row: dict[str, Any]) -> str:
+    if "failed" in row:
+        return str(row["failed"])
+    kind = arithmetic(row["engine"])
+    if kind == "int8" and row["steps"] <= 1:
+        return ""
+    if kind != "fp32":
+        least = similarity_threshold(
+            Runtime.CPU, {}, quantized=kind == "int8", rounded=kind == "fp16"
+        )
+        similarity = row["similarity"]
+        # The negation is also right for NaN.
+        if not similarity >= least:
+            return f"cosine similarity {similarity:.6f} is below {least:g}"
+    elif not row["error"] <= TOLERANCE:
+        return f"off by {row['error']:.3g} of the largest output, above {TOLERANCE:g}"
+    return ""

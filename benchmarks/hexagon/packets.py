@@ -27,7 +27,7 @@ from benchmarks.hexagon.layers import MOBILENET_V1, MOBILENET_V2, OTHERS, Layer
 from benchmarks.hexagon.peer import Peer
 from benchmarks.record import ROOT, add_arguments, recorder
 from benchmarks.tables import Table
-from mace.python.tools.bazel_command import bazel_command
+from mace.python.tools.build_tools import bazel_command
 
 _HERE = Path(__file__).resolve().parent
 _TARGET = "//mace/kernels/hexagon:layers_benchmark"

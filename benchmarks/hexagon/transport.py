@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.record import ROOT, add_arguments, recorder
 from benchmarks.tables import Table
-from mace.python.tools.bazel_command import bazel_command
+from mace.python.tools.build_tools import bazel_command
 
 _TARGET = "//benchmarks/hexagon:transport"
 _MOST_MICROSECONDS = 60

@@ -18,7 +18,7 @@ import pytest
 
 from mace.java import android_stubs
 from mace.java.classes import compile_classes, compile_sources
-from mace.python.tools.bazel_command import bazel_command
+from mace.python.tools.build_tools import bazel_command
 from test.here import only_with_all
 
 _ROOT = Path(__file__).resolve().parents[2]

@@ -21,7 +21,7 @@ from typing import Dict, List, Tuple
 
 import pytest
 
-from mace.python.tools.bazel_command import bazel_command
+from mace.python.tools.build_tools import bazel_command
 from test.android_ndk import stand_in
 from test.android_ndk.running import run_command
 from test.android_ndk.targets import TARGETS, Target

@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.bazel import one_build
-from mace.python.tools.bazel_command import bazel_command
+from mace.python.tools.build_tools import bazel_command
 from mace.python.tools.export.export import ExportOptions, InputSignature, export_model
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import run_graph

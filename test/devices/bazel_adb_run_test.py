@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.bazel_command import find_bazel
+from mace.python.tools.build_tools import find_bazel
 from mace.python.tools.errors import MissingToolError
 from test.device_farm.farm import Farm
 from test.devices.tool import ROOT, Ended, Inside, await_that, finish

@@ -38,7 +38,7 @@ import onnx
 from rich.console import Console
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.caffe.testing import NETWORKS, write_net
+from mace.python.tools.importers.caffe.testing import write_net
 from mace.python.tools.importers.frame.opened import load_framework
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
@@ -48,6 +48,7 @@ from mace.python.tools.importers.frame.request import (
 from mace.python.tools.importers.keras.hdf5 import kept_worker
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
+from test.conformance.models.caffe_networks import NETWORKS
 
 _ROOT = Path(__file__).resolve().parents[2]
 _FOLDER = _ROOT / "build/fuzz/importers"

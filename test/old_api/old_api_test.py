@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.bazel_command import bazel_command
+from mace.python.tools.build_tools import bazel_command
 
 _ROOT = Path(__file__).resolve().parents[2]
 _FOLDER = Path(__file__).parent

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "test/opencl/call.h"
-#include "test/opencl/defects.h"
 #include "test/opencl/launch.h"
 #include "test/opencl/matrix_units.h"
 

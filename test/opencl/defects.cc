@@ -1,14 +1,13 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "test/opencl/defects.h"
-
 #include <unistd.h>
 
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "test/opencl/launch.h"
 #include "test/opencl/state.h"
 #include "test/opencl/target.h"
 

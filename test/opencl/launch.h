@@ -22,6 +22,16 @@ void CheckKernel(cl_command_queue queue,
                  const LaunchRange &range,
                  Call *call);
 
+// The defect in MACE_TEST_OPENCL_DEFECT, "EFFECT WHAT". The effect is that a
+// launch is lost ("wrong"), ends the process ("abort"), or never returns
+// ("hang"). It concerns kernels that store half ("half": an image of half, or a
+// program that was built with a macro =BH or =DH), kernels with images
+// ("images"), whose program was built with a macro of that value ("=NF"), or
+// with one of the names ("a|b").
+//
+// True if the launch is to be lost.
+bool LosesLaunch(cl_kernel kernel);
+
 // Whether the queue is one that records; the launch is then recorded, or
 // refused.
 bool RecordOnQueue(cl_command_queue queue,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.bazel_command import bazel_command
+from mace.python.tools.build_tools import bazel_command
 from mace.python.tools.export.selection import PARTS, QUANTIZED_KERNELS
 
 _ROOT = Path(__file__).resolve().parents[2]

@@ -113,7 +113,9 @@ def test_server_of_bazel_belongs_to_all_sessions(tmp_path: Path) -> None:
     try:
         while not processes_of(_NO_SESSION, tmp_path):
             time.sleep(0.01)
-        assert [one.number for one in processes_of(_NO_SESSION, tmp_path)] == [server.pid]
+        assert [one.number for one in processes_of(_NO_SESSION, tmp_path)] == [
+            server.pid
+        ]
         assert processes_of(_NO_SESSION, tmp_path / "other") == []
     finally:
         server.kill()

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import Callable, Dict, Iterable, Mapping, Sequence, Tuple
 
-from mace.python.tools.bazel_command import bazel_command
+from mace.python.tools.build_tools import bazel_command
 from tools.quality.pocl import FOLDER, variables
 
 # Native code that has to hold on every target.
@@ -300,7 +300,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
     """All steps, in the order they run.
 
     Args:
-        environment: says which Bazel to run and how, see bazel_command.
+        environment: says which Bazel to run and how, see build_tools.bazel_command.
     """
     bazel = bazel_command(_linking_quickly(environment))
     pocl = (

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mace.python.runtime.library import library_path
-from mace.python.tools.bazel_command import bazel_command
+from mace.python.tools.build_tools import bazel_command
 
 _ROOT = Path(__file__).resolve().parents[3]
 

@@ -1,12 +1,16 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds one program for one ABI with Bazel."""
+"""Builds one program for one ABI with Bazel.
+
+One with the address sanitizer needs an environment, and tells what it found.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import logging
+import os
 import re
 import shutil
 import subprocess
@@ -15,9 +19,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mace.python.tools.android_ndk import VARIABLE, find_ndk
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.bazel_command import BazelCommand, find_bazel
+from mace.python.tools.build_tools import (
+    NDK_VARIABLE,
+    BazelCommand,
+    find_bazel,
+    find_ndk,
+)
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.errors import MaceError, UnsupportedError
 from mace.python.tools.interruption import run_child
@@ -31,6 +39,20 @@ _NDK_CONFIGS = {Abi.ARM64_V8A: "android_arm64", Abi.ARMEABI_V7A: "android_arm"}
 _LABEL = re.compile(r"^(?:@([\w.-]+))?//([\w./+-]*):([\w./+-]+)$")
 _LAST_LINES = 15
 _LOCK = Path("tools", "run_bazel.sh")
+
+# For the address sanitizer.
+_ASAN_VARIABLE = "ASAN_OPTIONS"
+_ASAN_OPTIONS = (
+    # End with a signal, like any crash; an exit status could be the program's own.
+    "abort_on_error=1",
+    # MACE itself handles allocations that fail.
+    "allocator_may_return_null=1",
+    # The search for leaks needs ptrace, which emulators and containers refuse.
+    "detect_leaks=0",
+)
+# Bazel compiles in a folder with this name, so that the bytes are the same anywhere.
+_COMPILED_IN = "/proc/self/cwd/"
+_SUMMARY = re.compile(r"^SUMMARY: (AddressSanitizer: .*\S)\s*$", re.MULTILINE)
 
 
 class BuildError(MaceError):
@@ -97,7 +119,7 @@ class Variant:
                 f"{', '.join(loads)}: a program for {self.abi.value} that is built "
                 "without an NDK is linked statically, and cannot load "
                 + ("the OpenCL driver" if self.gpu else "the vendor's library")
-                + f"; set {VARIABLE} to an Android NDK"
+                + f"; set {NDK_VARIABLE} to an Android NDK"
             )
         flags = [] if self.abi is Abi.HOST else [f"--config={self.abi.value}"]
         if self.ndk:
@@ -162,7 +184,7 @@ def choose_variant(
             "%s: built as a static Linux program, which Android runs, too "
             "(%s is not set)",
             abi.value,
-            VARIABLE,
+            NDK_VARIABLE,
         )
     return Variant(
         abi, debug, address_sanitizer, ndk is not None, gpu, dsp, accelerators
@@ -258,3 +280,25 @@ def full_label(target: str) -> str:
 
 def _call(command: list[str]) -> subprocess.CompletedProcess[str]:
     return run_child(command, _ROOT, keep_output=True)
+
+
+def sanitizer_environment() -> dict[str, str]:
+    """Variables for a program built with the address sanitizer.
+
+    What ASAN_OPTIONS holds here has the last word there.
+    """
+    words = [*_ASAN_OPTIONS, os.environ.get(_ASAN_VARIABLE, "")]
+    return {_ASAN_VARIABLE: ":".join(word for word in words if word)}
+
+
+def sanitizer_summary(text: str) -> str:
+    """What the sanitizer found, in one line: kind, place and function.
+
+    Args:
+        text: all that a program printed.
+
+    Returns:
+        an empty text if it found nothing.
+    """
+    found = _SUMMARY.search(text)
+    return found[1].replace(_COMPILED_IN, "") if found else ""

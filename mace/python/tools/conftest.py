@@ -1,8 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Emulated devices for tests, reached by the real adb and ssh.
+"""Where tests run models: in the real program, and on emulated devices.
 
-All packages share one farm: two in one process would share an adb server.
+The devices are reached by the real adb and ssh. All packages share one farm: two in one
+process would share an adb server.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from mace.python.tools.run.testing.project import build_dir, mace_run, project
 from test.device_farm.errors import FarmError
 from test.device_farm.farm import Farm, Running
 from test.here import only_with_all
+
+__all__ = ["build_dir", "mace_run", "project"]
 
 PHONES = ("mi6", "redmi_go")
 # A phone with Android 6; only connected in tests that ask for it.

@@ -27,9 +27,7 @@ _LAYERS = (
         "custom_ops",
         "atomic",
         "reference_page",
-        "bazel_command",
-        "sanitizer",
-        "android_ndk",
+        "build_tools",
         "accelerator_facts",
         "html_template",
     ),
@@ -42,7 +40,16 @@ _LAYERS = (
     ("report",),
     ("run",),
     ("calibrate", "inspection"),
-    ("doctor", "debug", "images", "bazel_run", "new_op", "quantization", "cli"),
+    (
+        "doctor",
+        "debug",
+        "images",
+        "bazel_run",
+        "new_op",
+        "quantization",
+        "rewrite",
+        "cli",
+    ),
 )
 # What handlers in users' own folders may use, besides their framework's importer;
 # docs/development/adding_an_op.md lists it.

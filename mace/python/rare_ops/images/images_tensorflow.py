@@ -11,7 +11,6 @@ import numpy as np
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tf_operators.context import (
     HANDLERS,
-    STATIC_HINT,
     Context,
 )
 
@@ -31,7 +30,7 @@ def patches(context: Context) -> None:
     dims = x.shape or ()
     if len(dims) != 4 or not all(isinstance(dim, int) for dim in dims[1:3]):
         raise UnsupportedNodeError(
-            f"height and width of {x.name} are not known", STATIC_HINT
+            f"height and width of {x.name} are not known", context.static_hint
         )
     if not 1 <= sizes[1] * sizes[2] <= _MOST_PLACES:
         raise UnsupportedNodeError(f"windows of {sizes[1]} x {sizes[2]}")

@@ -10,7 +10,6 @@ from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tf_operators.context import (
     HANDLERS,
-    STATIC_HINT,
     Context,
 )
 from mace.python.tools.ir.graph import Value
@@ -29,7 +28,7 @@ def _last(context: Context, value: Value, count: int) -> list[int]:
     if len(known) != count:
         raise UnsupportedNodeError(
             f"the size of the matrices of {value.name} is not known before the run",
-            STATIC_HINT,
+            context.static_hint,
         )
     return known
 

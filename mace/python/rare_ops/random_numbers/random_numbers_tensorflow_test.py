@@ -32,7 +32,7 @@ _SHAPE = [100, 100]
 
 def _run(function: Any, *arrays: Array) -> list[Array]:
     concrete = traced(tf, function, list(arrays), dynamic=False)
-    _FAMILY.note(concrete.graph.as_graph_def())
+    _FAMILY.note_all(concrete.graph.as_graph_def())
     concrete = frozen(concrete)
     inputs = {f"x{i}": array for i, array in enumerate(arrays)}
     names = [tensor.name for tensor in concrete.outputs]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,19 @@ import numpy as np
 import pytest
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodesError
-from mace.python.tools.importers.tflite import FRAMEWORK
+from mace.python.tools.importers.frame.testing import request_for
+from mace.python.tools.importers.tflite import FRAMEWORK, import_model
+from mace.python.tools.importers.tflite.reader import read_network
 from mace.python.tools.importers.tflite.testing import (
     Family,
-    check_steps,
     import_file,
+    interpreter_of,
     one_operator,
     rand,
 )
 from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.passes import optimize
 
 tf = pytest.importorskip("tensorflow", reason="it is the reference here")
 
@@ -27,6 +32,50 @@ _FAMILY = Family("steps_tflite")
 check_file = _FAMILY.check_file
 TANH = 4
 BATCH, SIZE, UNITS = 2, 3, 4
+
+
+def _check_steps(
+    data: bytes, inputs: Sequence[Array], path: Path, tolerance: float = 2e-5
+) -> None:
+    """Compares runs one after the other, each of which goes on with the states that
+    the last one left.
+
+    Args:
+        data: a file with states.
+        inputs: of the runs.
+        tolerance: of floats; integers may differ by one.
+    """
+    path.write_bytes(data)
+    network = read_network(path)
+    names = {
+        network.tensors[i].name: network.tensors[after].name
+        for i, after in network.states.items()
+    }
+    (entry,) = (network.tensors[i].name for i in network.inputs)
+    wanted = [network.tensors[i].name for i in network.outputs]
+    asked = request_for(path, [entry, *names], [*wanted, *names.values()])
+    graph = import_model(asked)
+    optimize(graph)
+    values = {value.name: value for value in graph.inputs}
+    shapes = {network.tensors[i].name: network.tensors[i].shape for i in network.states}
+    states = {name: np.zeros(shapes[name], values[name].dtype.numpy) for name in names}
+    interpreter = interpreter_of(data)
+    for array in inputs:
+        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], array)
+        interpreter.invoke()
+        feeds = {entry: np.asarray(array, values[entry].dtype.numpy), **states}
+        results = run_graph(graph, feeds)
+        states = {name: results[after] for name, after in names.items()}
+        for detail, name in zip(interpreter.get_output_details(), wanted):
+            expected = np.asarray(interpreter.get_tensor(detail["index"]))
+            assert results[name].shape == expected.shape
+            if expected.dtype == np.float32:
+                np.testing.assert_allclose(
+                    results[name], expected, tolerance, tolerance
+                )
+                continue
+            far = np.abs(results[name].astype(int) - expected.astype(int))
+            assert far.max(initial=0) <= 1
 
 
 def _numbers(seed: int, *shape: int) -> Array:
@@ -39,7 +88,7 @@ def _runs(count: int = 4) -> list[Array]:
 
 
 def _check_step(data: bytes, operator: str, folder: Path) -> None:
-    check_steps(data, _runs(), folder / "m.tflite")
+    _check_steps(data, _runs(), folder / "m.tflite")
     _FAMILY.note(operator)
 
 
@@ -106,7 +155,7 @@ def test_svdf_of_integers(tmp_path: Path) -> None:
         kinds={4: "int16"},
     )
     runs = [rng.integers(-128, 128, (BATCH, SIZE)).astype(np.int8) for _ in range(6)]
-    check_steps(data, runs, tmp_path / "m.tflite")
+    _check_steps(data, runs, tmp_path / "m.tflite")
 
 
 def _lstm_step(

@@ -9,7 +9,6 @@ import numpy as np
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tf_operators.context import (
     HANDLERS,
-    STATIC_HINT,
     Context,
 )
 from mace.python.tools.ir.dtypes import DataType
@@ -68,7 +67,7 @@ def _combined(context: Context, count: int, ids: Value, mode: str) -> Value:
         raise UnsupportedNodeError(
             f"the shape of {x.name} is not known before the run, or {count} segments "
             "are too many",
-            STATIC_HINT,
+            context.static_hint,
         )
     start = np.full([count, *inner], _start(mode, x.dtype)).astype(x.dtype.numpy)
     places = context.step("ExpandDims", [ids], "places", axes=[rank])

@@ -15,9 +15,16 @@ from pathlib import Path, PurePosixPath
 
 from rich.console import Console
 
-from mace.python.tools.android_ndk import find_ndk
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.bazel import Variant, build_program, choose_variant, full_label
+from mace.python.tools.bazel import (
+    Variant,
+    build_program,
+    choose_variant,
+    full_label,
+    sanitizer_environment,
+    sanitizer_summary,
+)
+from mace.python.tools.build_tools import find_ndk
 from mace.python.tools.command_line.progress import Meter, show_progress
 from mace.python.tools.command_line.results import print_text
 from mace.python.tools.config.vocabulary import Abi
@@ -38,7 +45,6 @@ from mace.python.tools.devices.lock import on_each_device
 from mace.python.tools.errors import MissingToolError, UnsupportedError
 from mace.python.tools.run.accelerator_files import DspFiles
 from mace.python.tools.run.options import RunOptions
-from mace.python.tools.sanitizer import sanitizer_environment, sanitizer_summary
 
 _RAN = re.compile(r"^\[==========\] (\d+) tests? from .* ran\.", re.MULTILINE)
 _PASSED = re.compile(r"^\[  PASSED  \] (\d+) tests?", re.MULTILINE)

@@ -13,7 +13,7 @@ import pytest
 from mace.python.tools.bazel_run.bazel_run import benchmark_rows, find_profiler
 from mace.python.tools.bazel_run.bazel_run import test_figures as figures_of
 from mace.python.tools.bazel_run.command import main
-from mace.python.tools.bazel_run.testing import TARGET, Stand
+from mace.python.tools.bazel_run.conftest import TARGET, Stand
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices import DeviceError, FoundDevice
 from mace.python.tools.devices.adb import AdbDevice, find_adb

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from mace.python.tools.bazel_run.testing import Stand
+from mace.python.tools.bazel_run.conftest import Stand
 from mace.python.tools.devices.adb import AdbDevice, find_adb
 from mace.python.tools.devices.lock import device_lease
 from test.device_farm.farm import Running

@@ -17,7 +17,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from mace.python.installation import PACKAGE
-from mace.python.tools.bazel_command import needs_checkout
+from mace.python.tools.build_tools import needs_checkout
 from mace.python.tools.calibrate.options import calibrate_options
 from mace.python.tools.command_line.options import CommandOptions, read_options
 from mace.python.tools.config.vocabulary import Runtime

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from mace.python.tools.debug import main
-from mace.python.tools.debug.testing import compile_look
+from mace.python.tools.debug.conftest import compile_look
 from mace.python.tools.devices.adb import AdbDevice, find_adb
 from test.device_farm.farm import Running
 

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from mace.python.tools.android_ndk import find_ndk
 from mace.python.tools.bazel import build_program, choose_variant
+from mace.python.tools.build_tools import find_ndk
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.debug.symbolize import ElfFile, read_elf
 from mace.python.tools.debug.target import (

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.debug import main
-from mace.python.tools.debug.testing import OUTER_LINE
+from mace.python.tools.debug.conftest import OUTER_LINE
 from test.device_farm.farm import Farm, Running
 
 

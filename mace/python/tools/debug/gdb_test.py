@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.debug import main
-from mace.python.tools.debug.testing import compile_c
+from mace.python.tools.debug.conftest import compile_c
 from test.device_farm.farm import Running
 
 # Line numbers count: the tests ask for them.

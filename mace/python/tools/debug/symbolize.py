@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from mace.python.tools.android_ndk import find_ndk
+from mace.python.tools.build_tools import find_ndk
 from mace.python.tools.errors import MaceError, MissingToolError
 
 _SETUP = "bash tools/setup.sh --for build"

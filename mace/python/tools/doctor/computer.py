@@ -17,8 +17,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Callable, Dict, Optional, Tuple
 
-from mace.python.tools.android_ndk import VARIABLE, AndroidNdkError, find_ndk
-from mace.python.tools.bazel_command import bazel_command
+from mace.python.tools.build_tools import (
+    NDK_VARIABLE,
+    AndroidNdkError,
+    bazel_command,
+    find_ndk,
+)
 
 Version = Tuple[int, ...]
 
@@ -247,14 +251,14 @@ def ndk(computer: Computer) -> Found:
         return Found(False, str(error).partition(";")[0])
     if found is None:
         # The static program for phones does not need an NDK.
-        return Found(True, f"none, {VARIABLE} is not set")
+        return Found(True, f"none, {NDK_VARIABLE} is not set")
     return Found(True, found.revision)
 
 
 def set_ndk(computer: Computer) -> Found:
     """The same, but an NDK is required."""
     found = ndk(computer)
-    return Found(found.good and bool(computer.variables.get(VARIABLE)), found.text)
+    return Found(found.good and bool(computer.variables.get(NDK_VARIABLE)), found.text)
 
 
 def opencl_loader(computer: Computer) -> Found:

@@ -14,7 +14,7 @@ from typing import AbstractSet, Any, Callable, Dict, List, NamedTuple, Optional,
 from mace.python.tools.accelerator_facts import SCRIPT, Check, DspFacts
 from mace.python.tools.accelerator_facts import checks as accelerator_checks
 from mace.python.tools.accelerator_facts import script as accelerator_script
-from mace.python.tools.android_ndk import REMEDY
+from mace.python.tools.build_tools import NDK_REMEDY
 from mace.python.tools.doctor.computer import Computer, Found, Probe, set_ndk
 from mace.python.tools.doctor.requirements import (
     Requirement,
@@ -254,7 +254,7 @@ _NDK = Requirement(
     _GROUP,
     ">= r21: a program that is linked statically cannot open a vendor's library",
     (ACCELERATORS,),
-    REMEDY,
+    NDK_REMEDY,
     set_ndk,
 )
 _PHONE = Requirement(

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Dict, List, Mapping
+from typing import Callable, Dict, List, Mapping, Optional, Tuple
 
 import pytest
 
@@ -13,10 +13,12 @@ from mace.python.tools.doctor.computer import Computer
 from mace.python.tools.doctor.diagnosis import (
     ACCELERATORS,
     DSP,
+    State,
+    _judge,
     accelerator_phones,
     dsp_phones,
 )
-from mace.python.tools.doctor.testing import computer_with, told
+from mace.python.tools.doctor.requirements import Requirement
 
 _NDK = "Accelerators: NDK for mace_run: none"
 _HTP = "accelerator-library htp open /vendor/lib64/libQnnHtp.so\n"
@@ -26,12 +28,50 @@ _NOTHING = "\n\n"
 _QNN = {"MACE_QNN_LIBRARY": "/data/local/tmp/q/libQnnHtp.so"}
 
 
+def _computer_with(
+    folder: Path, phones: Dict[str, str], variables: Optional[Mapping[str, str]] = None
+) -> Computer:
+    """A computer whose adb lists these phones, with the answer or state of each.
+
+    Args:
+        phones: by model; one line is a state, several are what the phone answers.
+        variables: besides PATH.
+    """
+    listed, answers = "", ""
+    for number, (model, answer) in enumerate(phones.items()):
+        state = answer if "\n" not in answer else "device"
+        listed += f"s{number}    {state} usb:1-{number} product:p model:{model}\n"
+        if state == "device":
+            answers += f"  's{number}') cat <<'END'\n{answer}END\n;;\n"
+    adb = folder / "adb"
+    adb.write_text(
+        "#!/bin/sh\nPATH=/bin:/usr/bin\ncase $2 in\n"
+        f"  -l) cat <<'END'\nList of devices attached\n{listed}END\n;;\n"
+        f"{answers}esac\n"
+    )
+    adb.chmod(0o755)
+    return Computer(folder, {"PATH": str(folder), **(variables or {})})
+
+
+def _told(
+    computer: Computer, task: str, look: Callable[[Computer], Tuple[Requirement, ...]]
+) -> List[str]:
+    """What prevents a task, as "group: check: found"."""
+    lines = []
+    for piece in look(computer):
+        found = piece.probe(computer)
+        if _judge(piece, found, {task}, computer) in (State.MISSING, State.UNFIT):
+            assert piece.mend
+            lines.append(f"{piece.group}: {piece.name}: {found.text}")
+    return lines
+
+
 def _told_of_libraries(
     folder: Path, phones: Dict[str, str], variables: Mapping[str, str]
 ) -> List[str]:
     """Apart from the NDK, which no computer here has."""
-    computer = computer_with(folder, phones, variables)
-    first, *others = told(computer, ACCELERATORS, accelerator_phones)
+    computer = _computer_with(folder, phones, variables)
+    first, *others = _told(computer, ACCELERATORS, accelerator_phones)
     assert first.startswith("Accelerators: NDK for mace_run: ")
     return others
 
@@ -48,7 +88,7 @@ def test_a_phone_is_needed(tmp_path: Path) -> None:
 
 
 def test_what_is_looked_for_and_where(tmp_path: Path) -> None:
-    computer = computer_with(tmp_path, {"Xiaomi_13": _NOTHING})
+    computer = _computer_with(tmp_path, {"Xiaomi_13": _NOTHING})
     rows = {piece.name: piece for piece in accelerator_phones(computer)}
     assert rows["HTP"].group == "Accelerators of Xiaomi 13 (s0)"
     assert rows["HTP"].needed == (
@@ -78,7 +118,7 @@ def test_a_phone_with_one_accelerator_will_do(
 ) -> None:
     phones = {"Xiaomi_13": answer + "\n"}
     assert not _told_of_libraries(tmp_path, phones, {})
-    computer = computer_with(tmp_path, phones)
+    computer = _computer_with(tmp_path, phones)
     rows = {p.name: p.probe(computer) for p in accelerator_phones(computer)}
     assert [key for key, row in rows.items() if row.good] == [name]
     assert rows[name].text == found
@@ -152,16 +192,16 @@ _UNSIGNED = "signature: no testsig, and no place for unsigned code; secure boot 
 
 
 def _told_of_dsp(folder: Path, phones: Dict[str, str]) -> List[str]:
-    return told(computer_with(folder, phones), DSP, dsp_phones)
+    return _told(_computer_with(folder, phones), DSP, dsp_phones)
 
 
 def test_no_phone_has_nothing_to_check(tmp_path: Path) -> None:
     assert not dsp_phones(Computer(tmp_path, {"PATH": str(tmp_path)}))
-    assert not dsp_phones(computer_with(tmp_path, {}))
+    assert not dsp_phones(_computer_with(tmp_path, {}))
 
 
 def test_a_phone_that_has_all(tmp_path: Path) -> None:
-    computer = computer_with(tmp_path, {"Xiaomi_13": _GOOD})
+    computer = _computer_with(tmp_path, {"Xiaomi_13": _GOOD})
     rows = {p.name: p.probe(computer) for p in dsp_phones(computer)}
     assert all(found.good for found in rows.values())
     assert rows["DSP"].text == "Hexagon v73 of sm8550"

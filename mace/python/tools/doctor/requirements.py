@@ -21,7 +21,7 @@ from mace.python.installation import (
     PACKAGED_PROGRAM,
     install,
 )
-from mace.python.tools.android_ndk import REMEDY
+from mace.python.tools.build_tools import NDK_REMEDY
 from mace.python.tools.doctor import computer
 from mace.python.tools.doctor.computer import (
     Probe,
@@ -109,16 +109,19 @@ def listed(root: Path) -> List[Listed]:
     for task in read_tasks(root).values():
         for name in task.lists:
             kind, _, file = name.partition(":")
-            path = f"apt/{file}.txt" if kind == "apt" else file
-            for package, minimum in _lines(root / "setup" / path):
+            for package, minimum in _packages(root / "setup", kind, file):
                 before = found.get((kind, package))
                 tasks = (*(before.tasks if before else ()), task.name)
                 found[kind, package] = Listed(kind, package, minimum, tasks)
     return list(found.values())
 
 
-def _lines(path: Path) -> Iterator[Tuple[str, str]]:
-    for line in path.read_text(encoding="utf-8").splitlines():
+def _packages(setup: Path, kind: str, name: str) -> Iterator[Tuple[str, str]]:
+    file = "apt.txt" if kind == "apt" else name
+    text = (setup / file).read_text(encoding="utf-8")
+    if kind == "apt":
+        text = text.partition(f"\n[{name}]\n")[2].partition("\n[")[0]
+    for line in text.splitlines():
         found = _PACKAGE.match(line.split("#")[0])
         if found:
             yield found[1], found[2] or ""
@@ -354,7 +357,7 @@ def _others() -> Tuple[Requirement, ...]:
             _DEVICES,
             "none, or >= r21",
             ("phone",),
-            REMEDY,
+            NDK_REMEDY,
             computer.ndk,
         ),
         Requirement(

@@ -18,7 +18,7 @@ from mace.python.tools.accelerator_facts import (
     SKEL_PROGRAM,
     DspFacts,
 )
-from mace.python.tools.android_ndk import VARIABLE, find_ndk
+from mace.python.tools.build_tools import NDK_VARIABLE, find_ndk
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import ALL_SOCS, Device, DeviceError, DeviceProperties
@@ -227,7 +227,7 @@ class DspFiles:
             raise UnsupportedError(
                 f"{device.label}: runtime: dsp needs a program built by an NDK: "
                 f"without it, mace_run for {abi.value} is linked statically and cannot "
-                f"load the FastRPC library; set {VARIABLE} to an Android NDK"
+                f"load the FastRPC library; set {NDK_VARIABLE} to an Android NDK"
             )
         assert self.library is not None
         device.push(self.library, PurePosixPath(SKEL_LIBRARY))

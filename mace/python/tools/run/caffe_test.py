@@ -9,9 +9,10 @@ import importlib.util
 import pytest
 
 from mace.python.tools.config.load import load_deployment_text
-from mace.python.tools.importers.caffe.testing import mobilenet_ssd, write_net
+from mace.python.tools.importers.caffe.testing import write_net
 from mace.python.tools.run.options import LayerRange
 from mace.python.tools.run.testing.project import DEPLOYMENT, Project
+from test.conformance.models.caffe_networks import mobilenet_ssd
 
 _MODEL = """
   ssd:

@@ -19,9 +19,9 @@ from types import MappingProxyType
 from rich.console import Console
 
 from mace.python.installation import CHECKOUT
-from mace.python.tools.android_ndk import VARIABLE, find_ndk
 from mace.python.tools.atomic import atomic_write, check_writable
 from mace.python.tools.bazel import BuildError
+from mace.python.tools.build_tools import NDK_VARIABLE, find_ndk
 from mace.python.tools.command_line.progress import Meter, show_progress
 from mace.python.tools.command_line.results import (
     make_console,
@@ -434,7 +434,7 @@ def _with_gpu(abi: Abi, runtimes: Mapping[str, Mapping[str, Runtime]]) -> bool:
         "%s: without an NDK (%s), mace_run is linked statically and cannot load the "
         "OpenCL driver; models for cpu+gpu run on the CPU",
         abi.value,
-        VARIABLE,
+        NDK_VARIABLE,
     )
     return False
 
@@ -455,7 +455,7 @@ def _with_accelerators(
         "%s: without an NDK (%s), mace_run is linked statically and cannot load the "
         "library of %s; models run on the CPU",
         abi.value,
-        VARIABLE,
+        NDK_VARIABLE,
         ", ".join(sorted(wanted)),
     )
     return ()

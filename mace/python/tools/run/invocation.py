@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mace.python.tools.accelerator_facts import device_environment
+from mace.python.tools.bazel import sanitizer_environment, sanitizer_summary
 from mace.python.tools.config.vocabulary import DataFormat, Runtime
 from mace.python.tools.data_type import DataType
 from mace.python.tools.devices import (
@@ -34,7 +35,6 @@ from mace.python.tools.export.model_file import ModelFile
 from mace.python.tools.run.accelerator_files import OpenclStore
 from mace.python.tools.run.inputs import element_type, tensor_file_name
 from mace.python.tools.run.options import RunOptions
-from mace.python.tools.sanitizer import sanitizer_environment, sanitizer_summary
 
 Array = npt.NDArray[Any]
 

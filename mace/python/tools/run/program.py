@@ -15,9 +15,9 @@ from pathlib import Path
 from filelock import FileLock
 
 from mace.python.installation import CHECKOUT, PACKAGE, PACKAGED_PROGRAM
-from mace.python.tools.android_ndk import find_ndk
 from mace.python.tools.atomic import OutputError, atomic_write
 from mace.python.tools.bazel import DspVariant, Variant, build_program, choose_variant
+from mace.python.tools.build_tools import find_ndk
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.vocabulary import Abi, ModelFormat
 from mace.python.tools.custom_ops import custom_folders, rooms_in

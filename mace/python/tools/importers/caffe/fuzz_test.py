@@ -21,7 +21,7 @@ import pytest
 
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.caffe import HANDLERS, import_model
-from mace.python.tools.importers.caffe.testing import NETWORKS, Network, write_net
+from mace.python.tools.importers.caffe.testing import write_net
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
@@ -30,6 +30,7 @@ from mace.python.tools.importers.frame.request import (
 )
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
+from test.conformance.models.caffe_networks import NETWORKS, Network
 
 _LOG = logging.getLogger(__name__)
 

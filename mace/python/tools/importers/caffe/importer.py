@@ -39,10 +39,10 @@ from mace.python.tools.importers.frame.errors import (
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
+    contradiction,
     framework_format,
     user_to_framework,
 )
-from mace.python.tools.importers.frame.shapes import contradiction
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
@@ -175,11 +175,7 @@ class _Import:
                 wanted.name,
                 framework_format(wanted.data_format, DataFormat.NCHW),
             )
-        graph = self.builder.graph
-        graph.prune()
-        self.unsupported.add_unfit(graph)
-        self.unsupported.raise_if_any()
-        graph.sort()
+        graph = self.unsupported.finish(self.builder.graph)
         _LOG.info(
             "%s: %d of %d Caffe layers became %d operators",
             self.request.model_path,

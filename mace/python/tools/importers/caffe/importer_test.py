@@ -15,14 +15,13 @@ from google.protobuf import text_format
 from mace.python.tools.importers.caffe import import_model
 from mace.python.tools.importers.caffe.caffemodel import read_weights
 from mace.python.tools.importers.caffe.testing import (
-    NETWORKS,
     caffemodel,
     fill_blob,
     import_net,
     layer_text,
     messages,
     rand,
-    request_for,
+    request_of,
     with_inputs,
     write_net,
 )
@@ -46,6 +45,7 @@ from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.validate.frameworks import ReferenceRequest, run_reference
+from test.conformance.models.caffe_networks import NETWORKS
 
 X = rand(1, 3, 4, 4)
 INPUT = 'input: "x" input_dim: 1 input_dim: 3 input_dim: 4 input_dim: 4\n'
@@ -127,7 +127,7 @@ def test_layers_share_weights_by_name(tmp_path: Path) -> None:
 
 def test_shapes_of_inputs(tmp_path: Path) -> None:
     paths = write_net(tmp_path, INPUT + _power("a", "x", "y", 1))
-    request = request_for(paths, {"x": X}, ["y"])
+    request = request_of(paths, {"x": X}, ["y"])
 
     def shape(spec: InputSpec) -> object:
         graph = import_model(replace(request, inputs=(spec,)))
@@ -177,7 +177,7 @@ def test_what_becomes_of_each_layer_is_noted(tmp_path: Path) -> None:
     text += 'layer { name: "own" type: "Own" bottom: "a" top: "b" }\n'
     text += _power("last", "b", "y", 2.0)
     paths = write_net(tmp_path, text)
-    request = replace(request_for(paths, {"x": X}, ["y"]), journal=Journal())
+    request = replace(request_of(paths, {"x": X}, ["y"]), journal=Journal())
     with pytest.raises(UnsupportedNodesError):
         import_model(request)
     assert [(e.name, e.type, e.outcome) for e in request.journal.entries] == [
@@ -254,7 +254,7 @@ def test_what_is_no_network(tmp_path: Path, text: str, message: str) -> None:
 
 def test_files(tmp_path: Path) -> None:
     paths = write_net(tmp_path, INPUT + _power("a", "x", "y", 1))
-    request = request_for(paths, {"x": X}, ["y"])
+    request = request_of(paths, {"x": X}, ["y"])
     for model, weights, message in (
         (paths[0], None, "weight_file_path: a Caffe model also needs its weights"),
         (tmp_path / "absent", paths[1], "model_file_path: .*absent cannot be read"),
@@ -294,7 +294,7 @@ def test_networks_as_opencv(name: str, tmp_path: Path) -> None:
     wanted = run_reference(
         ReferenceRequest("cv2", paths[0], inputs, net.outputs, (), weights)
     ).tensors
-    graph = import_model(request_for(paths, inputs, net.outputs, DataFormat.NCHW))
+    graph = import_model(request_of(paths, inputs, net.outputs, DataFormat.NCHW))
     results = run_graph(graph, inputs)
     for output in net.outputs:
         np.testing.assert_allclose(results[output], wanted[output], 1e-4, 1e-4)
@@ -318,7 +318,7 @@ def test_normalisation_and_activation_become_part_of_convolutions(
 ) -> None:
     net = NETWORKS["resnet"]()
     paths = write_net(tmp_path, net.text, net.weights())
-    request = request_for(paths, {"data": net.data}, net.outputs, DataFormat.NCHW)
+    request = request_of(paths, {"data": net.data}, net.outputs, DataFormat.NCHW)
     graph = import_model(request)
     optimize(graph)
     types = [op.type for op in graph.ops]

@@ -14,6 +14,7 @@ from mace.python.tools.importers.caffe.caffemodel import Blob
 from mace.python.tools.importers.caffe.net import NetLayer
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.frame.handlers import HandlerTable
+from mace.python.tools.importers.frame.known import KnownShapes
 from mace.python.tools.ir.builder import GraphBuilder, narrow
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import DataType
@@ -21,11 +22,10 @@ from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import Shape
 
 NCHW = {"data_format": "NCHW"}
-STATIC_HINT = "give fixed input_shapes"
 NO_WEIGHTS = "the caffemodel has no weights for this layer"
 
 
-class Layer:
+class Layer(KnownShapes):
     """A layer under conversion.
 
     Attributes:
@@ -63,22 +63,6 @@ class Layer:
                 f"has {len(self.bottoms)} bottoms; {index + 1} are needed"
             )
         return self.bottoms[index]
-
-    def shape(self, value: Value) -> Shape:
-        """The shape of a value, whose rank must be known."""
-        if value.shape is None:
-            raise UnsupportedNodeError(f"the rank of {value.name} is not known")
-        return value.shape
-
-    def static_shape(self, value: Value) -> tuple[int, ...]:
-        """The shape of a value, which must be known."""
-        dims = self.shape(value)
-        known = tuple(dim for dim in dims if isinstance(dim, int))
-        if len(known) != len(dims):
-            raise UnsupportedNodeError(
-                f"the shape of {value.name} is not known before the run", STATIC_HINT
-            )
-        return known
 
     def image(self, value: Value | None = None) -> Shape:
         """The shape of an image, by default of the first bottom: [N, C, H, W]."""

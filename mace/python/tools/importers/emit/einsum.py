@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.known import KnownShapes
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.op_rules import Make
 from mace.python.tools.ir.op_rules.volumes import Product, reshaped
-from mace.python.tools.ir.shapes import END, Shape, static
+from mace.python.tools.ir.shapes import END
 
+_KNOWN = KnownShapes()
 # The dimensions of an ellipsis, the last one first: no letters.
 _ELLIPSIS = "0123456789"
 
@@ -73,7 +75,7 @@ def _terms(equation: str, values: Sequence[Value]) -> tuple[list[_Term], str]:
         )
     terms, extra = [], 0
     for text, value in zip(inputs, values):
-        rank = len(_shape(value))
+        rank = len(_KNOWN.shape(value))
         more = rank - len(text.replace("...", ""))
         letters = text.replace("...", _dots(more))
         if len(letters) != rank or not _are_letters(text):
@@ -114,7 +116,7 @@ def _without_repeats(make: Make, term: _Term) -> _Term:
 
 
 def _diagonal(make: Make, term: _Term, first: int, second: int) -> _Term:
-    shape = _static_shape(term.value)
+    shape = _KNOWN.static_shape(term.value)
     length = shape[first]
     if shape[second] != length:
         raise UnsupportedNodeError(
@@ -200,7 +202,7 @@ def _comes_first(letters: str, others: str, result: str) -> bool:
 
 def _narrowed(make: Make, term: _Term, other: _Term) -> _Term:
     """Removes the dimensions of length 1 that broadcast to those of the other."""
-    own, others = _shape(term.value), _shape(other.value)
+    own, others = _KNOWN.shape(term.value), _KNOWN.shape(other.value)
     axes = [
         axis
         for axis, letter in enumerate(term.letters)
@@ -234,7 +236,7 @@ class _Group:
 
     def size(self) -> int | None:
         """How long the dimension is; None if a run decides."""
-        shape = _shape(self.term.value)
+        shape = _KNOWN.shape(self.term.value)
         sizes = [shape[axis] for axis in self.axes()]
         known = [size for size in sizes if isinstance(size, int)]
         return math.prod(known) if len(known) == len(sizes) else None
@@ -262,19 +264,3 @@ def _matrices(make: Make, term: _Term, batch: str, rows: str, summed: str) -> Va
         return term.value
     groups = [_Group(term, letters) for letters in (*batch, rows, summed)]
     return _reshaped(make, term.value, groups)
-
-
-def _shape(value: Value) -> Shape:
-    if value.shape is None:
-        raise UnsupportedNodeError(f"the rank of {value.name} is not known")
-    return value.shape
-
-
-def _static_shape(value: Value) -> tuple[int, ...]:
-    shape = static(_shape(value))
-    if shape is None:
-        raise UnsupportedNodeError(
-            f"the shape of {value.name} is not known before the run",
-            "give fixed input_shapes",
-        )
-    return shape

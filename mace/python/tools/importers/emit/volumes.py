@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.known import known_dims
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.graph import Value
@@ -45,13 +46,9 @@ class Axis(windows.Axis):
 
 def sizes_of(x: Value) -> tuple[int, int, int, int]:
     """Depth, height, width and channels of a volume; all must be known."""
-    sizes = [dim for dim in _shape(x)[1:] if isinstance(dim, int)]
-    if len(sizes) != 4:
-        raise UnsupportedNodeError(
-            f"depth, height and width of {x.name} are not known before the run",
-            "give fixed input_shapes",
-        )
-    return sizes[0], sizes[1], sizes[2], sizes[3]
+    what = f"depth, height and width of {x.name} are"
+    depth, height, width, channels = known_dims(_shape(x)[1:], what)
+    return depth, height, width, channels
 
 
 def _shape(x: Value) -> tuple[Dim, ...]:

@@ -74,14 +74,23 @@ class UnsupportedNodes:
         self._nodes.append(UnsupportedNode(node, op, reason, hint))
         self._journal.refuse(node, op, reason, hint)
 
-    def add_unfit(self, graph: Graph) -> None:
-        """Checks the element types of the imported graph. This is done at the end,
-        because types of values that only lead to constants do not matter.
+    def finish(self, graph: Graph) -> Graph:
+        """Removes what no output of an imported graph needs, and sorts the rest.
+
+        Element types are checked only here, because those of values that only lead to
+        constants do not matter.
+
+        Raises:
+            UnsupportedNodesError: MACE does not compute with some of them.
         """
+        graph.prune()
         for op in graph.ops:
             problems = op_problems(op) + _lost_integers(op)
             if problems:
                 self.add(op.name, op.type, "; ".join(problems))
+        self.raise_if_any()
+        graph.sort()
+        return graph
 
     def __bool__(self) -> bool:
         return bool(self._nodes)

@@ -85,6 +85,10 @@ class HandlerTable(Generic[H]):
         self._load_custom()
         return sorted({*self._core, *self._custom, *self._rare})
 
+    def modules(self) -> dict[str, str]:
+        """By type, the module of its handler."""
+        return {kind: _module(self.find(kind)) for kind in self.types()}
+
     def _handlers_beside(self, module: str) -> dict[str, H]:
         """Where handlers of a module belong."""
         if module.split(".")[0] == PACKAGE:

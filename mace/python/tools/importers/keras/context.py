@@ -16,6 +16,7 @@ import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.frame.handlers import HandlerTable
+from mace.python.tools.importers.frame.known import STATIC_HINT, KnownShapes
 from mace.python.tools.importers.keras.network import (
     CHANNELS_FIRST,
     CHANNELS_LAST,
@@ -28,15 +29,12 @@ from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import (
-    Shape,
-    static,
     to_channels_first,
     to_channels_last,
 )
 
 _LOST_MASK = "it gets a mask that a layer in front of it does not keep, or several"
 _MASK_HINT = "build the model without masks"
-SHAPES_HINT = "give fixed input_shapes"
 # Below it, a tensor has no channels beside batch and elements.
 _LEAST_RANK = 3
 
@@ -47,7 +45,7 @@ Networks = Callable[[Layer, str, "Sequence[Value]"], "list[Value] | None"]
 
 
 @dataclass(eq=False)
-class Context:
+class Context(KnownShapes):
     """One call of a layer under conversion.
 
     Attributes:
@@ -187,30 +185,8 @@ class Context:
         self.check_rank(x, dims + 2)
         return x, dims
 
-    def shape(self, value: Value) -> Shape:
-        """The shape of a value, some of whose dimensions may be open."""
-        if value.shape is None:
-            raise UnsupportedNodeError(f"the rank of {value.name} is not known")
-        return value.shape
-
-    def fixed(self, value: Value) -> tuple[int, ...]:
-        """The dimensions of a value."""
-        found = static(value.shape)
-        if found is None:
-            raise UnsupportedNodeError(
-                f"the shape of {value.name} is not known before the run", SHAPES_HINT
-            )
-        return found
-
-    def length(self, value: Value, axis: int) -> int:
-        """A dimension of a value."""
-        dim = self.shape(value)[axis]
-        if not isinstance(dim, int):
-            raise UnsupportedNodeError(
-                f"dimension {axis} of {value.name} is not known before the run",
-                SHAPES_HINT,
-            )
-        return dim
+    # Its name in handlers of earlier releases, too.
+    fixed = KnownShapes.static_shape
 
     def batch(self, value: Value) -> int:
         """The first dimension for Reshape: -1 if it is open."""
@@ -225,10 +201,8 @@ class Context:
         """
         dims = [dim if isinstance(dim, int) else -1 for dim in self.shape(value)]
         if dims.count(-1) > 1:
-            raise UnsupportedNodeError(
-                f"several dimensions of {value.name} are not known before the run",
-                SHAPES_HINT,
-            )
+            reason = f"several dimensions of {value.name} are not known before the run"
+            raise UnsupportedNodeError(reason, STATIC_HINT)
         return dims
 
     def axis(self, axis: int, value: Value) -> int:

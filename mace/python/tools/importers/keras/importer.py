@@ -30,10 +30,10 @@ from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     border_type,
+    check_declared_shape,
     framework_format,
     user_to_framework,
 )
-from mace.python.tools.importers.frame.shapes import check_declared_shape
 from mace.python.tools.importers.keras.context import HANDLERS, Context, call_handler
 from mace.python.tools.importers.keras.network import (
     BEFORE_ACTIVATION,
@@ -143,11 +143,7 @@ class _Import:
                 output.name,
                 framework_format(output.data_format, self.order),
             )
-        self.builder.graph.prune()
-        self.unsupported.add_unfit(self.builder.graph)
-        self.unsupported.raise_if_any()
-        self.builder.graph.sort()
-        return self.builder.graph
+        return self.unsupported.finish(self.builder.graph)
 
     def _given(self) -> Iterable[tuple[Reference, Value]]:
         for reference, name in self._names():

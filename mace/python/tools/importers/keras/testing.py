@@ -11,16 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.frame.request import (
-    ImportRequest,
-    InputSpec,
-    OutputSpec,
-)
+from mace.python.tools.importers.frame.testing import Tried, assert_close, request_for
 from mace.python.tools.importers.keras import HANDLERS, import_model
 from mace.python.tools.importers.tensorflow.testing import computed
-from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.graph import DataFormat, Graph
+from mace.python.tools.ir.graph import Graph
 
 SEED = 20261121
 
@@ -30,17 +26,15 @@ def results_of(model: Any, arrays: Any) -> Any:
     return computed(lambda given: model(given, training=False), arrays)
 
 
-class Family:
-    """One file of `handlers/`, and the layers that its tests have compared.
+class Family(Tried):
+    """The layers of one file of `handlers/`.
 
     Args:
-        name: of the file, without its ending.
         not_made: what the current version of Keras does not write.
     """
 
     def __init__(self, name: str, not_made: Sequence[str] = ()) -> None:
-        self._name = name
-        self._tried = set(not_made)
+        super().__init__(HANDLERS, name, not_made)
 
     def check(
         self,
@@ -67,10 +61,6 @@ class Family:
         fill(model)
         self.compare(folder, model, arrays, tolerance, endings)
 
-    def note(self, *kinds: str) -> None:
-        """Layers that the test itself compared with what their package computed."""
-        self._tried.update(kinds)
-
     def compare(
         self,
         folder: Path,
@@ -80,7 +70,7 @@ class Family:
         endings: Sequence[str] = ("keras",),
     ) -> None:
         """As `check`, for a model whose inputs are called x0, x1, ..."""
-        self._tried.update(kinds_of(model))
+        self.note(*kinds_of(model))
         wanted = results_of(model, [*arrays] if len(arrays) > 1 else arrays[0])
         wanted = wanted if isinstance(wanted, (list, tuple)) else [wanted]
         names = output_names(model)
@@ -90,31 +80,13 @@ class Family:
             graph = imported(path, arrays, names)
             results = run_graph(graph, {f"x{i}": a for i, a in enumerate(arrays)})
             for name, value in zip(names, wanted):
-                expected = np.asarray(value)
-                assert results[name].shape == expected.shape, name
-                np.testing.assert_allclose(
-                    results[name], expected, tolerance, tolerance, err_msg=name
-                )
-
-    def assert_all_tried(self) -> None:
-        """Checks, after the tests, that every handler was compared with Keras."""
-        missing = handlers_by_family()[self._name] - self._tried
-        assert not missing, missing
+                assert_close(results[name], np.asarray(value), tolerance, name)
 
 
 def imported(path: Path, arrays: Sequence[Array], outputs: Sequence[str]) -> Graph:
     """The graph of a file whose inputs are called x0, x1, ..."""
-    return import_model(
-        ImportRequest(
-            "m",
-            path,
-            tuple(
-                InputSpec(f"x{i}", a.shape, DataType.of(a.dtype), DataFormat.NONE)
-                for i, a in enumerate(arrays)
-            ),
-            tuple(OutputSpec(name, DataFormat.NONE) for name in outputs),
-        )
-    )
+    inputs = {f"x{i}": array for i, array in enumerate(arrays)}
+    return import_model(request_for(path, inputs, outputs))
 
 
 def output_names(model: Any) -> list[str]:
@@ -147,15 +119,6 @@ def kinds_of(model: Any) -> set[str]:
         if forward is not None:
             found.add(type(forward).__name__)
         found |= kinds_of(operation)
-    return found
-
-
-def handlers_by_family() -> dict[str, set[str]]:
-    """The classes for which each file has handlers."""
-    found: dict[str, set[str]] = {}
-    for kind in HANDLERS.types():
-        module = getattr(HANDLERS.find(kind), "__module__", "")
-        found.setdefault(module.rpartition(".")[2], set()).add(kind)
     return found
 
 

@@ -127,11 +127,7 @@ class _GraphImporter:
             order = framework_format(spec.data_format, DataFormat.NCHW)
             own = self._types.declared_output(spec.name) or value.dtype
             self._builder.output(value, spec.name, order, border_type(own, spec))
-        graph.prune()
-        self._unsupported.add_unfit(graph)
-        self._unsupported.raise_if_any()
-        graph.sort()
-        return graph
+        return self._unsupported.finish(graph)
 
     def _import(self, proto: onnx.NodeProto, entry: NodeEntry) -> None:
         kind = _type(proto)

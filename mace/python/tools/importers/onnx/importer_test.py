@@ -25,6 +25,7 @@ from mace.python.tools.importers.frame.request import (
     InputSpec,
     OutputSpec,
 )
+from mace.python.tools.importers.frame.testing import request_for
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
@@ -32,7 +33,6 @@ from mace.python.tools.importers.onnx.testing import (
     import_proto,
     make_model,
     normal,
-    request_for,
     run_mace,
     run_onnxruntime,
 )

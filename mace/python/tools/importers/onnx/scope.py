@@ -20,9 +20,9 @@ from mace.python.tools.importers.frame.request import (
     InputSpec,
     border_type,
     framework_format,
+    shape_conflict,
     user_to_framework,
 )
-from mace.python.tools.importers.frame.shapes import shape_conflict
 from mace.python.tools.importers.onnx.inner_graphs import inline_functions, reads
 from mace.python.tools.importers.onnx.mapped_file import MappedModel
 from mace.python.tools.importers.standard.attributes import (

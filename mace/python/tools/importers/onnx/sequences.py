@@ -15,6 +15,7 @@ from typing import Union
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.known import known_elements
 from mace.python.tools.importers.standard.node import STATIC_HINT, Node
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import static
@@ -86,11 +87,8 @@ def _position(
     if index >= len(inputs) or inputs[index] is None:
         return default
     value = tensor(inputs, index)
-    if not value.is_constant:
-        raise UnsupportedNodeError(
-            f"the position ({value.name}) is computed at run time", STATIC_HINT
-        )
-    position = int(value.numpy().reshape(-1)[0])
+    known = known_elements(value, "the position", STATIC_HINT)
+    position = int(known.numpy().reshape(-1)[0])
     if not -count <= position < count:
         raise UnsupportedNodeError(f"position {position} is outside of {count}")
     return position % count
@@ -141,27 +139,19 @@ def _length(node: Node, inputs: Sequence[Known | None]) -> Known:
 def _split(node: Node, inputs: Sequence[Known | None]) -> Known:
     x = tensor(inputs, 0)
     axis = node.axis(node.integer("axis", 0), len(node.shape(x)))
-    length = node.shape(x)[axis]
     keep = True
     if len(inputs) > 1 and inputs[1] is not None:
         chunks = tensor(inputs, 1)
-        if not chunks.is_constant:
-            raise UnsupportedNodeError(
-                f"split ({chunks.name}) is computed at run time", STATIC_HINT
-            )
-        sizes = [int(v) for v in chunks.numpy().reshape(-1)]
+        known = known_elements(chunks, "split", STATIC_HINT)
+        sizes = [int(v) for v in known.numpy().reshape(-1)]
         if not chunks.shape:
-            if not isinstance(length, int):
-                node.static_shape(x)
-            assert isinstance(length, int)
+            length = node.length(x, axis)
             if sizes[0] <= 0:
                 raise UnsupportedNodeError(f"split is {sizes[0]}")
             _require_few(-(-length // sizes[0]))
             sizes = [min(sizes[0], length - i) for i in range(0, length, sizes[0])]
     else:
-        if not isinstance(length, int):
-            node.static_shape(x)
-        assert isinstance(length, int)
+        length = node.length(x, axis)
         _require_few(length)
         sizes = [1] * length
         keep = node.flag("keepdims", True)

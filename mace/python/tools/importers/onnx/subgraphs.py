@@ -22,6 +22,7 @@ from mace.python.tools.importers.emit.rounds import (
 )
 from mace.python.tools.importers.frame.budget import budget
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.known import known_elements
 from mace.python.tools.importers.onnx.inner_graphs import least_nodes, reads, stays_true
 from mace.python.tools.importers.onnx.sequences import (
     Known,
@@ -401,13 +402,8 @@ class _Scan:
         for index in range(len(values)):
             x = tensor(values, index)
             axis = node.axis(self._axes[index], len(node.shape(x)))
-            length = node.shape(x)[axis]
-            if not isinstance(length, int):
-                raise UnsupportedNodeError(
-                    f"the number of steps, dimension {axis} of {x.name}, is not known "
-                    "before the run",
-                    STATIC_HINT,
-                )
+            what = f"the number of steps, dimension {axis} of {x.name}, is"
+            (length,) = node.known_dims([node.shape(x)[axis]], what)
             self._body.check_steps(length)
             parts = slices(node, x, axis, [1] * length, keep=False)
             yield parts[::-1] if self._directions[index] else parts
@@ -469,11 +465,7 @@ def _integer(value: Value, what: str) -> int:
 
 
 def _flag(value: Value, what: str) -> bool:
-    if not value.is_constant:
-        raise UnsupportedNodeError(
-            f"{what} ({value.name}) is computed at run time", STATIC_HINT
-        )
-    return bool(value.numpy().all())
+    return bool(known_elements(value, what, STATIC_HINT).numpy().all())
 
 
 def _collect(lists: Sequence[list[Value]], results: Sequence[Known]) -> None:

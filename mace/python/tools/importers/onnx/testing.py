@@ -17,6 +17,7 @@ from mace.python.tools.importers.frame.request import (
     InputSpec,
     OutputSpec,
 )
+from mace.python.tools.importers.frame.testing import request_for
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir.builder import narrow
 from mace.python.tools.ir.dtypes import Array, DataType
@@ -90,21 +91,6 @@ def kaldi_model(
 def _info(name: str, array: Array) -> onnx.ValueInfoProto:
     kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
     return onnx.helper.make_tensor_value_info(name, kind, array.shape)
-
-
-def request_for(
-    path: Path, inputs: Mapping[str, Array], outputs: Sequence[str]
-) -> ImportRequest:
-    """A request for whole tensors in ONNX's order."""
-    return ImportRequest(
-        "model",
-        path,
-        tuple(
-            InputSpec(n, a.shape, DataType.of(a.dtype), DataFormat.NONE)
-            for n, a in inputs.items()
-        ),
-        tuple(OutputSpec(name, DataFormat.NONE) for name in outputs),
-    )
 
 
 def import_proto(

@@ -15,6 +15,7 @@ from typing import Any
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.frame.handlers import HandlerTable
+from mace.python.tools.importers.frame.known import STATIC_HINT, known_elements
 from mace.python.tools.importers.pytorch.functional import base_name, is_in_place
 from mace.python.tools.importers.pytorch.program import (
     NodeSpec,
@@ -32,8 +33,6 @@ from mace.python.tools.importers.standard.operators import Operators, Size
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
-
-STATIC_HINT = "give fixed input_shapes"
 
 # Arguments without a meaning for results of inference.
 _WITHOUT_MEANING = frozenset(
@@ -274,13 +273,8 @@ class Context(Operators):
 
     def known(self, name: str) -> Array:
         """The elements of a tensor that must be known now."""
-        value = self.value(name)
-        if not value.is_constant:
-            raise UnsupportedNodeError(
-                f"{name} ({value.name}) is computed at run time",
-                "make it a constant of the module",
-            )
-        return value.numpy()
+        hint = "make it a constant of the module"
+        return known_elements(self.value(name), name, hint).numpy()
 
     def integer(self, name: str, default: int | None = None) -> int:
         """An integer that is known now."""

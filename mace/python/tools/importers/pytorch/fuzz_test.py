@@ -27,13 +27,13 @@ from mace.python.tools.importers.frame.request import (
     InputSpec,
     OutputSpec,
 )
+from mace.python.tools.importers.frame.testing import request_for
 from mace.python.tools.importers.pytorch import import_model
 from mace.python.tools.importers.pytorch.model import read_model
 from mace.python.tools.importers.pytorch.testing import (
     linear,
     new_entries,
     old_entries,
-    request,
     saved_tensors,
     write_archive,
 )
@@ -67,7 +67,7 @@ def test_damaged_archives(entries: Any, tmp_path: Path) -> None:
     write_archive(path, entries(spec))
     good = path.read_bytes()
     generator = random.Random(_SEED)
-    asked = request(path, spec.inputs, spec.outputs)
+    asked = request_for(path, spec.inputs, spec.outputs)
     said = set()
     for _ in range(60 * _ROUNDS):
         data = bytearray(good)
@@ -88,7 +88,7 @@ def test_damaged_pickles(tmp_path: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(saved)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     generator = random.Random(_SEED)
-    asked = request(path, spec.inputs, spec.outputs)
+    asked = request_for(path, spec.inputs, spec.outputs)
     failed = 0
     for _ in range(60 * _ROUNDS):
         data = bytearray(parts["archive/data.pkl"])

@@ -22,9 +22,9 @@ from mace.python.tools.importers.frame.request import (
     OutputSpec,
     border_type,
     framework_format,
+    shape_conflict,
     user_to_framework,
 )
-from mace.python.tools.importers.frame.shapes import shape_conflict
 from mace.python.tools.importers.pytorch.context import (
     COMPLEX_TYPES,
     HANDLERS,
@@ -97,11 +97,7 @@ class _Import:
         self._unsupported.raise_if_any()
         for name, output in zip(outputs, self._request.outputs):
             self._add_output(name, output)
-        graph = self._builder.graph
-        graph.prune()
-        self._unsupported.add_unfit(graph)
-        self._unsupported.raise_if_any()
-        graph.sort()
+        graph = self._unsupported.finish(self._builder.graph)
         _LOG.info(
             "%s: %d of %d nodes became %d operators",
             self._request.model_path,

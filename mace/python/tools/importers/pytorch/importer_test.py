@@ -18,6 +18,7 @@ from mace.python.tools.importers.frame.errors import (
 )
 from mace.python.tools.importers.frame.journal import Outcome
 from mace.python.tools.importers.frame.request import InputSpec, OutputSpec
+from mace.python.tools.importers.frame.testing import request_for
 from mace.python.tools.importers.pytorch import FRAMEWORK, import_model
 from mace.python.tools.importers.pytorch.testing import (
     Json,
@@ -28,7 +29,6 @@ from mace.python.tools.importers.pytorch.testing import (
     node,
     normal,
     program_json,
-    request,
     run_spec,
     tensor,
     write_archive,
@@ -55,7 +55,7 @@ def test_results_have_the_names_of_nodes_or_keys(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, spec.results["relu"], rtol=1e-5, atol=1e-6)
     path = tmp_path / "net.pt2"
     for name in ("relu", "scores", "linear"):
-        graph = import_model(request(path, spec.inputs, [name]))
+        graph = import_model(request_for(path, spec.inputs, [name]))
         assert [value.name for value in graph.outputs] == [name]
 
 
@@ -72,13 +72,13 @@ def test_wrong_names_list_the_models(tmp_path: Path) -> None:
         (x, ["x"], "'x' is an input too"),
     ):
         with pytest.raises(ImportModelError, match=message):
-            import_model(request(path, inputs, outputs))
+            import_model(request_for(path, inputs, outputs))
 
 
 def test_an_inner_tensor_as_input(tmp_path: Path) -> None:
     import_spec(linear(), tmp_path)
     graph = import_model(
-        request(tmp_path / "net.pt2", {"linear": normal(2, 4)}, ["relu"])
+        request_for(tmp_path / "net.pt2", {"linear": normal(2, 4)}, ["relu"])
     )
     assert [op.type for op in graph.ops] == ["Activation"]
 
@@ -88,7 +88,7 @@ def test_shapes_that_contradict_the_program(tmp_path: Path) -> None:
     spec = Spec({"x": image}, [_add("y", "x")], ["y"], results={"y": image})
     path = tmp_path / "net.pt2"
     write_archive(path, new_entries(spec))
-    asked = request(path, spec.inputs, spec.outputs)
+    asked = request_for(path, spec.inputs, spec.outputs)
     for shape, order, message in (
         ((1, 2, 3, 5), DataFormat.NCHW, r"\[1, 2, 3, 4\]"),
         ((1, 2, 3, 4), DataFormat.NHWC, r"give \[1, 3, 4, 2\]"),
@@ -120,7 +120,7 @@ def test_open_dimensions_take_the_shapes_of_the_deployment(tmp_path: Path) -> No
     spec.more = program
     x = normal(5, 3)
     import_spec(spec, tmp_path)
-    graph = import_model(request(tmp_path / "net.pt2", {"x": x}, ["y"]))
+    graph = import_model(request_for(tmp_path / "net.pt2", {"x": x}, ["y"]))
     assert graph.outputs[0].shape == (15,)
 
 
@@ -274,7 +274,7 @@ def test_all_refused_nodes_are_listed(tmp_path: Path) -> None:
         "a number of a tensor of 6",
     ):
         assert part in text
-    asked = request(tmp_path / "net.pt2", spec.inputs, spec.outputs)
+    asked = request_for(tmp_path / "net.pt2", spec.inputs, spec.outputs)
     with pytest.raises(UnsupportedNodesError):
         import_model(asked)
     found = {entry.name: entry.outcome for entry in asked.journal.entries}
@@ -291,7 +291,7 @@ def test_refused_nodes_do_not_hide_what_follows(tmp_path: Path) -> None:
     )
     path = tmp_path / "net.pt2"
     write_archive(path, new_entries(spec))
-    asked = replace(request(path, spec.inputs, spec.outputs), check_all=True)
+    asked = replace(request_for(path, spec.inputs, spec.outputs), check_all=True)
     with pytest.raises(UnsupportedNodesError):
         import_model(asked)
     assert [e.outcome for e in asked.journal.entries] == [
@@ -321,7 +321,7 @@ def test_an_output_of_the_deployment_keeps_its_order(tmp_path: Path) -> None:
     spec = Spec({"x": image}, [_add("y", "x")], ["y"], results={"y": image})
     path = tmp_path / "net.pt2"
     write_archive(path, new_entries(spec))
-    asked = request(path, spec.inputs, spec.outputs)
+    asked = request_for(path, spec.inputs, spec.outputs)
     graph = import_model(replace(asked, outputs=(OutputSpec("y"),)))
     assert graph.formats["y"] is DataFormat.NCHW
 
@@ -369,7 +369,7 @@ def test_results_that_are_not_computed(tmp_path: Path) -> None:
     import_spec(spec, tmp_path)
     for name, kind in (("z", UnsupportedNodesError), ("places", ImportModelError)):
         with pytest.raises(kind, match="places, which MACE does not compute"):
-            import_model(request(tmp_path / "net.pt2", spec.inputs, [name]))
+            import_model(request_for(tmp_path / "net.pt2", spec.inputs, [name]))
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

@@ -19,6 +19,7 @@ from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodeError,
 )
+from mace.python.tools.importers.frame.testing import request_for
 from mace.python.tools.importers.pytorch import import_model
 from mace.python.tools.importers.pytorch.model import ScriptFileError, read_model
 from mace.python.tools.importers.pytorch.tensors import BadTensorError, StoredTensor
@@ -29,7 +30,6 @@ from mace.python.tools.importers.pytorch.testing import (
     new_entries,
     normal,
     old_entries,
-    request,
     saved_tensors,
     write_archive,
 )
@@ -155,7 +155,7 @@ def test_torchscript_needs_pytorch(
         read_model(path)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ImportModelError, match="TorchScript.*pip install torch"):
-        import_model(request(path, {"x": normal(1)}, ["y"]))
+        import_model(request_for(path, {"x": normal(1)}, ["y"]))
 
 
 def test_several_programs(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_weights_that_are_missing_or_short(tmp_path: Path) -> None:
     entries["net/data/weights/weight_0"] = b"\0" * 40
     write_archive(path, entries)
     with pytest.raises(ImportModelError, match=r"fc.weight: .* 12 elements, of .* 10"):
-        import_model(request(path, spec.inputs, spec.outputs))
+        import_model(request_for(path, spec.inputs, spec.outputs))
 
 
 @pytest.mark.parametrize("number", [6, 7, 8, 13])

@@ -15,17 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.frame.request import (
-    ImportRequest,
-    InputSpec,
-    OutputSpec,
-)
+from mace.python.tools.importers.frame.testing import request_for
 from mace.python.tools.importers.pytorch import import_model
 from mace.python.tools.importers.pytorch.tensors import contiguous
 from mace.python.tools.ir.builder import narrow
-from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.graph import DataFormat, Graph
+from mace.python.tools.ir.graph import Graph
 
 SEED = 5
 _NUMBERS = {
@@ -289,26 +285,11 @@ def saved_tensors(weights: Mapping[str, Array]) -> bytes:
     return result.getvalue()
 
 
-def request(
-    path: Path, inputs: Mapping[str, Array], outputs: Sequence[str]
-) -> ImportRequest:
-    """A request for whole tensors in PyTorch's order."""
-    return ImportRequest(
-        "net",
-        path,
-        tuple(
-            InputSpec(n, a.shape, DataType.of(a.dtype), DataFormat.NONE)
-            for n, a in inputs.items()
-        ),
-        tuple(OutputSpec(name, DataFormat.NONE) for name in outputs),
-    )
-
-
 def import_spec(spec: Spec, folder: Path) -> Graph:
     """Imports a program through a file of the newer layout."""
     path = folder / "net.pt2"
     write_archive(path, new_entries(spec))
-    return import_model(request(path, spec.inputs, spec.outputs))
+    return import_model(request_for(path, spec.inputs, spec.outputs))
 
 
 def run_spec(spec: Spec, folder: Path) -> list[Array]:

@@ -17,12 +17,12 @@ import numpy as np
 from mace.python.tools.catalogue import attribute_problems, default_catalogue
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.frame.handlers import HandlerTable
+from mace.python.tools.importers.frame.known import KnownShapes, known_elements
 from mace.python.tools.ir.builder import GraphBuilder, narrow
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.op_rules import WIDE_TYPES, rules_of
-from mace.python.tools.ir.shapes import Shape, static
 
 _T = TypeVar("_T")
 
@@ -104,7 +104,7 @@ class NothingStated:
 _NOTHING_STATED = NothingStated()
 
 
-class Node:
+class Node(KnownShapes):
     """A node with its inputs resolved.
 
     Handlers read attributes and inputs and emit operators of the catalogue;
@@ -118,6 +118,8 @@ class Node:
         builder: where operators go.
         label: the node in words, for the names of helper values.
     """
+
+    static_hint = STATIC_HINT
 
     def __init__(
         self,
@@ -247,14 +249,13 @@ class Node:
         """Whether the model's file has an input in 4 bits; its value has 8."""
         return self._stated.has_four_bits(index)
 
+    def elements(self, index: int, what: str) -> Constant:
+        """Those of an input, which must be known now."""
+        return known_elements(self.input(index), what, STATIC_HINT)
+
     def constant(self, index: int, what: str) -> Array:
-        """The elements of an input that must be known now."""
-        value = self.input(index)
-        if not value.is_constant:
-            raise UnsupportedNodeError(
-                f"{what} ({value.name}) is computed at run time", STATIC_HINT
-            )
-        return value.numpy()
+        """The same, as an array."""
+        return self.elements(index, what).numpy()
 
     def constant_ints(self, index: int, what: str) -> list[int]:
         """`constant` as a list of integers."""
@@ -271,23 +272,6 @@ class Node:
         if not self.has_input(index):
             return None if default is None else list(default)
         return self.constant_ints(index, name)
-
-    def shape(self, value: Value) -> Shape:
-        """A shape whose rank must be known."""
-        if value.shape is None:
-            raise UnsupportedNodeError(
-                f"the rank of {value.name} is not known before the run", STATIC_HINT
-            )
-        return value.shape
-
-    def static_shape(self, value: Value) -> tuple[int, ...]:
-        """A shape whose dimensions must all be known."""
-        shape = static(self.shape(value))
-        if shape is None:
-            raise UnsupportedNodeError(
-                f"the shape of {value.name} is not known before the run", STATIC_HINT
-            )
-        return shape
 
     def require_shape_only(self, value: Value, what: str) -> None:
         """Refuses a value that depends on more than the shapes of inputs.

@@ -13,13 +13,14 @@ import numpy as np
 
 from mace.python.tools.importers.emit.lengths import Lengths
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.known import KnownShapes
 from mace.python.tools.importers.standard.apply import apply_operator
 from mace.python.tools.importers.standard.node import STATIC_HINT
 from mace.python.tools.ir.builder import GraphBuilder, narrow_constant
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import END, Shape, static
+from mace.python.tools.ir.shapes import END
 
 # A number or a tensor as an input of an operator; None for one left out.
 Operand = Union[Value, Array, Sequence[int], float, bool, None]
@@ -34,7 +35,7 @@ _ONNX_TYPES = {
 }
 
 
-class Operators:
+class Operators(KnownShapes):
     """Adds operators of ONNX to a graph.
 
     Attributes:
@@ -48,7 +49,7 @@ class Operators:
         """`static_hint`: what the user can do where a shape is not known."""
         self.builder = builder
         self.label = label
-        self._static_hint = static_hint
+        self.static_hint = static_hint
         self.lengths = Lengths(self._make, builder, label)
 
     def _make(
@@ -58,39 +59,19 @@ class Operators:
 
     # Shapes ---------------------------------------------------------------
 
-    def shape(self, value: Value) -> Shape:
-        """A shape whose rank must be known."""
-        if value.shape is None:
-            raise UnsupportedNodeError(
-                f"the rank of {value.name} is not known before the run",
-                self._static_hint,
-            )
-        return value.shape
-
     def rank(self, value: Value) -> int:
         """A rank that must be known."""
         return len(self.shape(value))
 
     def static_shape(self, value: Value) -> tuple[int, ...]:
         """A shape whose dimensions must all be known."""
-        shape = static(self.shape(value))
-        if shape is None or self.builder.counted.get(value) is not None:
-            raise UnsupportedNodeError(
-                f"the shape of {value.name} is not known before the run",
-                self._static_hint,
-            )
-        return shape
+        dims = [self.dim(value, axis) for axis in range(self.rank(value))]
+        return self.known_dims(dims, f"the shape of {value.name} is")
 
     def length(self, value: Value, axis: int) -> int:
         """A dimension that must be known."""
-        dim = self.dim(value, axis)
-        if not isinstance(dim, int):
-            raise UnsupportedNodeError(
-                f"dimension {axis % self.rank(value)} of {value.name} is not known "
-                "before the run",
-                self._static_hint,
-            )
-        return dim
+        what = f"dimension {axis % self.rank(value)} of {value.name} is"
+        return self.known_dims([self.dim(value, axis)], what)[0]
 
     def dim(self, value: Value, axis: int) -> Dim:
         """A dimension; None if the data of a run determine it."""
@@ -175,7 +156,7 @@ class Operators:
         except UnsupportedNodeError as error:
             if error.hint != STATIC_HINT:
                 raise
-            raise UnsupportedNodeError(error.reason, self._static_hint) from error
+            raise UnsupportedNodeError(error.reason, self.static_hint) from error
 
     def _index(self, value: Any) -> Value:
         is_list = isinstance(value, (list, tuple)) and not len(value)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.node import STATIC_HINT, Node
+from mace.python.tools.importers.standard.node import Node
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 
@@ -43,12 +43,7 @@ def read_filter(node: Node) -> Constant:
     Raises:
         UnsupportedNodeError: it is not known, or MACE has no such convolution.
     """
-    x, weights = node.input(0), node.input(1)
-    constant = weights.constant
-    if constant is None:
-        raise UnsupportedNodeError(
-            f"the filter ({weights.name}) is computed at run time", STATIC_HINT
-        )
+    x, constant = node.input(0), node.elements(1, "the filter")
     rank = len(constant.shape)
     if rank not in (3, 4, 5):
         raise UnsupportedNodeError(
@@ -74,15 +69,7 @@ def read_window(node: Node, rank: int, kernel: Sequence[int]) -> Window:
         raise UnsupportedNodeError(
             f"{spatial} spatial dimensions; 1 and 2 are supported"
         )
-    strides = node.integers("strides", [1] * spatial)
-    dilations = node.integers("dilations", [1] * spatial)
-    pads = node.integers("pads", [0] * 2 * spatial)
-    lengths = (len(kernel), len(strides), len(dilations), len(pads) / 2)
-    if any(length != spatial for length in lengths):
-        raise UnsupportedNodeError(
-            f"kernel_shape, strides, dilations and pads do not all have {spatial} "
-            "spatial dimensions"
-        )
+    strides, dilations, pads = read_steps(node, spatial, kernel, "kernel_shape")
     if any(pad < 0 for pad in pads):
         raise UnsupportedNodeError(f"negative pads {pads}", "slice the input instead")
     if spatial == 1:
@@ -91,6 +78,22 @@ def read_window(node: Node, rank: int, kernel: Sequence[int]) -> Window:
     attrs: dict[str, Any] = {"strides": strides, "dilations": dilations}
     attrs.update(_padding(node, pads))
     return Window(spatial == 1, (int(kernel[0]), int(kernel[1])), attrs)
+
+
+def read_steps(
+    node: Node, spatial: int, kernel: Sequence[int], name: str
+) -> tuple[list[int], list[int], list[int]]:
+    """Strides, dilations and pads; `name` is the one of the kernel's lengths."""
+    strides = node.integers("strides", [1] * spatial)
+    dilations = node.integers("dilations", [1] * spatial)
+    pads = node.integers("pads", [0] * 2 * spatial)
+    lengths = (len(kernel), len(strides), len(dilations), len(pads) / 2)
+    if any(length != spatial for length in lengths):
+        raise UnsupportedNodeError(
+            f"{name}, strides, dilations and pads do not all have {spatial} spatial "
+            "dimensions"
+        )
+    return strides, dilations, pads
 
 
 def _padding(node: Node, pads: list[int]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from mace.python.tools.importers.frame.errors import (
     UnsupportedNodes,
     refusal_of,
 )
+from mace.python.tools.importers.frame.known import known_elements
 from mace.python.tools.importers.tensorflow.effects import ANY, Effects
 from mace.python.tools.importers.tensorflow.node import Function, Tensor
 from mace.python.tools.importers.tf_operators.context import (
@@ -352,11 +353,7 @@ def _part(function: Function) -> Part:
 
 
 def _truth(value: Value, what: str) -> bool:
-    if not value.is_constant:
-        raise UnsupportedNodeError(
-            f"{what} ({value.name}) is computed at run time", _STATIC
-        )
-    array = np.asarray(value.numpy())
+    array = np.asarray(known_elements(value, what, _STATIC).numpy())
     # As TensorFlow has it: a tensor that is no scalar is true if it is not empty.
     return bool(array.reshape(())) if array.ndim == 0 else array.size > 0
 

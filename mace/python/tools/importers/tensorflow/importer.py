@@ -18,10 +18,10 @@ from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     border_type,
+    check_declared_shape,
     framework_format,
     user_to_framework,
 )
-from mace.python.tools.importers.frame.shapes import check_declared_shape
 from mace.python.tools.importers.tensorflow.body import Body, Scope
 from mace.python.tools.importers.tensorflow.node import (
     PLACEHOLDERS,
@@ -89,11 +89,7 @@ class _Import:
                 output.name,
                 framework_format(output.data_format, DataFormat.NHWC),
             )
-        self.builder.graph.prune()
-        self.unsupported.add_unfit(self.builder.graph)
-        self.unsupported.raise_if_any()
-        self.builder.graph.sort()
-        return self.builder.graph
+        return self.unsupported.finish(self.builder.graph)
 
     def _find(self, key: str, name: str) -> Tensor:
         # An input and an output of a SavedModel may have the same name.

@@ -12,17 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.frame.request import (
-    ImportRequest,
-    InputSpec,
-    OutputSpec,
-)
+from mace.python.tools.importers.frame.testing import Tried, assert_close, request_for
 from mace.python.tools.importers.tensorflow import import_model
 from mace.python.tools.importers.tensorflow.bundle import PROTO
 from mace.python.tools.importers.tf_operators.context import HANDLERS
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.graph import DataFormat, Graph
+from mace.python.tools.ir.graph import Graph
 from mace.python.tools.proto import load_proto
 
 SEED = 20261121
@@ -42,17 +38,11 @@ def computed(function: Callable[..., Any], *arguments: Any) -> Any:
         return tf.function(function, jit_compile=True)(*arguments)
 
 
-class Family:
-    """One file of `handlers/`, and the operators that its tests have compared.
-
-    Args:
-        name: of the file, without its ending.
-        not_made: what nothing makes to compare with.
-    """
+class Family(Tried):
+    """The operators of one file of `handlers/`."""
 
     def __init__(self, name: str, not_made: Collection[str] = ()) -> None:
-        self._name = name
-        self._tried = set(not_made)
+        super().__init__(HANDLERS, name, not_made)
 
     def check(
         self,
@@ -75,7 +65,7 @@ class Family:
         if freeze:
             concrete = frozen(concrete)
         definition = concrete.graph.as_graph_def()
-        self.note(definition)
+        self.note_all(definition)
         if edit is not None:
             edit(definition)
         inputs = {f"x{i}": array for i, array in enumerate(arrays)}
@@ -84,17 +74,14 @@ class Family:
         expected = computed(concrete, *[tf.constant(a) for a in arrays])
         expected = tf.nest.flatten(expected)
         for tensor, value in zip(concrete.outputs, expected):
-            wanted = value.numpy()
-            got = results[tensor.name]
-            assert got.shape == wanted.shape
-            np.testing.assert_allclose(got, wanted, tolerance, tolerance)
+            assert_close(results[tensor.name], value.numpy(), tolerance)
         return graph
 
-    def note(self, definition: Any) -> None:
+    def note_all(self, definition: Any) -> None:
         """The operators of a GraphDef are compared by the test itself."""
-        self._tried.update(node.op for node in definition.node)
-        for inner in definition.library.function:
-            self._tried.update(node.op for node in inner.node_def)
+        functions = definition.library.function
+        inner = (node for function in functions for node in function.node_def)
+        self.note(*(node.op for node in (*definition.node, *inner)))
 
     def check_saved(self, folder: Path, *arrays: Array) -> None:
         """Imports a SavedModel, whose inputs are called x0, x1, ..., and compares all
@@ -104,18 +91,13 @@ class Family:
         saved = load_proto(PROTO).SavedModel()
         saved.ParseFromString((folder / "saved_model.pb").read_bytes())
         (meta,) = saved.meta_graphs
-        self.note(meta.graph_def)
+        self.note_all(meta.graph_def)
         inputs = {f"x{i}": array for i, array in enumerate(arrays)}
         serve = tf.saved_model.load(str(folder)).signatures["serving_default"]
         wanted = serve(**{name: tf.constant(array) for name, array in inputs.items()})
         results = run_graph(saved_graph(folder, inputs, list(wanted)), inputs)
         for name, value in wanted.items():
             np.testing.assert_allclose(results[name], value.numpy(), 2e-5, 2e-5)
-
-    def assert_all_tried(self) -> None:
-        """Checks, after the tests, that every handler was compared with TensorFlow."""
-        missing = handlers_by_family()[self._name] - self._tried
-        assert not missing, missing
 
 
 def imported(
@@ -132,21 +114,7 @@ def saved_graph(
     path: Path, inputs: Mapping[str, Array], outputs: Sequence[str]
 ) -> Graph:
     """The graph of a file, or of the folder of a SavedModel."""
-    given = tuple(
-        InputSpec(name, array.shape, data_format=DataFormat.NONE)
-        for name, array in inputs.items()
-    )
-    wanted = tuple(OutputSpec(name, DataFormat.NONE) for name in outputs)
-    return import_model(ImportRequest("m", path, given, wanted))
-
-
-def handlers_by_family() -> dict[str, set[str]]:
-    """The types for which each file has handlers."""
-    found: dict[str, set[str]] = {}
-    for op_type in HANDLERS.types():
-        module = getattr(HANDLERS.find(op_type), "__module__", "")
-        found.setdefault(module.rpartition(".")[2], set()).add(op_type)
-    return found
+    return import_model(request_for(path, inputs, outputs))
 
 
 def rand(*shape: int, low: float = -2.0, high: float = 2.0) -> Array:

@@ -12,16 +12,17 @@ import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.frame.handlers import HandlerTable
+from mace.python.tools.importers.frame.known import (
+    KnownShapes,
+    known_elements,
+)
 from mace.python.tools.importers.tf_operators.node import Node, tensor_name
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.shapes import static
 
 if TYPE_CHECKING:
     from mace.python.tools.importers.standard.operators import Operators
-
-STATIC_HINT = "give fixed input_shapes"
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def no_variables(name: str) -> Array | None:
     return None
 
 
-class Context:
+class Context(KnownShapes):
     """One node under conversion.
 
     Attributes:
@@ -218,7 +219,7 @@ class Context:
         # Imports ONNX itself, which takes half a second: for rare operators.
         from mace.python.tools.importers.standard.operators import Operators
 
-        return Operators(self.builder, self.node.name, STATIC_HINT)
+        return Operators(self.builder, self.node.name, self.static_hint)
 
     def constant(self, array: Array, suffix: str = "value") -> Value:
         """Adds a constant that belongs to this node."""
@@ -230,13 +231,8 @@ class Context:
         Raises:
             UnsupportedNodeError: they are computed at run time.
         """
-        value = self.input(index)
-        if not value.is_constant:
-            raise UnsupportedNodeError(
-                f"{what} ({value.name}) is computed at run time",
-                "make it a constant, or fix the input shapes it follows from",
-            )
-        return value.numpy()
+        hint = "make it a constant, or fix the input shapes it follows from"
+        return known_elements(self.input(index), what, hint).numpy()
 
     def ints(self, index: int, what: str) -> list[int]:
         """As `values`, flat, as integers."""
@@ -255,26 +251,6 @@ class Context:
         if rank is None:
             raise UnsupportedNodeError(f"rank of {self.input(index).name} unknown")
         return rank
-
-    def static_shape(self, value: Value) -> tuple[int, ...]:
-        """A shape whose dimensions must all be known."""
-        shape = static(value.shape)
-        if shape is None:
-            raise UnsupportedNodeError(
-                f"the shape of {value.name} is not known before the run", STATIC_HINT
-            )
-        return shape
-
-    def length(self, value: Value, axis: int) -> int:
-        """A dimension that must be known."""
-        length = value.shape[axis] if value.shape is not None else None
-        if not isinstance(length, int):
-            raise UnsupportedNodeError(
-                f"the length of axis {axis} of {value.name} is not known before the "
-                "run",
-                STATIC_HINT,
-            )
-        return length
 
     def is_nchw(self) -> bool:
         """Whether the node works on images or volumes with channels first."""

@@ -29,10 +29,10 @@ from mace.python.tools.importers.frame.request import (
     InputSpec,
     OutputSpec,
     border_type,
+    check_declared_shape,
     framework_format,
     user_to_framework,
 )
-from mace.python.tools.importers.frame.shapes import check_declared_shape
 from mace.python.tools.importers.tf_operators.context import Item
 from mace.python.tools.importers.tflite.complex_parts import (
     BY_PARTS,
@@ -129,11 +129,7 @@ class _Import:
         self.unsupported.raise_if_any()
         for index, output in zip(outputs, self.request.outputs):
             self._add_output(index, output)
-        self.builder.graph.prune()
-        self.unsupported.add_unfit(self.builder.graph)
-        self.unsupported.raise_if_any()
-        self.builder.graph.sort()
-        return self.builder.graph
+        return self.unsupported.finish(self.builder.graph)
 
     def _find(self, key: str, name: str) -> int:
         if name not in self.by_name:

@@ -19,11 +19,8 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.frame.budget import one_budget
-from mace.python.tools.importers.frame.request import (
-    ImportRequest,
-    InputSpec,
-    OutputSpec,
-)
+from mace.python.tools.importers.frame.request import ImportRequest
+from mace.python.tools.importers.frame.testing import Tried, assert_close, request_for
 from mace.python.tools.importers.tensorflow.testing import rand
 from mace.python.tools.importers.tflite import FRAMEWORK, import_model
 from mace.python.tools.importers.tflite.context import HANDLERS
@@ -32,7 +29,6 @@ from mace.python.tools.importers.tflite.reader import Network, read_network
 from mace.python.tools.ir import Graph
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
 
 __all__ = ["rand"]
@@ -97,7 +93,7 @@ def converted(
 
 def interpreted(data: bytes, arrays: Sequence[Array]) -> list[Array]:
     """The results of the interpreter, without delegates, which round differently."""
-    interpreter = _interpreter(data)
+    interpreter = interpreter_of(data)
     for detail, array in zip(interpreter.get_input_details(), arrays):
         interpreter.set_tensor(detail["index"], array)
     interpreter.invoke()
@@ -107,7 +103,12 @@ def interpreted(data: bytes, arrays: Sequence[Array]) -> list[Array]:
     ]
 
 
-def _interpreter(data: bytes, preserve: bool = False) -> Any:
+def interpreter_of(data: bytes, preserve: bool = False) -> Any:
+    """TensorFlow Lite's, ready to run a file.
+
+    Args:
+        preserve: all tensors, not only the outputs.
+    """
     lite = importlib.import_module("tensorflow").lite
     resolver = lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     interpreter = lite.Interpreter(
@@ -131,16 +132,9 @@ def import_network(network: Network, path: Path) -> Graph:
 
 
 def _request(network: Network, path: Path) -> ImportRequest:
-    tensors = network.tensors
-    return ImportRequest(
-        "m",
-        path,
-        tuple(
-            InputSpec(tensors[i].name, data_format=DataFormat.NONE)
-            for i in network.inputs
-        ),
-        tuple(OutputSpec(tensors[i].name, DataFormat.NONE) for i in network.outputs),
-    )
+    names = [tensor.name for tensor in network.tensors]
+    inputs = [names[i] for i in network.inputs]
+    return request_for(path, inputs, [names[i] for i in network.outputs])
 
 
 def run_file(data: bytes, arrays: Sequence[Array], path: Path) -> list[Array]:
@@ -157,56 +151,6 @@ def run_file(data: bytes, arrays: Sequence[Array], path: Path) -> list[Array]:
     return [results[name] for name in names]
 
 
-def check_steps(
-    data: bytes, inputs: Sequence[Array], path: Path, tolerance: float = 2e-5
-) -> None:
-    """Compares runs one after the other, each of which goes on with the states that
-    the last one left.
-
-    Args:
-        data: a file with states.
-        inputs: of the runs.
-        tolerance: of floats; integers may differ by one.
-    """
-    path.write_bytes(data)
-    network = read_network(path)
-    names = {
-        network.tensors[i].name: network.tensors[after].name
-        for i, after in network.states.items()
-    }
-    (entry,) = (network.tensors[i].name for i in network.inputs)
-    wanted = [network.tensors[i].name for i in network.outputs]
-    graph = import_model(
-        ImportRequest(
-            "m",
-            path,
-            tuple(InputSpec(n, data_format=DataFormat.NONE) for n in (entry, *names)),
-            tuple(OutputSpec(n, DataFormat.NONE) for n in (*wanted, *names.values())),
-        )
-    )
-    optimize(graph)
-    values = {value.name: value for value in graph.inputs}
-    shapes = {network.tensors[i].name: network.tensors[i].shape for i in network.states}
-    states = {name: np.zeros(shapes[name], values[name].dtype.numpy) for name in names}
-    interpreter = _interpreter(data)
-    for array in inputs:
-        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], array)
-        interpreter.invoke()
-        feeds = {entry: np.asarray(array, values[entry].dtype.numpy), **states}
-        results = run_graph(graph, feeds)
-        states = {name: results[after] for name, after in names.items()}
-        for detail, name in zip(interpreter.get_output_details(), wanted):
-            expected = np.asarray(interpreter.get_tensor(detail["index"]))
-            assert results[name].shape == expected.shape
-            if expected.dtype == np.float32:
-                np.testing.assert_allclose(
-                    results[name], expected, tolerance, tolerance
-                )
-                continue
-            far = np.abs(results[name].astype(int) - expected.astype(int))
-            assert far.max(initial=0) <= 1
-
-
 def operators_of(data: bytes, path: Path) -> set[str]:
     """The types of a file's operators."""
     path.write_bytes(data)
@@ -220,7 +164,7 @@ def int8_steps(data: bytes, arrays: Sequence[Array], path: Path) -> tuple[int, f
         data: a file whose inputs are quantized.
         arrays: what they stand for.
     """
-    details = _interpreter(data).get_input_details()
+    details = interpreter_of(data).get_input_details()
     integers = []
     for detail, array in zip(details, arrays):
         scale, zero = detail["quantization"]
@@ -240,56 +184,11 @@ def int8_steps(data: bytes, arrays: Sequence[Array], path: Path) -> tuple[int, f
     return worst, wrong / total
 
 
-def operator_steps(data: bytes, arrays: Sequence[Array], path: Path) -> dict[str, int]:
-    """By how many steps the results of each type of operator differ at most, if each
-    operator gets the numbers that it has in the interpreter.
-
-    In a network, small differences may grow from layer to layer, in particular with
-    random weights.
-
-    Args:
-        data: a file whose tensors are integers.
-        arrays: its inputs, in integers.
-    """
-    interpreter = _interpreter(data, preserve=True)
-    for detail, array in zip(interpreter.get_input_details(), arrays):
-        interpreter.set_tensor(detail["index"], array)
-    interpreter.invoke()
-    path.write_bytes(data)
-    network = read_network(path)
-    found: dict[str, int] = {}
-    for operator in network.operators:
-        inputs = {
-            network.tensors[i].name: np.asarray(interpreter.get_tensor(i))
-            for i in operator.inputs
-            if i >= 0 and not network.tensors[i].buffer.size
-        }
-        if not inputs:
-            continue
-        outputs = {network.tensors[i].name: i for i in operator.outputs}
-        graph = import_model(
-            ImportRequest(
-                "m",
-                path,
-                tuple(InputSpec(n, data_format=DataFormat.NONE) for n in inputs),
-                tuple(OutputSpec(n, DataFormat.NONE) for n in outputs),
-            )
-        )
-        optimize(graph)
-        results = run_graph(graph, inputs)
-        for name, index in outputs.items():
-            wanted = np.asarray(interpreter.get_tensor(index)).astype(np.int64)
-            far = int(np.abs(results[name].astype(np.int64) - wanted).max(initial=0))
-            found[operator.type] = max(found.get(operator.type, 0), far)
-    return found
-
-
-class Family:
-    """One file of `handlers/`, and the operators that its tests have compared."""
+class Family(Tried):
+    """The operators of one file of `handlers/`."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
-        self._tried: set[str] = set()
+        super().__init__(HANDLERS, name)
 
     def check(
         self, function: Callable[..., Any], *arrays: Array, tolerance: float = 2e-5
@@ -304,8 +203,7 @@ class Family:
         wanted = interpreted(data, arrays)
         assert len(found) == len(wanted)
         for got, expected in zip(found, wanted):
-            assert got.shape == expected.shape
-            np.testing.assert_allclose(got, expected, tolerance, tolerance)
+            assert_close(got, expected, tolerance)
 
     def check_int8(
         self,
@@ -331,26 +229,8 @@ class Family:
     def _file(self, data: bytes) -> Iterator[Path]:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.tflite"
-            self._tried |= operators_of(data, path)
+            self.note(*operators_of(data, path))
             yield path
-
-    def note(self, *operators: str) -> None:
-        """Says that a test compares these in a way of its own."""
-        self._tried.update(operators)
-
-    def assert_all_tried(self) -> None:
-        """Checks, after the tests, that every handler was compared."""
-        missing = handlers_by_family()[self._name] - self._tried
-        assert not missing, missing
-
-
-def handlers_by_family() -> dict[str, set[str]]:
-    """The types for which each file has handlers."""
-    found: dict[str, set[str]] = {}
-    for op_type in HANDLERS.types():
-        module = getattr(HANDLERS.find(op_type), "__module__", "")
-        found.setdefault(module.rpartition(".")[2], set()).add(op_type)
-    return found
 
 
 def one_operator(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mace.python.tools.importers.caffe.layer import HANDLERS, STATIC_HINT, Layer
+from mace.python.tools.importers.caffe.layer import HANDLERS, Layer
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.graph import Value
 
@@ -183,9 +183,7 @@ def _inner_product(layer: Layer) -> None:
     x, param = layer.bottom(), layer.proto.inner_product_param
     dims = layer.shape(x)
     axis = layer.axis(param.axis, len(dims))
-    inner = [dim for dim in dims[axis:] if isinstance(dim, int)]
-    if len(inner) < len(dims) - axis:
-        raise UnsupportedNodeError("the length of its rows is not known", STATIC_HINT)
+    inner = layer.known_dims(dims[axis:], "the length of its rows is")
     depth, outputs = math.prod(inner), param.num_output
     shape = (depth, outputs) if param.transpose else (outputs, depth)
     weights = layer.learned(0, shape, "weights")

@@ -63,9 +63,7 @@ def _slice(layer: Layer) -> None:
     x, param = layer.bottom(), layer.proto.slice_param
     dims = layer.shape(x)
     axis = layer.axis(_deprecated(param, "slice_dim"), len(dims))
-    length, count = dims[axis], len(layer.tops)
-    if not isinstance(length, int):
-        raise UnsupportedNodeError(f"the length of axis {axis} is not known")
+    length, count = layer.length(x, axis), len(layer.tops)
     points = [0, *param.slice_point, length]
     if not param.slice_point:
         if count == 0 or length % count:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, STATIC_HINT, Layer
+from mace.python.tools.importers.caffe.layer import HANDLERS, NCHW, Layer
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
@@ -96,10 +96,7 @@ def _covered(layer: Layer, param: Any) -> tuple[int, tuple[int, ...]]:
         raise UnsupportedNodeError(
             f"num_axes {count} from axis {axis} for an input of {len(dims)} dimensions"
         )
-    shape = tuple(dim for dim in dims[axis:end] if isinstance(dim, int))
-    if len(shape) < end - axis:
-        raise UnsupportedNodeError("the axes that it covers are not known", STATIC_HINT)
-    return axis, shape
+    return axis, layer.known_dims(dims[axis:end], "the axes that it covers are")
 
 
 def _lined_up(layer: Layer, operand: Value, axis: int) -> Value:
@@ -167,9 +164,7 @@ def moments(layer: Layer, x: Value, axes: Sequence[int]) -> tuple[Value, Value]:
     mean = layer.make("Reduce", [x], mode="MEAN", **keep)
     centred = layer.eltwise("SUB", x, mean)
     count = [layer.shape(x)[axis] for axis in axes]
-    known = [dim for dim in count if isinstance(dim, int)]
-    if len(known) < len(count):
-        raise UnsupportedNodeError("the size of its images is not known", STATIC_HINT)
+    known = layer.known_dims(count, "the size of its images is")
     total = layer.make("Reduce", [centred], mode="SUM_SQUARE", **keep)
     return centred, layer.eltwise("DIV", total, math.prod(known))
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.keras.context import HANDLERS, SHAPES_HINT, Context
+from mace.python.tools.importers.keras.context import HANDLERS, Context
 from mace.python.tools.importers.keras.network import Layer
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import product
@@ -141,11 +141,8 @@ def up_sampling(context: Context) -> None:
         context.give(_repeated(context, x, scales))
         return
     x = context.as_floats(x)
-    height, width = context.shape(x)[1:3]
-    if not isinstance(height, int) or not isinstance(width, int):
-        raise UnsupportedNodeError(
-            f"height and width of {x.name} are not known", SHAPES_HINT
-        )
+    what = f"height and width of {x.name} are"
+    height, width = context.known_dims(context.shape(x)[1:3], what)
     size = [height * scales[0], width * scales[1]]
     context.give(_resized(context, x, size, mode))
 
@@ -176,9 +173,9 @@ def up_sampling_1d(context: Context) -> None:
 def up_sampling_3d(context: Context) -> None:
     """Each element of a volume several times."""
     x, scales = context.floats(), _scales(context.layer, 3)
-    batch, depth, height, width, channels = context.dims(x)
-    if -1 in (depth, height, width, channels):
-        raise UnsupportedNodeError(f"the shape of {x.name} is not known", SHAPES_HINT)
+    batch, inner = context.batch(x), context.shape(x)[1:]
+    what = f"the shape of {x.name} is"
+    depth, height, width, channels = context.known_dims(inner, what)
     images = context.step("Reshape", [x], "images", shape=[-1, height, width, channels])
     images = _repeated(context, images, scales[1:])
     height, width = height * scales[1], width * scales[2]

@@ -12,7 +12,6 @@ import numpy as np
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import (
     HANDLERS,
-    SHAPES_HINT,
     Context,
     apply,
     count_variables,
@@ -144,11 +143,7 @@ def group_normalization(context: Context) -> None:
         context.emit("InstanceNorm", [x, *parts], epsilon=epsilon)
         return
     batch = context.batch(x)
-    inner = [dim for dim in dims[1:-1] if isinstance(dim, int)]
-    if len(inner) != len(dims) - 2:
-        raise UnsupportedNodeError(
-            f"the shape of {x.name} is not known before the run", SHAPES_HINT
-        )
+    inner = context.known_dims(dims[1:-1], f"the shape of {x.name} is")
     shape = [batch, int(np.prod(inner)), groups, channels // groups]
     apart = context.step("Reshape", [x], "apart", shape=shape)
     y = context.eltwise("MUL", *_statistics(context, apart, [1, 3], epsilon))

@@ -13,7 +13,6 @@ import numpy as np
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.keras.context import (
     HANDLERS,
-    SHAPES_HINT,
     Context,
     apply,
     count_variables,
@@ -267,10 +266,9 @@ def time_distributed(context: Context) -> None:
         raise UnsupportedNodeError("it wraps no layer that is supported")
     x = context.input()
     dims = context.dims(x)
-    if len(dims) < 3 or -1 in dims[1:]:
-        raise UnsupportedNodeError(
-            f"the shape of {x.name} is not known before the run", SHAPES_HINT
-        )
+    if len(dims) < 3:
+        raise UnsupportedNodeError(f"the input has {len(dims)} dimensions, no steps")
+    context.known_dims(context.shape(x)[1:], f"the shape of {x.name} is")
     batch = dims[0] * dims[1] if dims[0] != -1 else -1
     flat = context.step("Reshape", [x], "flat", shape=[batch, *dims[2:]])
     results = apply(context, inner, [flat], "each")

@@ -15,6 +15,7 @@ import pytest
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.frame.request import ImportRequest, InputSpec
+from mace.python.tools.importers.frame.testing import request_for
 from mace.python.tools.importers.pytorch import import_model
 from mace.python.tools.importers.pytorch.testing import (
     Json,
@@ -23,7 +24,6 @@ from mace.python.tools.importers.pytorch.testing import (
     node,
     normal,
     program_json,
-    request,
     tensor,
 )
 from mace.python.tools.ir.evaluate import run_graph
@@ -111,7 +111,7 @@ def _spec(target: str, operands: Sequence[_Operand], shift: int) -> Spec:
 
 def _imported(spec: Spec, folder: Path) -> Graph:
     import_spec(spec, folder)
-    asked = request(folder / "net.pt2", spec.inputs, ["y"])
+    asked = request_for(folder / "net.pt2", spec.inputs, ["y"])
     open_input = (InputSpec("x", (-1, 3), data_format=DataFormat.NONE),)
     return import_model(ImportRequest("m", asked.model_path, open_input, asked.outputs))
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.known import STATIC_HINT
 from mace.python.tools.importers.pytorch.context import (
     HANDLERS,
-    STATIC_HINT,
     Context,
 )
 from mace.python.tools.importers.standard.operators import Size

@@ -16,13 +16,13 @@ import pytest
 
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.frame.request import ImportRequest
+from mace.python.tools.importers.frame.testing import request_for
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     check_operator,
     make_model,
     normal,
-    request_for,
     run_onnxruntime,
 )
 from mace.python.tools.ir.dtypes import Array

@@ -14,7 +14,7 @@ from typing import Any
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers import volume
-from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.importers.standard.window import (
     NCHW,
     Window,
@@ -103,9 +103,7 @@ def _conv(node: Node) -> None:
         return
     # The operator takes constants only.
     if window.is_line:
-        raise UnsupportedNodeError(
-            f"the bias ({bias.name}) is computed at run time", STATIC_HINT
-        )
+        node.elements(2, "the bias")
     result = node.make("Conv2D", [x, filters], {**NCHW, **window.attrs, **attrs})
     lined_up = node.reshape(bias, [-1, 1, 1])
     node.emit("Eltwise", [result, lined_up], {"mode": "ADD"})
@@ -174,12 +172,8 @@ def _conv_transpose(node: Node) -> None:
         return
     more = [node.lazy(outputs_first(constant, groups), "filter")]
     if node.has_input(2):
-        bias = node.input(2)
-        if not bias.is_constant:
-            raise UnsupportedNodeError(
-                f"the bias ({bias.name}) is computed at run time", STATIC_HINT
-            )
-        more.append(bias)
+        node.elements(2, "the bias")
+        more.append(node.input(2))
     window = read_window(node, len(constant.shape), constant.shape[2:])
     attrs = {
         "strides": window.attrs["strides"],

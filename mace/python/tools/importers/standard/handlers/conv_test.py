@@ -15,6 +15,7 @@ import pytest
 
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.frame.errors import UnsupportedNodesError
+from mace.python.tools.importers.frame.testing import request_for
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
@@ -22,7 +23,6 @@ from mace.python.tools.importers.onnx.testing import (
     import_proto,
     make_model,
     normal,
-    request_for,
     run_mace,
     run_onnxruntime,
 )

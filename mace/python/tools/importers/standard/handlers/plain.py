@@ -7,7 +7,6 @@ from __future__ import annotations
 import numpy as np
 import onnx
 
-from mace.python.tools.importers.emit.casts import CAST_TARGETS
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.attributes import (
     ELEMENT_TYPES,
@@ -16,7 +15,7 @@ from mace.python.tools.importers.standard.attributes import (
 from mace.python.tools.importers.standard.handlers.elementwise import wrap
 from mace.python.tools.importers.standard.handlers.random_numbers import drop
 from mace.python.tools.importers.standard.node import HANDLERS, Node
-from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.dtypes import CAST_TARGETS, DataType
 
 _HALVES = (DataType.BFLOAT16, DataType.FLOAT16)
 

@@ -27,14 +27,13 @@ from mace.python.tools.importers.standard.handlers.conv import (
     check_channels,
 )
 from mace.python.tools.importers.standard.handlers.matmul import as_matrices
-from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.importers.standard.window import read_filter, read_window
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import state_quantization
 from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules.quantization import known_quantization
-from mace.python.tools.ir.shapes import static
 
 EIGHT_BITS = (DataType.UINT8, DataType.INT8)
 # From a type of 16 bits to int16.
@@ -103,9 +102,7 @@ def _numbers(node: Node, scale: Value, zero: Value | None) -> Array:
     """A zero point, which is a constant, or those that are left out."""
     if zero is not None:
         return np.asarray(zero.numpy(), np.int32)
-    shape = static(node.shape(scale))
-    if shape is None:
-        raise UnsupportedNodeError("the number of its scales is not known", STATIC_HINT)
+    shape = node.known_dims(node.shape(scale), "the number of its scales is")
     return np.zeros(shape, np.int32)
 
 
@@ -336,12 +333,7 @@ def _filter_zero(node: Node, groups: int) -> Value | None:
     if not node.has_input(3):
         return None
     zero = node.input(3)
-    if not zero.is_constant:
-        raise UnsupportedNodeError(
-            f"the zero point of the filter ({zero.name}) is computed at run time",
-            STATIC_HINT,
-        )
-    numbers = zero.numpy().reshape(-1)
+    numbers = node.constant(3, "the zero point of the filter").reshape(-1)
     if len(set(numbers.tolist())) == 1:
         return node.literal(numbers[0], zero.dtype)
     if groups > 1:

@@ -7,14 +7,13 @@ from __future__ import annotations
 import onnx
 
 from mace.python.tools.importers.emit import random_numbers
-from mace.python.tools.importers.emit.casts import CAST_TARGETS
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.attributes import (
     ELEMENT_TYPES,
     element_type_name,
 )
 from mace.python.tools.importers.standard.node import HANDLERS, Node
-from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.dtypes import CAST_TARGETS, DataType
 from mace.python.tools.ir.graph import Value
 
 _FLOATS = frozenset(

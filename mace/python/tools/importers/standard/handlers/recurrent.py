@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Value
@@ -137,16 +137,12 @@ class _Layer:
     def _constant(
         self, port: int, name: str, shape: tuple[int | None, ...]
     ) -> Constant:
-        value = self._node.input(port)
-        if value.constant is None:
+        constant = self._node.elements(port, name)
+        if not compatible(constant.shape, shape):
             raise UnsupportedNodeError(
-                f"{name} ({value.name}) is computed at run time", STATIC_HINT
+                f"{name} is {format_shape(constant.shape)}, not {format_shape(shape)}"
             )
-        if not compatible(value.shape, shape):
-            raise UnsupportedNodeError(
-                f"{name} is {format_shape(value.shape)}, not {format_shape(shape)}"
-            )
-        return value.constant
+        return constant
 
     def of(self, directions: Sequence[int]) -> list[Value | None]:
         """The inputs of Recurrent for some of the directions."""

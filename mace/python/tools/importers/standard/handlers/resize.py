@@ -335,13 +335,8 @@ def _by_slices_and_columns(
 
 
 def _size(node: Node, sizes: Mapping[int, int], shape: Shape, axis: int) -> int:
-    size = sizes.get(axis, shape[axis])
-    if not isinstance(size, int):
-        raise UnsupportedNodeError(
-            f"the shape of {node.input(0).name} is not known before the run",
-            STATIC_HINT,
-        )
-    return size
+    what = f"the shape of {node.input(0).name} is"
+    return node.known_dims([sizes.get(axis, shape[axis])], what)[0]
 
 
 # A region in another size, tf_crop_and_resize ----------------------------------------

@@ -12,7 +12,8 @@ import numpy as np
 from mace.python.tools.importers.emit.lengths import Length
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.counts import Counts, never_negative
-from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.importers.standard.node import HANDLERS, Node
+from mace.python.tools.importers.standard.window import read_steps
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
@@ -107,13 +108,8 @@ def _with_spare_place(
 
 def _last_of(node: Node, index: Value) -> int:
     """The number of axes that the rows of an index name."""
-    last = node.shape(index)[-1]
-    if not isinstance(last, int):
-        raise UnsupportedNodeError(
-            f"the last dimension of {index.name} is not known before the run",
-            STATIC_HINT,
-        )
-    return last
+    what = f"the last dimension of {index.name} is"
+    return node.known_dims(node.shape(index)[-1:], what)[0]
 
 
 @HANDLERS.register("Col2Im")
@@ -122,15 +118,7 @@ def _col2im(node: Node) -> None:
     image = node.constant_ints(1, "image_shape")
     block = node.constant_ints(2, "block_shape")
     spatial = len(image)
-    strides = node.integers("strides", [1] * spatial)
-    dilations = node.integers("dilations", [1] * spatial)
-    pads = node.integers("pads", [0] * 2 * spatial)
-    lengths = (len(block), len(strides), len(dilations), len(pads) / 2)
-    if any(length != spatial for length in lengths):
-        raise UnsupportedNodeError(
-            f"block_shape, strides, dilations and pads do not all have {spatial} "
-            "spatial dimensions"
-        )
+    strides, dilations, pads = read_steps(node, spatial, block, "block_shape")
     if min(*image, *block, *strides, *dilations) < 1 or min(pads) < 0:
         raise UnsupportedNodeError("a size is below 1, or a pad negative")
     shape = node.static_shape(x)

@@ -9,7 +9,7 @@ import numpy as np
 from mace.python.tools.importers.emit.lengths import Count, Length
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.counts import Counts
-from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.dtypes import DataType
 
@@ -74,12 +74,8 @@ def _reverse_sequence(node: Node) -> None:
         raise UnsupportedNodeError(
             f"time_axis is {time}, batch_axis {batch}; one needs to be 0, the other 1"
         )
-    steps = shape[time]
-    if not isinstance(steps, int):
-        raise UnsupportedNodeError(
-            f"the number of time steps of {x.name} is not known before the run",
-            STATIC_HINT,
-        )
+    what = f"the number of time steps of {x.name} is"
+    (steps,) = node.known_dims([shape[time]], what)
     # Element i < n of a sequence comes from n - 1 - i, the others stay.
     place = node.literal(np.arange(steps)[None, :], DataType.INT32)
     count = node.expand_dims(lengths, [1])

@@ -20,7 +20,7 @@ from mace.python.tools.importers.emit.volumes import (
     sizes_of,
 )
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.standard.node import STATIC_HINT, Node
+from mace.python.tools.importers.standard.node import Node
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.op_rules import rules_of
@@ -125,10 +125,8 @@ def _emit(node: Node, result: Value) -> None:
 
 def _bias(node: Node) -> Value | None:
     bias = node.optional(2)
-    if bias is not None and not bias.is_constant:
-        raise UnsupportedNodeError(
-            f"the bias ({bias.name}) is computed at run time", STATIC_HINT
-        )
+    if bias is not None:
+        node.elements(2, "the bias")
     return bias
 
 

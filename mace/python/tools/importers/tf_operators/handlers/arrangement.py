@@ -8,9 +8,9 @@ import numpy as np
 
 from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.known import STATIC_HINT
 from mace.python.tools.importers.tf_operators.context import (
     HANDLERS,
-    STATIC_HINT,
     Context,
 )
 from mace.python.tools.ir.dtypes import DataType

@@ -21,9 +21,9 @@ from mace.python.tools.importers.emit.volumes import (
     sizes_of,
 )
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.known import known_elements
 from mace.python.tools.importers.tf_operators.context import (
     HANDLERS,
-    STATIC_HINT,
     Context,
 )
 from mace.python.tools.ir.constant import Constant
@@ -71,15 +71,11 @@ def _window_attrs(context: Context) -> dict[str, Any]:
 
 
 def _filter(context: Context, rank: int = 4) -> Constant:
-    value = context.input(1)
-    if value.constant is None:
-        raise UnsupportedNodeError(
-            f"filter {value.name} is computed at run time",
-            "freeze the model, so that its filters are constants",
-        )
-    if len(value.constant.shape) != rank:
-        raise UnsupportedNodeError(f"filter has {len(value.constant.shape)} dimensions")
-    return value.constant
+    hint = "freeze the model, so that its filters are constants"
+    constant = known_elements(context.input(1), "the filter", hint)
+    if len(constant.shape) != rank:
+        raise UnsupportedNodeError(f"filter has {len(constant.shape)} dimensions")
+    return constant
 
 
 def _turned_filter(context: Context, perm: tuple[int, ...]) -> Value:
@@ -140,19 +136,17 @@ def transposed_attrs(context: Context, filter_shape: Shape | None) -> dict[str, 
     attrs["dilations"] = _spatial(context, "dilations")
     padding, pads = attrs.pop("padding"), attrs.pop("pads", [0] * 4)
     wanted = context.ints(0, "the output's shape")
-    image = context.input(2).shape
+    x = context.input(2)
     h, w = (2, 3) if context.is_nchw() else (1, 2)
-    if image is None or not isinstance(image[h], int) or not isinstance(image[w], int):
-        raise UnsupportedNodeError(
-            f"height and width of {context.input(2).name} are not known", STATIC_HINT
-        )
+    height, width = (context.shape(x)[axis] for axis in (h, w))
+    what = f"height and width of {x.name} are"
+    image = context.known_dims([height, width], what)
     # Some programs write only height and width.
     sizes = wanted if len(wanted) == 2 else [wanted[h], wanted[w]]
     added = []
-    for i, axis in enumerate((h, w)):
+    for i, size in enumerate(image):
         kernel = filter_shape[i + 1] if filter_shape else None
-        size = image[axis]
-        assert isinstance(kernel, int) and isinstance(size, int)
+        assert isinstance(kernel, int)
         extent = (kernel - 1) * attrs["dilations"][i] + 1
         reach = attrs["strides"][i] * (size - 1) + extent
         if padding == "SAME":
@@ -162,7 +156,7 @@ def transposed_attrs(context: Context, filter_shape: Shape | None) -> dict[str, 
     if min(added) < 0:
         raise UnsupportedNodeError(
             f"an output of {sizes[0]} x {sizes[1]} does not follow from an input of "
-            f"{image[h]} x {image[w]}"
+            f"{image[0]} x {image[1]}"
         )
     attrs["pads"], attrs["output_padding"] = pads, added
     return attrs

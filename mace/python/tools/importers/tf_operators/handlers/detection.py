@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.known import STATIC_HINT
 from mace.python.tools.importers.tf_operators.context import (
     HANDLERS,
-    STATIC_HINT,
     Context,
 )
 from mace.python.tools.ir.counted import Counted

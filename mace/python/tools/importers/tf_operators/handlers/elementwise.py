@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from mace.python.tools.importers.emit.casts import CAST_TARGETS
 from mace.python.tools.importers.emit.near_zero import expm1, log1p
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
@@ -16,7 +15,7 @@ from mace.python.tools.importers.tf_operators.node import (
     type_name,
     upper_names,
 )
-from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.dtypes import CAST_TARGETS, DataType
 from mace.python.tools.ir.graph import Value
 
 _BINARY = {

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.known import known_elements
 from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
 from mace.python.tools.importers.tf_operators.node import type_name
 from mace.python.tools.ir.constant import Constant, Integers
@@ -81,13 +82,9 @@ def with_variables(context: Context) -> None:
 def _limits(context: Context, index: int, what: str) -> Array:
     if index >= len(context.inputs):
         raise UnsupportedNodeError(f"{what} is missing", "freeze the model again")
-    value = context.input(index)
-    if not value.is_constant:
-        raise UnsupportedNodeError(
-            f"{what} ({value.name}) is computed at run time",
-            "freeze the model for inference, so that its ranges are constants",
-        )
-    limits = np.asarray(value.numpy(), np.float32).reshape(-1)
+    hint = "freeze the model for inference, so that its ranges are constants"
+    known = known_elements(context.input(index), what, hint)
+    limits = np.asarray(known.numpy(), np.float32).reshape(-1)
     per_channel = context.node.op.endswith("PerChannel")
     wanted = 1
     if per_channel and context.rank(0):

@@ -1,26 +1,40 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that move, slice, join, select and repeat elements, and make tensors."""
+"""Operators that move, select, find, place, make and reduce elements."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.tf_operators.context import STATIC_HINT
+from mace.python.tools.importers.frame.known import STATIC_HINT
 from mace.python.tools.importers.tf_operators.handlers.arrangement import gathered
 from mace.python.tools.importers.tflite.context import HANDLERS, Context, of_tensorflow
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
+# Of the places of an update; more would be a table larger than the model.
+_MOST_PLACES = 1 << 22
+_INT64 = 7  # of ONNX
 _MODES = ("REFLECT", "SYMMETRIC")
 _OF_TENSORFLOW = of_tensorflow(
-    *("BatchToSpaceND", "BroadcastArgs", "BroadcastTo", "DepthToSpace", "ExpandDims"),
-    *("Fill", "OneHot", "Pack", "Pad", "Range", "Rank", "ResizeBilinear"),
-    *("ResizeNearestNeighbor", "ReverseV2", "Select", "SelectV2", "Shape", "Slice"),
-    *("SpaceToBatchND", "SpaceToDepth", "SplitV", "Squeeze", "Tile", "Transpose"),
-    "ZerosLike",
+    *("ArgMax", "ArgMin", "BatchToSpaceND", "BroadcastArgs", "BroadcastTo"),
+    *("Bucketize", "Cumsum", "DepthToSpace", "ExpandDims", "Fill", "MatrixDiag"),
+    *("MatrixSetDiag", "Mean", "OneHot", "Pack", "Pad", "RandomStandardNormal"),
+    *("RandomUniform", "Range", "Rank", "ResizeBilinear", "ResizeNearestNeighbor"),
+    *("ReverseSequence", "ReverseV2", "ScatterNd", "SegmentSum", "Select", "SelectV2"),
+    *("Shape", "Slice", "SpaceToBatchND", "SpaceToDepth", "SplitV", "Squeeze", "Sum"),
+    *("Tile", "Transpose", "Unique", "UnsortedSegmentMax", "UnsortedSegmentMin"),
+    *("UnsortedSegmentProd", "UnsortedSegmentSum", "Where", "ZerosLike"),
     PADV2="PadV2",
+    REDUCE_ALL="All",
+    REDUCE_ANY="Any",
+    REDUCE_MAX="Max",
+    REDUCE_MIN="Min",
+    REDUCE_PROD="Prod",
+    TOPK_V2="TopKV2",
 )
 
 
@@ -129,3 +143,44 @@ def densify(context: Context) -> None:
     if not context.input(0).is_constant:
         raise UnsupportedNodeError("the input is no constant")
     context.pass_on(context.input(0))
+
+
+@HANDLERS.register("NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5")
+def non_max_suppression(context: Context) -> None:
+    """Behind the boxes that are selected are zeros."""
+    version = context.operator.type[-2:]
+    context.apply(f"NonMaxSuppression{version}", pad_to_max_output_size=True)
+
+
+@HANDLERS.register("DYNAMIC_UPDATE_SLICE")
+def dynamic_update_slice(context: Context) -> None:
+    """A tensor with a block of it replaced, which begins where the run says."""
+    x, update, starts = (context.input(i) for i in range(3))
+    whole, block = context.static_shape(x), context.static_shape(update)
+    if len(whole) != len(block) or any(b > w for b, w in zip(block, whole)):
+        raise UnsupportedNodeError(f"a block of {list(block)} in {list(whole)}")
+    # Axes behind the last one where the block is smaller are replaced as a whole.
+    smaller = [axis for axis, (b, w) in enumerate(zip(block, whole)) if b < w]
+    count = smaller[-1] + 1 if smaller else 1
+    if not whole:
+        context.pass_on(update)
+        return
+    size = math.prod(block[:count]) * count
+    if size > _MOST_PLACES:
+        raise UnsupportedNodeError(f"a block of {list(block)} in {list(whole)}")
+    grid = np.moveaxis(np.indices(block[:count], np.int32), 0, -1)
+    first = context.cut(context.cast(starts, DataType.INT32), 0, 0, count)
+    # The block stays inside.
+    most = np.subtract(whole, block)[:count].astype(np.int32)
+    first = context.eltwise("MAX", first, 0)
+    first = context.eltwise("MIN", first, context.constant(most, "most"))
+    places = context.eltwise("ADD", context.constant(grid, "grid"), first)
+    context.emit("Scatter", [x, places, update], mode="SET")
+
+
+@HANDLERS.register("MULTINOMIAL")
+def multinomial(context: Context) -> None:
+    """Classes, drawn by the logarithms of their chances."""
+    count = context.integer(1, "the number of samples")
+    attrs = {"sample_size": count, "dtype": _INT64}
+    context.pass_on(context.standard.op("Multinomial", context.input(0), **attrs))

@@ -4,11 +4,10 @@
 
 from __future__ import annotations
 
-from mace.python.tools.importers.emit.casts import CAST_TARGETS
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tflite.context import HANDLERS, Context, of_tensorflow
 from mace.python.tools.importers.tflite.reader import type_name
-from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.dtypes import CAST_TARGETS, DataType
 
 _OF_TENSORFLOW = of_tensorflow(
     *("Abs", "Add", "AddN", "Atan2", "Ceil", "Cos", "Div", "Elu", "Equal", "Exp"),

@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.known import known_elements
 from mace.python.tools.importers.tf_operators.handlers.convolution import (
     convolved_back_volume,
     convolved_volume,
@@ -33,12 +34,10 @@ def as_in_tensorflow(context: Context) -> None:
 
 
 def _filter(context: Context) -> Constant:
-    value = context.input(1)
-    if value.constant is None:
-        raise UnsupportedNodeError(f"filter {value.name} is computed at run time")
-    if len(value.constant.shape) != 4:
-        raise UnsupportedNodeError(f"filter has {len(value.constant.shape)} dimensions")
-    return value.constant
+    constant = known_elements(context.input(1), "the filter")
+    if len(constant.shape) != 4:
+        raise UnsupportedNodeError(f"filter has {len(constant.shape)} dimensions")
+    return constant
 
 
 def _window(context: Context) -> dict[str, Any]:
