@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar
 from mace.python.tools.config.vocabulary import Platform
 from mace.python.tools.errors import UnsupportedError
 from mace.python.tools.importers.frame.budget import Budget, one_budget
+from mace.python.tools.importers.frame.constants import with_constants
 from mace.python.tools.importers.frame.description import ModelDescription
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.model_file import Buffer, map_file, other_format
@@ -106,6 +107,8 @@ class OpenedModel:
             ImportModelError: unreadable file, wrong tensor name or shape.
             UnsupportedNodesError: lists every node that cannot be converted.
         """
+        if request.constants:
+            request = with_constants(request, self.describe())
         with self._read() as files:
             return self._framework.build(request, files)
 

@@ -13,7 +13,10 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import (
+    UnsupportedNodeError,
+    static_hint,
+)
 from mace.python.tools.importers.frame.handlers import HandlerTable
 from mace.python.tools.importers.pytorch.functional import base_name, is_in_place
 from mace.python.tools.importers.pytorch.program import (
@@ -278,7 +281,7 @@ class Context(Operators):
         if not value.is_constant:
             raise UnsupportedNodeError(
                 f"{name} ({value.name}) is computed at run time",
-                "make it a constant of the module",
+                static_hint(value, "make it a constant of the module"),
             )
         return value.numpy()
 

@@ -50,7 +50,6 @@ from mace.python.tools.importers.pytorch.tensors import (
     element_type,
     type_name,
 )
-from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.shapes import Shape, compatible, format_shape
 from mace.python.tools.wording import nearest_names
@@ -72,7 +71,7 @@ class _Import:
         self._request = request
         self._model = model
         self._flat: Flat = model.flat
-        self._builder = GraphBuilder(request.name, "pytorch")
+        self._builder = request.builder("pytorch")
         # Values, or plain numbers that depend on shapes alone.
         self._known: dict[str, Any] = dict(model.program.fixed)
         self._unknown: set[str] = set()

@@ -15,7 +15,10 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from mace.python.tools.catalogue import attribute_problems, default_catalogue
-from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import (
+    UnsupportedNodeError,
+    static_hint,
+)
 from mace.python.tools.importers.frame.handlers import HandlerTable
 from mace.python.tools.ir.builder import GraphBuilder, narrow
 from mace.python.tools.ir.constant import Constant
@@ -252,7 +255,8 @@ class Node:
         value = self.input(index)
         if not value.is_constant:
             raise UnsupportedNodeError(
-                f"{what} ({value.name}) is computed at run time", STATIC_HINT
+                f"{what} ({value.name}) is computed at run time",
+                static_hint(value, STATIC_HINT),
             )
         return value.numpy()
 

@@ -30,6 +30,7 @@ from mace.python.tools.importers.frame.errors import (
     UnsupportedNodeError,
     UnsupportedNodes,
     refusal_of,
+    static_hint,
 )
 from mace.python.tools.importers.tensorflow.effects import ANY, Effects
 from mace.python.tools.importers.tensorflow.node import Function, Tensor
@@ -354,7 +355,8 @@ def _part(function: Function) -> Part:
 def _truth(value: Value, what: str) -> bool:
     if not value.is_constant:
         raise UnsupportedNodeError(
-            f"{what} ({value.name}) is computed at run time", _STATIC
+            f"{what} ({value.name}) is computed at run time",
+            static_hint(value, _STATIC),
         )
     array = np.asarray(value.numpy())
     # As TensorFlow has it: a tensor that is no scalar is true if it is not empty.

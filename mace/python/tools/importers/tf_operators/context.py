@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import (
+    UnsupportedNodeError,
+    static_hint,
+)
 from mace.python.tools.importers.frame.handlers import HandlerTable
 from mace.python.tools.importers.tf_operators.node import Node, tensor_name
 from mace.python.tools.ir.builder import GraphBuilder
@@ -234,7 +237,9 @@ class Context:
         if not value.is_constant:
             raise UnsupportedNodeError(
                 f"{what} ({value.name}) is computed at run time",
-                "make it a constant, or fix the input shapes it follows from",
+                static_hint(
+                    value, "make it a constant, or fix the input shapes it follows from"
+                ),
             )
         return value.numpy()
 
