@@ -260,22 +260,67 @@ def test_an_argument_of_pytorch_is_a_constant(tmp_path: Path) -> None:
     _check(graph, {"x": _X}, [_X[:, taken]])
 
 
-def test_an_input_of_pytorch_is_a_constant(tmp_path: Path) -> None:
+def _twice_or_wrong(rate: Any) -> Spec:
+    """x + x if the rate is 16000; else something that MACE has no operator for."""
+
+    def branch(name: str, target: str) -> Any:
+        graph = {
+            "inputs": [tensor("a")],
+            "outputs": [tensor("r")],
+            "nodes": [node(target, ["r"], self=tensor("a"), other=tensor("a"))],
+            "tensor_values": {},
+        }
+        return {"as_graph": {"name": name, "graph": graph}}
+
+    choice = node("higher_order.cond", ["z"])
+    arguments = (
+        tensor("c"),
+        branch("yes", "aten.add.Tensor"),
+        branch("no", "aten.nonsense.default"),
+        {"as_tensors": [{"name": "x"}]},
+    )
+    choice["inputs"] = [{"name": "", "arg": arg, "kind": 1} for arg in arguments]
+    equal = {"self": tensor("sr"), "other": {"as_int": 16000}}
+    return Spec(
+        inputs={"x": _X, "sr": np.array(rate)},
+        nodes=[
+            node("aten.eq.Scalar", ["c"], **equal),
+            choice,
+            node("aten.neg.default", ["y"], self=tensor("z")),
+        ],
+        outputs=["y"],
+        results={"c": np.array(True), "z": _X, "y": _X},
+    )
+
+
+def test_a_condition_is_decided_in_pytorch(tmp_path: Path) -> None:
+    path = tmp_path / "net.pt2"
+    write_archive(path, new_entries(_twice_or_wrong(16000)))
+    graph = _imported("pytorch", path, {"x": _X}, {"sr": 16000}, ("y",))
+    _check(graph, {"x": _X}, [-2 * _X])
+    with pytest.raises(UnsupportedNodesError, match=r"it computes aten\.nonsense"):
+        _imported("pytorch", path, {"x": _X}, {"sr": 8000}, ("y",))
+    passed = {"x": _X, "sr": np.array(8000)}
+    with pytest.raises(UnsupportedNodesError, match="control flow.*--set sr=VALUE"):
+        _imported("pytorch", path, passed, {}, ("y",))
+
+
+@pytest.mark.parametrize("rate", _RATES)
+def test_an_exported_program_takes_the_branch(rate: int, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="it is the reference here")
 
     class Net(torch.nn.Module):  # type: ignore[misc]
         def forward(self, x: Any, sr: Any) -> Any:
-            return torch.where(sr == 16000, x * 2, torch.tanh(x)).index_select(1, sr[0])
+            return torch.cond(sr == 16000, lambda x: x * 2, torch.tanh, (x,))
 
-    module, rate = Net().eval(), torch.tensor([[3]])
-    given = torch.from_numpy(_X)
+    module, given = Net().eval(), torch.from_numpy(_X)
+    exported = torch.export.export(module, (given, torch.tensor(rate)))
     path = tmp_path / "net.pt2"
-    torch.export.save(torch.export.export(module, (given, rate)), str(path))
+    torch.export.save(exported, str(path))
     about = load_framework("pytorch").open(path).describe()
     (output,) = (t.name for t in about.outputs)
-    graph = _imported("pytorch", path, {"x": _X}, {"sr": [[3]]}, (output,))
-    assert "Where" not in {op.type for op in graph.ops}
-    _check(graph, {"x": _X}, [module(given, rate).numpy()])
+    graph = _imported("pytorch", path, {"x": _X}, {"sr": rate}, (output,))
+    _check(graph, {"x": _X}, [module(given, torch.tensor(rate)).numpy()])
 
 
 _ABOUT = ModelDescription(
