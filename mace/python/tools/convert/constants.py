@@ -73,7 +73,7 @@ def fitted_constants(model: ModelConfig, opened: OpenedModel) -> dict[str, Array
     with cited(model):
         fitted = fit_constants(
             given,
-            opened.describe(),
+            opened.described(),
             model.model_file_path.location,
             model.whole.input_tensors,
         )

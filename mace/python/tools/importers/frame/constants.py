@@ -29,7 +29,9 @@ from mace.python.tools.ir.shapes import format_shape
 from mace.python.tools.wording import shown
 
 
-def with_constants(request: ImportRequest, about: ModelDescription) -> ImportRequest:
+def with_constants(
+    request: ImportRequest, about: ModelDescription | None
+) -> ImportRequest:
     """The request with its constants as the model has these inputs, and with inputs for
     them, so that the importer finds the tensors that they stand for.
 
@@ -49,21 +51,24 @@ def with_constants(request: ImportRequest, about: ModelDescription) -> ImportReq
 
 def fit_constants(
     constants: Mapping[str, InputConstant],
-    about: ModelDescription,
+    about: ModelDescription | None,
     model: Path | str,
     others: Collection[str] = (),
 ) -> dict[str, InputConstant]:
     """The constants in the types and shapes of the inputs that they stand for.
 
     Args:
+        about: None: the model's files do not say of their inputs (TorchScript); what
+            cannot be is then found when they are imported.
         model: the file, for messages.
         others: inputs that the application passes.
 
     Raises:
         ImportModelError: the model has no such inputs; tells all of them.
     """
-    inputs = {tensor.name: tensor for tensor in about.inputs}
-    outputs = {tensor.name for tensor in about.outputs}
+    own = map(TensorDescription, constants) if about is None else about.inputs
+    inputs = {tensor.name: tensor for tensor in own}
+    outputs = {tensor.name for tensor in about.outputs} if about else set()
     fitted: dict[str, InputConstant] = {}
     problems: list[str] = []
     for name, item in constants.items():
@@ -84,7 +89,7 @@ def fit_constants(
             problems.append(f"{item.key}: {shown(name)} {found}")
         else:
             fitted[name] = replace(item, array=found)
-    if not (problems or others) and set(inputs) <= set(constants):
+    if about and not (problems or others) and set(inputs) <= set(constants):
         key = next(iter(constants.values())).key
         problems.append(
             f"{key}: every input of {model} would be a constant; one at least must "

@@ -309,7 +309,7 @@ def test_a_condition_is_decided_in_pytorch(tmp_path: Path) -> None:
 def test_an_exported_program_takes_the_branch(rate: int, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="it is the reference here")
 
-    class Net(torch.nn.Module):  # type: ignore[misc]
+    class Net(torch.nn.Module):  # type: ignore[name-defined,misc]
         def forward(self, x: Any, sr: Any) -> Any:
             return torch.cond(sr == 16000, lambda x: x * 2, torch.tanh, (x,))
 
@@ -388,6 +388,12 @@ def test_all_wrong_constants_are_told_at_once() -> None:
         "constants: 'sr' is 0.5, and the input is int64 []",
         "constants: 'x' is in input_tensors as well; name it in one of both",
     ]
+
+
+def test_types_are_as_given_where_the_model_does_not_say() -> None:
+    given = {"sr": InputConstant(np.array(1)), "gain": InputConstant(np.array(0.5))}
+    found = fit_constants(given, None, "net.pt")
+    assert [str(item.array.dtype) for item in found.values()] == ["int64", "float32"]
 
 
 def test_one_input_is_left() -> None:

@@ -100,6 +100,15 @@ class OpenedModel:
                 self._about = self._framework.describe(files)
         return self._about
 
+    def described(self) -> ModelDescription | None:
+        """As `describe`; None: its files do not say it, or `import_graph` says what is
+        wrong with them.
+        """
+        try:
+            return self.describe()
+        except ImportModelError:
+            return None
+
     def import_graph(self, request: ImportRequest) -> Graph:
         """What a request wants of the model, for MACE's operators.
 
@@ -108,7 +117,7 @@ class OpenedModel:
             UnsupportedNodesError: lists every node that cannot be converted.
         """
         if request.constants:
-            request = with_constants(request, self.describe())
+            request = with_constants(request, self.described())
         with self._read() as files:
             return self._framework.build(request, files)
 
