@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import platform
@@ -16,6 +17,8 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
+
+import numpy as np
 
 from mace.python.installation import cache_dir, converter_state
 from mace.python.runtime.tensors import read_graph
@@ -44,6 +47,8 @@ class Request:
         model: of a deployment file.
         precision: None: as the deployment file says, else floats of 32 bits.
         for_gpu: it has to be one that the GPU can run.
+        constants: what inputs hold in every run, as `numpy.save` writes it, sorted by
+            name.
     """
 
     source: Path
@@ -52,6 +57,7 @@ class Request:
     model: Optional[str]
     precision: Optional[str]
     for_gpu: bool
+    constants: tuple[tuple[str, bytes], ...] = ()
 
     @property
     def is_deployment(self) -> bool:
@@ -133,6 +139,7 @@ def _convert(request: Request, folder: Path) -> tuple[Path, Path]:
         return graph, data
     # What else the result depends on.
     others = [model.quantize_range_file, model.model_file_path, model.weight_file_path]
+    others += [item.file for item in (model.whole.constants or {}).values()]
     paths = {str(path) for ref in others if ref for path in ref.candidates}
     named = {
         str(request.source.parent / name): sha256
@@ -175,11 +182,15 @@ def _is_current(folder: Path) -> bool:
 def _loaded(request: Request) -> Loaded:
     """The deployment of the one model that is asked for."""
     # Late: reading deployments and models takes half a second of imports.
+    from mace.python.tools.config.values import Constant
     from mace.python.tools.data_type import Precision
     from mace.python.tools.load.complete import Completion
     from mace.python.tools.load.deployments import Loaded, of_config, of_files
 
-    completion = Completion(dict(request.dims), in_python=True)
+    constants = {
+        name: Constant(np.load(io.BytesIO(data))) for name, data in request.constants
+    }
+    completion = Completion(dict(request.dims), in_python=True, constants=constants)
     if not request.is_deployment:
         if request.model is not None:
             raise UsageError("model: only a deployment file has several; leave it out")

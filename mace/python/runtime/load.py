@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Optional, Union
+from typing import Any, Optional, Union
+
+import numpy as np
 
 from mace.python.runtime import conversion
 from mace.python.runtime.conversion import Request
@@ -28,6 +31,7 @@ def load(
     path: FilePath,
     *,
     dims: Optional[Mapping[str, int]] = None,
+    constants: Optional[Mapping[str, Any]] = None,
     options: Optional[RunOptions] = None,
     weights: Optional[FilePath] = None,
     model: Optional[str] = None,
@@ -41,6 +45,10 @@ def load(
             folder) or a deployment file (``.yml``).
         dims: numbers for dimensions that the model leaves open, by name; -1: each run
             decides.
+        constants: what inputs hold in every run, by name, as ``{"sr": 16000}``:
+            numbers, truth values, lists of these, arrays or the paths of ``.npy``
+            files. The loaded model has no such inputs, and conditions that depend on
+            nothing else are decided when it is converted.
         options: how it runs; the default is as good as it gets on the CPU.
         weights: of a converted model, if they are not in the ``.data`` beside it; of a
             Caffe network, if they are not in the ``.caffemodel`` beside it.
@@ -55,6 +63,7 @@ def load(
     """
     source = Path(path)
     _check_types(dims, options)
+    arrays = _arrays(constants)
     options = options or RunOptions()
     if not source.exists():
         raise UsageError(f"{source}: no such file{near_file(source)}")
@@ -64,7 +73,13 @@ def load(
         data = Path(weights) if weights else source.with_suffix(_WEIGHTS_SUFFIX)
         there = data.is_file()
         if is_graph(start) and (there or not _is_onnx(source)):
-            _refuse(source, dims=dims, model=model, precision=options.precision)
+            _refuse(
+                source,
+                dims=dims,
+                constants=constants,
+                model=model,
+                precision=options.precision,
+            )
             if not there:
                 raise UsageError(
                     f"{source}: its weights {data} are missing; put them there, or "
@@ -78,6 +93,7 @@ def load(
         model,
         options.precision,
         "gpu" in (options.devices or ()),
+        arrays,
     )
     if cache:
         graph_path, data = conversion.cached(request)
@@ -107,6 +123,39 @@ def _check_types(
                 f"dims: found {number!r} for {name!r}, accepted: 1, 2, ...; -1: each "
                 "run decides"
             )
+
+
+def _arrays(constants: Optional[Mapping[str, Any]]) -> tuple[tuple[str, bytes], ...]:
+    """The constants as `numpy.save` writes them, sorted by name."""
+    accepted = (
+        "accepted: names of inputs and numbers, truth values, lists of these, arrays "
+        "or paths of .npy files, {'sr': 16000}"
+    )
+    if constants is None:
+        return ()
+    if not isinstance(constants, Mapping):
+        raise UsageError(f"constants: found {constants!r}, {accepted}")
+    found = []
+    for name, value in sorted(constants.items(), key=lambda item: str(item[0])):
+        try:
+            if isinstance(value, (str, os.PathLike)):
+                array = np.load(value, allow_pickle=False)
+            else:
+                array = np.asarray(value)
+        except (EOFError, OSError, ValueError) as error:
+            raise UsageError(
+                f"constants: {value!r} for {name!r} cannot be read: {error}; {accepted}"
+            ) from error
+        if (
+            not isinstance(name, str)
+            or not array.size
+            or array.dtype.kind not in "biuf"
+        ):
+            raise UsageError(f"constants: found {value!r} for {name!r}, {accepted}")
+        stream = io.BytesIO()
+        np.save(stream, array)
+        found.append((name, stream.getvalue()))
+    return tuple(found)
 
 
 def _is_onnx(path: Path) -> bool:

@@ -234,3 +234,82 @@ heavy -= {"numpy", "ctypes"}
 assert not heavy & set(sys.modules), heavy & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], cwd=_ROOT, check=True)
+
+
+def _by_rate(path: Path) -> Path:
+    """Writes y = x * 2 for a rate of 16000, else x * 3."""
+    info = helper.make_tensor_value_info
+    branches = {}
+    for name, factor in (("then_branch", 2.0), ("else_branch", 3.0)):
+        weights = numpy_helper.from_array(np.float32(factor), f"{name}_w")
+        branches[name] = helper.make_graph(
+            [helper.make_node("Mul", ["x", f"{name}_w"], [f"{name}_y"])],
+            name,
+            [],
+            [info(f"{name}_y", TensorProto.FLOAT, None)],
+            [weights],
+        )
+    graph = helper.make_graph(
+        [
+            helper.make_node("Equal", ["sr", "rate"], ["is_rate"]),
+            helper.make_node("If", ["is_rate"], ["y"], **branches),
+        ],
+        "by_rate",
+        [
+            info("x", TensorProto.FLOAT, (1, 300)),
+            info("sr", TensorProto.INT64, ()),
+        ],
+        [info("y", TensorProto.FLOAT, (1, 300))],
+        [numpy_helper.from_array(np.array(16000), "rate")],
+    )
+    opset = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+    return path
+
+
+def test_inputs_that_are_the_same_in_every_run(tmp_path: Path) -> None:
+    path = _by_rate(tmp_path / "net.onnx")
+    model = mace.load(path, constants={"sr": 16000})
+    assert [tensor.name for tensor in model.inputs] == ["x"]
+    assert _factor(model) == 2
+    assert _factor(mace.load(path, constants={"sr": 8000})) == 3
+    again = mace.load(path, constants={"sr": np.int32(16000)})
+    assert _factor(again) == 2
+    np.save(tmp_path / "sr.npy", np.array(8000))
+    assert _factor(mace.load(path, constants={"sr": tmp_path / "sr.npy"})) == 3
+    np.save(tmp_path / "sr.npy", np.array(16000))
+    assert _factor(mace.load(path, constants={"sr": tmp_path / "sr.npy"})) == 2
+
+
+def test_constants_in_a_file_of_a_deployment_file(tmp_path: Path) -> None:
+    _by_rate(tmp_path / "net.onnx")
+    config = tmp_path / "net.yml"
+    config.write_text(
+        "library_name: net\ntarget_abis: [host]\nmodels:\n  m:\n"
+        "    model_file_path: net.onnx\n    runtime: cpu\n"
+        "    constants: {sr: sr.npy}\n"
+    )
+    np.save(tmp_path / "sr.npy", np.array(16000))
+    assert _factor(mace.load(config)) == 2
+    np.save(tmp_path / "sr.npy", np.array(8000))
+    assert _factor(mace.load(config)) == 3
+    assert _factor(mace.load(config, constants={"sr": 16000})) == 2
+
+
+@pytest.mark.parametrize(
+    ("constants", "problem"),
+    [
+        ({"rate": 1}, r"constants: 'rate' is no input of .*; its inputs: x, sr"),
+        ({"sr": 0.5}, r"constants: 'sr' is 0\.5, and the input is int64 \[\]"),
+        ({"sr": "sr.npy"}, r"constants: 'sr\.npy' for 'sr' cannot be read: .*No such"),
+        ({"sr": [[1], [1, 2]]}, "constants: .* for 'sr'"),
+        ({"sr": "fast"}, "constants: 'fast' for 'sr' cannot be read"),
+        ({"sr": None}, "constants: found None for 'sr', accepted: names of inputs"),
+        ({"sr": 1 << 80}, "constants: found 1208925819614629174706176 for 'sr'"),
+        (16000, "constants: found 16000, accepted"),
+    ],
+)
+def test_constants_that_cannot_be(constants: Any, problem: str, tmp_path: Path) -> None:
+    path = _by_rate(tmp_path / "net.onnx")
+    with pytest.raises(mace.MaceError, match=problem):
+        mace.load(path, constants=constants)

@@ -206,7 +206,7 @@ def _load(args: argparse.Namespace, keep_open: bool = False) -> Loaded:
     names = [key.name for key in keys_of(Deployment).values() if key.replaceable]
     given = {name: getattr(args, name) for name in names}
     replaced = {name: text for name, text in given.items() if text is not None}
-    completion = Completion(args.dims, keep_open)
+    completion = Completion(args.dims, keep_open, constants=args.set)
     if args.files:
         files = [os.fspath(path) for path in args.files]
         return of_files(files, completion, replaced)

@@ -8,6 +8,7 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from mace.python.installation import CHECKOUT, VERSION, deployment_keys, typed
@@ -336,6 +337,16 @@ def _add_deployment(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=N,...",
         help="numbers for dimensions that the model leaves open; -1: each run decides",
     )
+    group.add_argument(
+        "--set",
+        type=_constant,
+        action=_Merged,
+        default={},
+        metavar="NAME=VALUE",
+        help="what an input holds in every run: a number, true or false, a list as "
+        "[1,2], or a .npy file; may be given several times, adds to constants of the "
+        "file",
+    )
     for key in keys_of(Deployment).values():
         if key.replaceable:
             accepted = key.accepted.replace("`", "")
@@ -358,6 +369,24 @@ class _Merged(argparse.Action):
     ) -> None:
         earlier = getattr(namespace, self.dest) or {}
         setattr(namespace, self.dest, {**earlier, **values})
+
+
+def _constant(text: str) -> dict[str, Any]:
+    """Reads ``sr=16000``."""
+    # Imported here: the doctor must work when pydantic is missing.
+    from mace.python.tools.config.values import constant
+
+    name, _, value = text.partition("=")
+    try:
+        if not name.strip():
+            raise ValueError
+        return {name.strip(): constant(value, "--set", (Path.cwd(),))}
+    except (ValueError, RecursionError):
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}, accepted: the name of an input and a number, true or "
+            "false, a list as [1,2] or a .npy file, as sr=16000; for another input "
+            "--set again"
+        ) from None
 
 
 def _dims(text: str) -> dict[str, int]:

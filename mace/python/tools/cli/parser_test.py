@@ -230,6 +230,11 @@ def test_old_build_flags_are_accepted() -> None:
         (["convert", "--config=a\x1b.yml"], ["without line breaks and other control"]),
         (["convert", "m.onnx", "--dims=batch"], ["--dims", "'batch'", "batch=1"]),
         (["convert", "m.onnx", "--dims=batch=0"], ["'batch=0'"]),
+        (["convert", "m.onnx", "--set=sr"], ["--set", "'sr'", "sr=16000"]),
+        (["convert", "m.onnx", "--set=sr=fast"], ["'sr=fast'"]),
+        (["convert", "m.onnx", "--set=sr=[1,[2]]"], ["'sr=[1,[2]]'"]),
+        (["convert", "m.onnx", "--set=a=1,b=2"], ["--set again"]),
+        (["convert", "m.onnx", "--set==1"], ["'=1'"]),
         (
             ["run", "--round=0", "--rond", "3", "--vlog_level", "9", "--validte"],
             ["--round: found '0'", "from 0 to 5", "required: --config", "--validate?"],
@@ -290,3 +295,33 @@ def test_numbers_of_dimensions_may_be_given_one_by_one() -> None:
     args = parser.parse(["convert", "m.onnx", "--dims=a=1,b=2", "--dims", "b=3"])
     assert args.dims == {"a": 1, "b": 3}
     assert parser.parse(["convert", "m.onnx"]).dims == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("16000", 16000),
+        ("-1.5e3", -1500.0),
+        ("True", True),
+        ("-inf", float("-inf")),
+        ("[1,2]", [1, 2]),
+        ("1,2", [1, 2]),
+        ("[[true, 0.5]]", [[True, 0.5]]),
+    ],
+)
+def test_values_of_inputs(text: str, value: object) -> None:
+    words = ["convert", "m.onnx", "--set=other=1", f"--set=sr={text}"]
+    found = parser.parse(words).set
+    assert {name: item.value for name, item in found.items()} == {
+        "other": 1,
+        "sr": value,
+    }
+    assert type(found["sr"].value) is type(value)
+    assert {item.key for item in found.values()} == {"--set"}
+
+
+def test_a_file_is_the_value_of_an_input() -> None:
+    words = ["run", "m.onnx", "--set=mask=a/b.npy"]
+    found = parser.parse(words).set["mask"]
+    assert found.value is None
+    assert found.file.candidates == (Path.cwd() / "a/b.npy",)

@@ -85,12 +85,15 @@ def _validate(schema: dict[str, Any], value: object, root: dict[str, Any]) -> bo
         "number": (int, float),
         "array": (list,),
         "object": (dict,),
+        "boolean": (bool,),
         "null": (type(None),),
     }
     if not any(isinstance(value, kinds[kind]) for kind in types):
         return False
     if isinstance(value, list):
-        return all(_validate(schema["items"], item, root) for item in value)
+        return "items" not in schema or all(
+            _validate(schema["items"], item, root) for item in value
+        )
     if isinstance(value, dict):
         known = schema.get("properties", {})
         rest = schema.get("additionalProperties", False)

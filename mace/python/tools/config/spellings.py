@@ -101,7 +101,8 @@ class Spellings:
 
     def _share(self, model: Table) -> None:
         """Gives the subgraphs what the model says for all of them."""
-        is_early = "input_tensors" in model or "output_tensors" in model
+        own, below = keys_of(ModelConfig), keys_of(SubgraphConfig)
+        is_early = any(name in below and name not in own for name in model)
         if is_early and "subgraphs" not in model.places:
             # An early file: the model is its only subgraph.
             entries = Items([Table(model.place)], model.place)
@@ -118,7 +119,6 @@ class Spellings:
                 runtimes = listed(item.value for item in Runtime if item.in_release)
                 place = model.place.key("runtime")
                 self.problem(place, f"is missing; it is required: {runtimes}")
-        own, below = keys_of(ModelConfig), keys_of(SubgraphConfig)
         for name in [name for name in model if name in below]:
             for table in tables:
                 if name not in table:

@@ -241,6 +241,14 @@ class SubgraphConfig(Computation):
         "give these inputs; they are zero at first and after it resets them.",
         "what the application passes, and the model file",
     )
+    constants: Optional[v.Constants] = key(
+        "Inputs that are the same in every run, as a sample rate, with what they hold, "
+        "in the order of dimensions of the model: the application does not pass them, "
+        "and conditions that depend on nothing else are decided by the converter.",
+        "what the application passes, the operators of the model, and what "
+        "`--validate` gives the original",
+        was={"inputs": {}},
+    )
     order: Optional[v.Integer] = key(
         "Position in the run order among the subgraphs.",
         no_effect("operators run in the order in which their inputs are ready"),
@@ -386,6 +394,19 @@ class SubgraphConfig(Computation):
             raise v.told("; ".join(problems))
         return states
 
+    @field_validator("constants")
+    @classmethod
+    def _are_no_tensors(cls, constants: Any, info: ValidationInfo) -> Any:
+        problems = [
+            f"{shown(name)} is in {side}_tensors as well; name it in one of both"
+            for side in ("input", "output")
+            for name in info.data.get(f"{side}_tensors") or ()
+            if constants and name in constants
+        ]
+        if problems:
+            raise v.told("; ".join(problems))
+        return constants
+
     def _border(self, side: str, names: Sequence[str]) -> tuple[BorderTensor, ...]:
         columns = {
             "shape": f"{side}_shapes",
@@ -447,11 +468,13 @@ def joined(subgraphs: Sequence[SubgraphConfig]) -> SubgraphConfig:
     made = {name for part in subgraphs for name in part.output_tensors}
     taken = {name for part in subgraphs for name in part.input_tensors}
     states = {k: to for part in subgraphs for k, to in (part.states or {}).items()}
+    constants = {k: c for part in subgraphs for k, c in (part.constants or {}).items()}
     thresholds = [part.validation_threshold for part in subgraphs]
     changed = {
         "name": None,
         "order": None,
         "states": states or None,
+        "constants": constants or None,
         "validation_threshold": next(filter(None, thresholds), None),
         **_columns(subgraphs, "input_tensors", made),
         **_columns(subgraphs, "output_tensors", taken),

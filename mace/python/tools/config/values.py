@@ -10,6 +10,7 @@ refused: what was found and what is accepted.
 from __future__ import annotations
 
 import enum
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -517,6 +518,104 @@ def is_http_address(word: str) -> bool:
         return False
 
 
+@dataclass(frozen=True)
+class Constant:
+    """What an input of a model holds in every run.
+
+    Attributes:
+        value: a number, a truth value, lists of these in each other, or an array;
+            None: `file` has it.
+        key: of the deployment file, or the option, that gives it, for messages.
+    """
+
+    value: Any = None
+    file: Optional[FileRef] = None
+    key: str = "constants"
+
+    def __str__(self) -> str:
+        """As a deployment file has it, a long one cut short."""
+        if self.file is not None:
+            return self.file.location
+        value = self.value
+        text = _plain(value.tolist() if hasattr(value, "tolist") else value)
+        return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+
+
+# The characters of a constant that are shown.
+_MOST_SHOWN = 60
+_CONSTANT = "a number, true or false, a list of these as [1,2], or a .npy file"
+_WORDS = {"true": True, "false": False}
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_plain, value))}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def constant(text: str, key: str, folders: tuple[Path, ...] = ()) -> Constant:
+    """The constant that a text stands for.
+
+    Args:
+        key: see `Constant`.
+        folders: where a file is looked for.
+
+    Raises:
+        ValueError: it is none.
+    """
+    text = text.strip()
+    if text.lower().endswith(".npy"):
+        return Constant(file=FileRef(text, key, search_dirs=folders), key=key)
+    if "," in text or text.startswith("["):
+        is_list = text.startswith("[") and text.endswith("]")
+        value = json.loads(text if is_list else f"[{text}]")
+    else:
+        value = text
+    return Constant(_read_numbers(value), key=key)
+
+
+def _read_numbers(value: Any) -> Any:
+    """Numbers, truth values and lists of these; ValueError: it is something else."""
+    if isinstance(value, list):
+        items = [_read_numbers(item) for item in value]
+        if len({_lengths(item) for item in items}) > 1:
+            raise ValueError
+        return items
+    if isinstance(value, (bool, int, float)):
+        return value
+    if not isinstance(value, str) or "_" in value:
+        raise ValueError
+    word = value.strip().lower()
+    if word in _WORDS:
+        return _WORDS[word]
+    try:
+        return int(word)
+    except ValueError:
+        # YAML writes infinity and NaN with a dot.
+        return float(re.sub(r"^([+-]?)\.(?=inf|nan)", r"\1", word))
+
+
+def _lengths(value: Any) -> tuple[int, ...]:
+    """The shape of lists in each other, of which all have the same."""
+    if not isinstance(value, list):
+        return ()
+    return (len(value), *(_lengths(value[0]) if value else ()))
+
+
+def _constant(value: Any, info: ValidationInfo) -> Constant:
+    if isinstance(value, Constant):
+        return value
+    try:
+        if isinstance(value, list):
+            return Constant(_read_numbers(value))
+        made = constant(value if isinstance(value, str) else "", "constants")
+    except (ValueError, RecursionError):
+        raise unfit(value, _CONSTANT) from None
+    if made.file is not None:
+        return Constant(file=_location(value, info))
+    return made
+
+
 def _location(value: Any, info: ValidationInfo) -> FileRef:
     if isinstance(value, FileRef):
         return value
@@ -539,4 +638,19 @@ Location = Annotated[
     PlainValidator(_location),
     WithJsonSchema({"type": "string"}),
     Accepts("", "path or http(s) address"),
+]
+Constants = Annotated[
+    Dict[
+        Name,
+        Annotated[
+            Constant,
+            PlainValidator(_constant),
+            WithJsonSchema({"type": ["number", "boolean", "array", "string"]}),
+        ],
+    ],
+    MinLen(1),
+    Accepts(
+        f"a mapping such as {{sr: 16000}} from name to {_CONSTANT}",
+        f"mapping from name to {_CONSTANT}",
+    ),
 ]

@@ -12,6 +12,7 @@ from typing import Any
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.subgraph import BorderTensor
 from mace.python.tools.config.vocabulary import Runtime
+from mace.python.tools.convert.constants import constants_text, input_constants
 from mace.python.tools.export import ExportOptions, InputSignature
 from mace.python.tools.export.storage import Storage
 from mace.python.tools.importers.frame.errors import ImportModelError
@@ -61,6 +62,7 @@ def import_request(
             OutputSpec(info.name, DataFormat(info.data_format.value), info.data_type)
             for info in subgraph.outputs
         ),
+        constants=input_constants(model),
     )
 
 
@@ -109,6 +111,7 @@ def export_options(
         inputs={info.name: _signature(info, info.range) for info in subgraph.inputs},
         outputs={info.name: _signature(info, None) for info in subgraph.outputs},
         states=subgraph.states or {},
+        constants="" if model.obfuscate else constants_text(subgraph.constants),
         source_sha256=source_sha256,
         external_sources=external_sources,
     )

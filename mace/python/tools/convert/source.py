@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.problems import cited
+from mace.python.tools.convert.constants import constants_sha256
 from mace.python.tools.convert.requests import (
     check_border_types,
     check_input_shapes,
@@ -66,15 +67,16 @@ class Source:
         return self.model.parent / name
 
     def checksums(self, model: ModelConfig) -> list[str]:
-        """Of the model and its weights. What the deployment file states was compared
-        with the files when they were fetched."""
+        """Of the model, its weights, and the constants for its inputs. What the
+        deployment file states was compared with the files when they were fetched."""
         pairs = (
             (model.model_file_path, self.model),
             (model.weight_file_path, self.weights),
         )
-        return [
+        files = [
             ref.sha256 or file_sha256(ref, path) for ref, path in pairs if ref and path
         ]
+        return [*files, *filter(None, [constants_sha256(model)])]
 
 
 def _size(path: Path) -> int:

@@ -117,7 +117,8 @@ class ExportOptions:
         hints: fields of `DeploymentHints`.
         inputs, outputs: by name.
         states: by the name of an input, the output that it becomes.
-        source_sha256: of the files that the model comes from.
+        constants: what inputs hold that are constants, for people; empty: none are.
+        source_sha256: of the files that the model comes from, and of these constants.
         external_sources: path and SHA-256 of the files that these name.
     """
 
@@ -130,6 +131,7 @@ class ExportOptions:
     inputs: Mapping[str, InputSignature] = field(default_factory=dict)
     outputs: Mapping[str, OutputSignature] = field(default_factory=dict)
     states: Mapping[str, str] = field(default_factory=dict)
+    constants: str = ""
     source_sha256: Sequence[str] = ()
     external_sources: Sequence[tuple[str, str]] = ()
 
@@ -197,7 +199,7 @@ def export_model(
             ]
         ),
         name=graph.name,
-        producer=f"mace-converter {VERSION} ({graph.framework})",
+        producer=_producer(graph, options),
         inputs=[_border(proto, graph, v, options.inputs) for v in graph.inputs],
         outputs=[_border(proto, graph, v, options.outputs) for v in graph.outputs],
         operators=[
@@ -233,6 +235,12 @@ def check_supported(graph: Graph) -> None:
             source = next((v.source for v in op.outputs if v.source), op.name)
             unsupported.add(source, op.type, "; ".join(problems))
     unsupported.raise_if_any()
+
+
+def _producer(graph: Graph, options: ExportOptions) -> str:
+    """The program, the framework, and what of the model is fixed, for people."""
+    fixed = f", with {options.constants}" if options.constants else ""
+    return f"mace-converter {VERSION} ({graph.framework}{fixed})"
 
 
 def _border(

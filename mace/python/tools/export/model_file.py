@@ -99,7 +99,8 @@ class ModelFile:
         graph_linked, data_linked: `mace_run` contains it.
         producer: the program that wrote it, with its version.
         devices: the kinds of devices that it was made for.
-        source_sha256: of the files it was converted from; empty if unknown.
+        source_sha256: of the files it was converted from, and then of constants for its
+            inputs, if it has any; empty if unknown.
         external_sha256: of files that the first of these names, by their path
             relative to its folder.
     """

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from mace.python.tools.catalogue import default_catalogue
@@ -75,6 +75,7 @@ class Inspection:
         description: what its files say.
         check: what would become of its nodes.
         is_open: whether each run decides some of the lengths that it was checked with.
+        constants: what inputs hold that are the same in every run, by their names.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Inspection:
     description: ModelDescription
     check: ModelCheck
     is_open: bool
+    constants: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def outputs(self) -> Sequence[TensorDescription]:

@@ -8,6 +8,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -46,11 +47,8 @@ def inspection_json(inspections: Sequence[Inspection]) -> str:
 def _model(inspection: Inspection) -> Iterator[str]:
     about, check = inspection.description, inspection.check
     yield f"{inspection.name} ({about.framework}, {inspection.size / 1e6:.1f} MB)"
-    rows = [
-        (side, tensor.name, _type(tensor), _shape(tensor))
-        for side, tensors in (("input", about.inputs), ("output", inspection.outputs))
-        for tensor in tensors
-    ]
+    rows = [*map(_input, about.inputs, repeat(inspection.constants))]
+    rows += [("output", t.name, _type(t), _shape(t)) for t in inspection.outputs]
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
         yield "  " + "  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip()
@@ -71,6 +69,16 @@ def _model(inspection: Inspection) -> Iterator[str]:
     macs = _macs(inspection)
     if macs is not None:
         yield f"  computes {macs / 1e6:.1f} million multiply-accumulates"
+
+
+def _input(
+    tensor: TensorDescription, constants: Mapping[str, str]
+) -> tuple[str, str, str, str]:
+    """The row of an input, which may be the same in every run."""
+    side, shape = "input", _shape(tensor)
+    if tensor.name in constants:
+        side, shape = "constant", f"{shape} = {constants[tensor.name]}"
+    return side, tensor.name, _type(tensor), shape
 
 
 def by_count(operators: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -104,7 +112,10 @@ def _json(inspection: Inspection) -> dict[str, Any]:
         "framework": about.framework,
         "bytes": inspection.size,
         "image_order": about.image_order.value,
-        "inputs": [_tensor_json(tensor) for tensor in about.inputs],
+        "inputs": [
+            _tensor_json(t) for t in about.inputs if t.name not in inspection.constants
+        ],
+        "constants": dict(inspection.constants),
         "outputs": [_tensor_json(tensor) for tensor in inspection.outputs],
         "nodes": dict(by_count(about.operators)),
         "operators": check.operators,
@@ -229,6 +240,7 @@ def inspect_deployment(
                 about,
                 check_model(model, source),
                 any(dim < 0 for info in model.whole.inputs for dim in info.shape),
+                {n: str(item) for n, item in (model.whole.constants or {}).items()},
             )
         )
     out = stream or sys.stdout

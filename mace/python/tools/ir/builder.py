@@ -72,10 +72,18 @@ def narrow_constant(array: Array, what: str = "a constant") -> Constant:
 
 
 class GraphBuilder:
-    """Adds operators to a graph; infers shapes and folds constants immediately."""
+    """Adds operators to a graph; infers shapes and folds constants immediately.
 
-    def __init__(self, name: str, framework: str) -> None:
+    Args:
+        constants: elements of inputs that are the same in every run, by name: `input`
+            makes them constants of the graph.
+    """
+
+    def __init__(
+        self, name: str, framework: str, constants: Mapping[str, Array] | None = None
+    ) -> None:
         self.graph = Graph(name, framework)
+        self._constants = constants or {}
         self.counted = CountedValues()
         self._types: Callable[[], Sequence[DataType | None]] = tuple
 
@@ -117,6 +125,7 @@ class GraphBuilder:
         shape: Shape,
         data_format: DataFormat = DataFormat.NONE,
         widen: bool = True,
+        source: str = "",
     ) -> Value:
         """Adds an input of the model, and returns the value that operators read.
 
@@ -129,19 +138,29 @@ class GraphBuilder:
             data_format: the framework's order if the dimensions are those of
                 an image and the user did not say NONE; see README.md.
             widen: integers of 16 bits; otherwise they are returned as they are.
+            source: the framework's name for it; empty: `name`.
         """
+        if name in self._constants:
+            return self._constant_input(name, dtype, widen)
         symbolic = tuple(
             f"{name}:{axis}" if dim is None else dim for axis, dim in enumerate(shape)
         )
         at_border = dtype if dtype is DataType.INT16 else dtype.narrowed
         value = self.graph.add_value(name, at_border, symbolic)
-        value.source = name
+        value.source = source or name
         self.graph.inputs.append(value)
         self.graph.formats[name] = _image_format(shape, data_format)
         if at_border is DataType.INT16 and widen:
             wide = self.graph.unique_name(f"{name}/int32")
             return self.one("Cast", [value], None, {"to": "INT32"}, wide)
         return value
+
+    def _constant_input(self, name: str, dtype: DataType, widen: bool) -> Value:
+        """An input that every run has the same elements of."""
+        array = self._constants[name]
+        if dtype is DataType.INT16 and not widen:
+            return self.graph.add_constant(name, array)
+        return self.constant(name, array)
 
     def transposed_constant(
         self, name: str, constant: Constant, perm: Sequence[int]

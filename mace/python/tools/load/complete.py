@@ -14,12 +14,14 @@ from pydantic import ValidationError
 
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.problems import Place, cited
-from mace.python.tools.config.values import shape_text
+from mace.python.tools.config.values import Constant, shape_text
 from mace.python.tools.config.vocabulary import Platform, border_type
 from mace.python.tools.config.yaml_source import Items, Table, Text
+from mace.python.tools.convert.constants import input_constants
 from mace.python.tools.convert.requests import holds_nothing
 from mace.python.tools.convert.source import fetch_sources
 from mace.python.tools.errors import UsageError
+from mace.python.tools.importers.frame.constants import fit_constants
 from mace.python.tools.importers.frame.description import (
     ModelDescription,
     TensorDescription,
@@ -173,12 +175,15 @@ class Completion:
         keep_open: take those without a number as decided by each run.
         in_python: messages are for those who call `mace.load`.
         opened: models that are opened for it.
+        constants: what inputs hold in every run, by name, beside or in the place of
+            what the deployment says.
     """
 
     dims: Mapping[str, int]
     keep_open: bool = False
     in_python: bool = False
     opened: OpenedModels = field(default_factory=OpenedModels)
+    constants: Mapping[str, Constant] = field(default_factory=dict)
 
     def __call__(self, model: Table, context: Mapping[str, Any]) -> bool:
         """Adds to a model in present spelling the keys that it lacks.
@@ -193,6 +198,9 @@ class Completion:
             MaceError: a file cannot be had or read, or leaves dimensions open.
         """
         part = _only_part(model)
+        for entry in model.get("subgraphs") or ():
+            if isinstance(entry, Table):
+                self._add_constants(entry)
         if part is None:
             return True
         if model.get("platform") is None:
@@ -207,6 +215,19 @@ class Completion:
         dimensions = Dimensions(self.dims, self.keep_open, self.in_python)
         _Part(part, config, dimensions, self.opened).complete()
         return True
+
+    def _add_constants(self, part: Table) -> None:
+        given = part.get("constants")
+        if not self.constants or not isinstance(given, (Table, type(None))):
+            return
+        place = Place(next(iter(self.constants.values())).key)
+        table = Table(place)
+        for name, value in {**(given or {}), **self.constants}.items():
+            own = (
+                place if name in self.constants or given is None else given.places[name]
+            )
+            table.add(name, value, own)
+        part.add("constants", table, part.places.get("constants", place))
 
 
 def _only_part(model: Table) -> Table | None:
@@ -243,6 +264,8 @@ def _as_config(
         add(known, f"{side}_tensors", side)
         count = len(_items(known[f"{side}_tensors"]))
         add(known, f"{side}_shapes", *["1"] * count)
+    if "constants" in part:
+        known.add("constants", part["constants"], part.places["constants"])
     put(whole, "subgraphs", Items([known], part.place))
     try:
         return ModelConfig.model_validate(whole, context=dict(context)).named("model")
@@ -266,6 +289,7 @@ class _Part:
         (source,) = fetch_sources([self.config], self.opened)
         with cited(self.config):
             about = source.opened.describe()
+        about = self._without_constants(about)
         if not about.inputs and self.part.get("input_tensors") is None:
             raise UsageError(
                 f"{self.name} has no inputs: it computes the same in every run; "
@@ -276,6 +300,18 @@ class _Part:
         about = self._without_inputs(about)
         self._add_side("output", about, about.outputs)
         self._add_states(about)
+
+    def _without_constants(self, about: ModelDescription) -> ModelDescription:
+        """The description without inputs that are constants."""
+        constants = input_constants(self.config)
+        if not constants:
+            return about
+        named = self.part.get("input_tensors")
+        with cited(self.config):
+            others = () if named is None else self.config.whole.input_tensors
+            fit_constants(constants, about, self.name, others)
+        kept = tuple(t for t in about.inputs if t.name not in constants)
+        return replace(about, inputs=kept)
 
     def _without_inputs(self, about: ModelDescription) -> ModelDescription:
         """The description without outputs that the application has already."""

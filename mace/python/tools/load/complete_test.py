@@ -17,6 +17,9 @@ from onnx import TensorProto, helper, numpy_helper
 from mace.python.tools.cli.main import main
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.load import load_deployment_text
+from mace.python.tools.config.values import Constant
+from mace.python.tools.convert.convert import convert_deployment
+from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.custom_ops import custom_folders, use_custom_ops
 from mace.python.tools.errors import MaceError, UsageError
 from mace.python.tools.importers.caffe.testing import write_net
@@ -438,3 +441,59 @@ def test_models_without_anything_to_compute(
         assert key not in str(caught.value)
     assert main(["convert", str(path), f"--build_dir={tmp_path / 'build'}"]) == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+_IDS = {"ids": Constant([1, 2], key="--set")}
+
+
+def test_inputs_that_are_constants(tmp_path: Path) -> None:
+    """Neither the application nor the deployment file names them."""
+    loaded = of_files([str(_onnx(tmp_path))], Completion(_DIMS, constants=_IDS))
+    deployment = with_inferred_outputs(loaded)
+    assert [side[0] for side in _sides(deployment)] == ["x", "y", "indices"]
+    text = deployment_text(deployment)
+    assert yaml.safe_load(text)["models"]["net"]["subgraphs"][0]["constants"] == {
+        "ids": [1, 2]
+    }
+    again = load_deployment_text(text)
+    assert again.models["net"].whole.constants == {"ids": Constant([1, 2])}
+
+
+@pytest.mark.parametrize("key", ["constants", "inputs"])
+def test_constants_of_a_model(key: str, tmp_path: Path) -> None:
+    """Those of a command line come before those of the file."""
+    path = _onnx(tmp_path)
+    text = f"    {key}: {{ids: [3, 4]}}"
+    deployment = _of_text(path, text)
+    assert [side[0] for side in _sides(deployment)] == ["x", "y", "indices"]
+    assert deployment.models["m"].whole.constants == {"ids": Constant([3, 4])}
+    whole = "library_name: l\ntarget_abis: host\nmodels:\n  m:\n    runtime: cpu\n"
+    whole += f"    model_file_path: {path}\n{text}\n"
+    replaced = load_deployment_text(whole, complete=Completion(_DIMS, constants=_IDS))
+    assert replaced.models["m"].whole.constants == _IDS
+
+
+@pytest.mark.parametrize(
+    ("subgraph", "problem"),
+    [
+        (
+            "constants: {ids: [1, 2], y: 1}, input_tensors: [x, ids]",
+            "models.m.subgraphs[0].constants: 'ids' is in input_tensors as well",
+        ),
+        ("constants: {ids: fast}", "constants.ids: found 'fast', accepted: a number"),
+        ("constants: {ids: [[1], 2]}", "constants.ids: found a list, accepted"),
+        ("constants: {ids: [1, 2, 3.5]}", "constants: 'ids' is of type float64, and"),
+        ("constants: {ids: no.npy}", "constants.ids: no.npy: no such file"),
+        ("constants: [ids]", "constants: found a list, accepted: a mapping such as"),
+        ("constants: {id: 1, y: 2}", "constants: 'y' is an output of "),
+    ],
+)
+def test_constants_that_a_model_cannot_have(
+    subgraph: str, problem: str, tmp_path: Path
+) -> None:
+    path = _onnx(tmp_path)
+    with pytest.raises(MaceError) as caught:
+        deployment = _of_text(path, f"    subgraphs: [{{{subgraph}}}]")
+        convert_deployment(deployment, ConvertOptions(build_dir=tmp_path))
+    assert problem in str(caught.value), caught.value
+    assert ":8: " in str(caught.value)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ import yaml
 from mace.python.installation import deployment_keys, typed
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.subgraph import BorderTensor
-from mace.python.tools.config.values import shape_text
+from mace.python.tools.config.values import Constant, shape_text
 from mace.python.tools.config.vocabulary import DataFormat as UsersFormat
 from mace.python.tools.config.vocabulary import border_type
 from mace.python.tools.convert.requests import holds_nothing, import_request
@@ -129,6 +130,9 @@ def _model(model: ModelConfig) -> Iterator[str]:
         for line in _side(side, tensors, shapes is not None):
             yield f"  {first}{line}"
             first = "  "
+    if part.constants:
+        pairs = (f"{_quoted(k)}: {_value(c)}" for k, c in part.constants.items())
+        yield f"    constants: {{{', '.join(pairs)}}}  # inputs, the same in every run"
     if part.states:
         pairs = (f"{_quoted(k)}: {_quoted(to)}" for k, to in part.states.items())
         yield f"    states: {{{', '.join(pairs)}}}  # kept from one run to the next"
@@ -155,6 +159,13 @@ def _side(
 
 def _listed(words: Sequence[str]) -> str:
     return f"[{', '.join(map(_quoted, words))}]"
+
+
+def _value(constant: Constant) -> str:
+    """All of a constant, as YAML has it."""
+    if constant.file is not None:
+        return _quoted(constant.file.location)
+    return json.dumps(constant.value)
 
 
 def _quoted(word: str) -> str:

@@ -16,7 +16,9 @@ from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.subgraph import BorderTensor
 from mace.python.tools.config.values import FileRef
 from mace.python.tools.config.vocabulary import DataFormat, Platform, Runtime
+from mace.python.tools.convert.constants import fitted_constants
 from mace.python.tools.convert.scaled_inputs import scaled
+from mace.python.tools.convert.source import fetch_sources
 from mace.python.tools.errors import UnsupportedError, UsageError
 from mace.python.tools.export.model_file import ModelFile, OperatorInfo, TensorInfo
 from mace.python.tools.fetch import fetch_file
@@ -127,15 +129,18 @@ def expected_outputs(
             framework=_framework(model),
             model_file=fetch_file(model.model_file_path),
             inputs={
-                info.name: convert(
-                    _original(model, info.name, inputs[info.name]),
-                    info.data_format,
-                    native,
-                )
-                for info in (
-                    *model_file.inputs,
-                    *(state.tensor for state in model_file.states),
-                )
+                **{
+                    info.name: convert(
+                        _original(model, info.name, inputs[info.name]),
+                        info.data_format,
+                        native,
+                    )
+                    for info in (
+                        *model_file.inputs,
+                        *(state.tensor for state in model_file.states),
+                    )
+                },
+                **_constants(model),
             },
             outputs=tuple(missing),
             optional_outputs=tuple(layer.tensor.source for layer in layers),
@@ -152,6 +157,14 @@ def expected_outputs(
     return Expected(
         outputs, reference.tensors, reference.version, variations, reference.nodes
     )
+
+
+def _constants(model: ModelConfig) -> dict[str, Array]:
+    """Inputs that the converted model has constants for."""
+    if not model.whole.constants:
+        return {}
+    (source,) = fetch_sources([model])
+    return fitted_constants(model, source.opened)
 
 
 def _given(file: ModelFile, info: BorderTensor, ref: FileRef) -> Array:

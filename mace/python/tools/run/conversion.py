@@ -21,6 +21,7 @@ from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.subgraph import BorderTensor, SubgraphConfig
 from mace.python.tools.config.values import FileRef
 from mace.python.tools.config.vocabulary import DataFormat
+from mace.python.tools.convert.constants import constants_sha256, constants_text
 from mace.python.tools.export.model_file import (
     ModelFile,
     ModelFileError,
@@ -125,7 +126,11 @@ def check_current(file: ModelFile, model: ModelConfig) -> None:
             f"models.{model.name}: {side}_tensors says {declared}, and "
             f"{file.graph_path} was converted with {own}; convert it again"
         )
-    changed = [*_border(model.whole, file), *_settings(model, file)]
+    changed = [
+        *_border(model.whole, file),
+        *_settings(model, file),
+        *_constants(model, file),
+    ]
     if changed:
         _LOG.warning(
             "models.%s: %s was converted with other settings (%s); convert it again "
@@ -158,6 +163,7 @@ def differences(file: ModelFile, model: ModelConfig) -> list[str]:
         *_border(model.whole, file),
         *_settings(model, file),
         *(f"{path} has changed" for path in _changed_sources(model, file)),
+        *_constants(model, file),
         *_converter(file),
     ]
 
@@ -233,6 +239,15 @@ def _settings(model: ModelConfig, file: ModelFile) -> Iterator[str]:
         was = file.hints.get(name, type(value)())
         if was != value:
             yield f"{name} is {value}, was {was}"
+
+
+def _constants(model: ModelConfig, file: ModelFile) -> Iterator[str]:
+    """Whether the inputs that are constants, or what they hold, are others."""
+    files = sum(1 for ref in (model.model_file_path, model.weight_file_path) if ref)
+    was, now = "".join(file.source_sha256[files:]), constants_sha256(model)
+    if file.source_sha256 and was != now:
+        own = constants_text(model.whole.constants) or "none"
+        yield f"constants are {own}, were {'others' if was else 'none'}"
 
 
 def _changed_sources(model: ModelConfig, file: ModelFile) -> Iterator[str]:

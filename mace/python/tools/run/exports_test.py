@@ -62,3 +62,29 @@ def test_a_file_converts_and_validates(
     assert "validated, similarity 0.99" in shown.out or (
         "validated, similarity 1.0" in shown.out
     )
+
+
+def test_the_framework_gets_the_constants(
+    build_dir: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The converted model has no such input, the framework's has it. Another value
+    is another model.
+    """
+    pytest.importorskip("onnxruntime", reason="it computes the expected outputs")
+    monkeypatch.setattr(checking, "run_reference", worker.answer)
+    path = tmp_path / "fixed.onnx"
+    onnx.save(_scalars(), path)
+    command = ["run", str(path), "--validate", f"--build_dir={build_dir}"]
+    for value, why in (("3", "not converted yet"), ("4", "scale = 4, were others")):
+        status = main([*command, f"--set=scale={value}"])
+        shown = capsys.readouterr()
+        assert status == 0, shown.out + shown.err
+        assert why in shown.err
+        assert "fixed: scaled: cosine similarity " in shown.out
+    assert main(["inspect", str(build_dir / "fixed/model/fixed.pb")]) == 0
+    assert "(onnx, with scale = 4)" in capsys.readouterr().out
+    assert main(["inspect", str(path), "--set=scale=4"]) == 0
+    assert "constant  scale   float32  [] = 4" in capsys.readouterr().out

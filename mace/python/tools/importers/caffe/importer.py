@@ -43,7 +43,6 @@ from mace.python.tools.importers.frame.request import (
     framework_format,
     user_to_framework,
 )
-from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.shapes import NHWC_TO_NCHW, from_ints
@@ -151,7 +150,7 @@ class _Import:
         self.request = request
         self.net = net
         self.weights = dict(weights)
-        self.builder = GraphBuilder(request.name, "caffe")
+        self.builder = request.builder("caffe")
         self.values: dict[Version, Value] = {}
         self.unsupported = UnsupportedNodes(str(request.model_path), request.journal)
         self.shared = _shared_weights(net, weights)

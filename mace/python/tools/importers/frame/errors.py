@@ -20,7 +20,8 @@ from mace.python.tools.ir.evaluate import (
     computes_with_integers,
     saturated_operands,
 )
-from mace.python.tools.ir.graph import Graph, GraphError, Op
+from mace.python.tools.ir.graph import Graph, GraphError, Op, Value
+from mace.python.tools.ir.shapes import elements
 from mace.python.tools.ir.verify import op_problems
 from mace.python.tools.wording import nearest_names, on_one_line
 
@@ -126,6 +127,67 @@ class UnsupportedNodeError(Exception):
         super().__init__(reason)
         self.reason = reason
         self.hint = hint
+
+
+# An input that decides how a model computes has few elements: a rate, a mode, sizes.
+_MOST_ELEMENTS = 64
+# The values that are looked at to find what decides another one.
+_MOST_VALUES = 1000
+
+
+def static_hint(value: Value, hint: str) -> str:
+    """What to do where a value must be known while the model is converted.
+
+    Args:
+        hint: for a value that not only small inputs decide.
+    """
+    names = _deciding_inputs(value)
+    if not names:
+        return hint
+    flags = " ".join(f"--set {name}=VALUE" for name in names)
+    verb = "is" if len(names) == 1 else "are"
+    return (
+        f"if {' and '.join(names)} {verb} the same in every run, say so: {flags} "
+        "(constants of a deployment file or of mace.load)"
+    )
+
+
+def untaken(
+    error: UnsupportedNodeError | ShapeError, condition: Value
+) -> UnsupportedNodeError:
+    """The refusal of a branch, which may be one that no run takes and nothing could
+    compute.
+    """
+    hint = ""
+    reason = str(error)
+    if isinstance(error, UnsupportedNodeError):
+        reason, hint = error.reason, error.hint
+    return UnsupportedNodeError(reason, static_hint(condition, hint))
+
+
+def _deciding_inputs(value: Value) -> list[str]:
+    """The inputs of the model of whose elements alone a value is computed, if each is a
+    number or a few integers; none if something else decides it.
+    """
+    inputs: dict[str, None] = {}
+    seen: set[int] = set()
+    waiting = [value]
+    while waiting:
+        found = waiting.pop()
+        if found.is_constant or id(found) in seen:
+            continue
+        seen.add(id(found))
+        op = found.producer
+        if len(seen) > _MOST_VALUES or (op is not None and op.type == "Shape"):
+            return []
+        if op is not None:
+            waiting += [item for item in op.inputs if item is not None]
+            continue
+        count = elements(found.shape)
+        if count is None or count > (1 if found.dtype.is_float else _MOST_ELEMENTS):
+            return []
+        inputs[found.name] = None
+    return list(inputs)
 
 
 # Python and NumPy exceptions of handlers at nodes whose inputs or numbers contradict

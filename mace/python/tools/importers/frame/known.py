@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import UnsupportedNodeError, static_hint
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.graph import Value
@@ -20,13 +20,14 @@ def known_elements(value: Value, what: str, hint: str = STATIC_HINT) -> Constant
 
     Args:
         what: they are, for the message.
+        hint: what to do, unless small inputs alone decide them.
 
     Raises:
         UnsupportedNodeError: only a run computes them.
     """
     if value.constant is None:
         reason = f"{what} ({value.name}) is computed at run time"
-        raise UnsupportedNodeError(reason, hint)
+        raise UnsupportedNodeError(reason, static_hint(value, hint))
     return value.constant
 
 

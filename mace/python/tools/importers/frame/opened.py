@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar
 from mace.python.tools.config.vocabulary import Platform
 from mace.python.tools.errors import UnsupportedError
 from mace.python.tools.importers.frame.budget import Budget, one_budget
+from mace.python.tools.importers.frame.constants import with_constants
 from mace.python.tools.importers.frame.description import ModelDescription
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.model_file import Buffer, map_file, other_format
@@ -99,6 +100,15 @@ class OpenedModel:
                 self._about = self._framework.describe(files)
         return self._about
 
+    def described(self) -> ModelDescription | None:
+        """As `describe`; None: its files do not say it, or `import_graph` says what is
+        wrong with them.
+        """
+        try:
+            return self.describe()
+        except ImportModelError:
+            return None
+
     def import_graph(self, request: ImportRequest) -> Graph:
         """What a request wants of the model, for MACE's operators.
 
@@ -106,6 +116,8 @@ class OpenedModel:
             ImportModelError: unreadable file, wrong tensor name or shape.
             UnsupportedNodesError: lists every node that cannot be converted.
         """
+        if request.constants:
+            request = with_constants(request, self.described())
         with self._read() as files:
             return self._framework.build(request, files)
 

@@ -6,12 +6,14 @@ inputs there beside the model's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.journal import Journal
-from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.shapes import (
     NCHW_TO_NHWC,
@@ -57,6 +59,18 @@ class OutputSpec:
 
 
 @dataclass(frozen=True)
+class InputConstant:
+    """What an input of the model holds in every run.
+
+    Attributes:
+        key: of the deployment file, or the option, that gives it, for messages.
+    """
+
+    array: Array
+    key: str = "constants"
+
+
+@dataclass(frozen=True)
 class ImportRequest:
     """A model to import.
 
@@ -69,6 +83,8 @@ class ImportRequest:
         journal: is told what became of each node.
         check_all: import what follows refused nodes too, where the framework tells the
             types and shapes of their outputs. The import fails all the same.
+        constants: further inputs, by the names that the model has for them, which
+            become constants of the graph; in the framework's order of dimensions.
     """
 
     name: str
@@ -78,6 +94,12 @@ class ImportRequest:
     weight_path: Path | None = None
     journal: Journal = field(default_factory=Journal)
     check_all: bool = False
+    constants: Mapping[str, InputConstant] = field(default_factory=dict)
+
+    def builder(self, framework: str) -> GraphBuilder:
+        """What the importer of a framework adds the model's nodes to."""
+        arrays = {name: found.array for name, found in self.constants.items()}
+        return GraphBuilder(self.name, framework, arrays)
 
     def name_problems(self) -> list[str]:
         """Tensors that are listed twice, or as an input and as an output."""

@@ -46,7 +46,6 @@ from mace.python.tools.importers.keras.network import (
     meaning,
     nested_map,
 )
-from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Graph, Value
 from mace.python.tools.ir.shapes import from_ints
@@ -115,7 +114,7 @@ class _Import:
         self.request = request
         self.network = network
         self.order = image_order(network)
-        self.builder = GraphBuilder(request.name, "keras")
+        self.builder = request.builder("keras")
         self.unsupported = UnsupportedNodes(str(request.model_path), request.journal)
         self.values: dict[str, Value] = {}
         # The masks of values by identity; None: one that is not known.
@@ -206,8 +205,8 @@ class _Import:
             border_type(dtype, spec),
             from_ints(shape),
             framework_format(spec.data_format, self.order),
+            source=name,
         )
-        self.builder.graph.inputs[-1].source = name
         self.values[name] = value
 
 

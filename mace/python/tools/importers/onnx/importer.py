@@ -39,7 +39,6 @@ from mace.python.tools.importers.onnx.sequences import (
 from mace.python.tools.importers.onnx.subgraphs import RUN
 from mace.python.tools.importers.standard.convert import Body, convert
 from mace.python.tools.importers.standard.node import HANDLERS, Node
-from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.evaluate import ShapeError
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 
@@ -84,7 +83,7 @@ class _GraphImporter:
         self._scope = scope
         self._reader = reader
         self._types = types
-        self._builder = GraphBuilder(request.name, "onnx")
+        self._builder = request.builder("onnx")
         self._values: dict[str, Known] = {}
         self._unknown: set[str] = set()
         self._unsupported = UnsupportedNodes(str(request.model_path), request.journal)

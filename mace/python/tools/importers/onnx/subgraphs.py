@@ -21,7 +21,11 @@ from mace.python.tools.importers.emit.rounds import (
     small_constant,
 )
 from mace.python.tools.importers.frame.budget import budget
-from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import (
+    UnsupportedNodeError,
+    static_hint,
+    untaken,
+)
 from mace.python.tools.importers.frame.known import known_elements
 from mace.python.tools.importers.onnx.inner_graphs import least_nodes, reads, stays_true
 from mace.python.tools.importers.onnx.sequences import (
@@ -36,6 +40,7 @@ from mace.python.tools.importers.standard.attributes import ELEMENT_TYPES
 from mace.python.tools.importers.standard.convert import renamed
 from mace.python.tools.importers.standard.counts import Counts
 from mace.python.tools.importers.standard.node import STATIC_HINT, Node
+from mace.python.tools.ir.evaluate import ShapeError
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import format_shape, static
 
@@ -244,11 +249,14 @@ def run_if(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known
     if condition.is_constant:
         taken = 0 if condition.numpy().all() else 1
         return Subgraph(host, graphs[taken], prefixes[taken]).run("", [])
-    with budget().choice(condition.name):
-        branches = [
-            Subgraph(host, graph, prefix).run("", [])
-            for graph, prefix in zip(graphs, prefixes)
-        ]
+    try:
+        with budget().choice(condition.name):
+            branches = [
+                Subgraph(host, graph, prefix).run("", [])
+                for graph, prefix in zip(graphs, prefixes)
+            ]
+    except (UnsupportedNodeError, ShapeError) as error:
+        raise untaken(error, condition) from error
     if node.shape(condition):
         condition = node.reshape(condition, [])
     return [
@@ -262,7 +270,7 @@ def _choice(node: Node, condition: Value, one: Known, other: Known) -> Known:
         raise UnsupportedNodeError(
             f"the condition ({condition.name}) is computed at run time, and an output "
             f"is {describe(other if isinstance(one, Value) else one)}",
-            STATIC_HINT,
+            static_hint(condition, STATIC_HINT),
         )
     if one is other:
         return one
@@ -274,7 +282,7 @@ def _choice(node: Node, condition: Value, one: Known, other: Known) -> Known:
             f"the condition ({condition.name}) is computed at run time, and the "
             f"branches give the shapes {format_shape(one.shape)} and "
             f"{format_shape(other.shape)}",
-            STATIC_HINT,
+            static_hint(condition, STATIC_HINT),
         )
     return node.make("Where", [condition, one, other])
 
@@ -458,8 +466,11 @@ def _integer(value: Value, what: str) -> int:
     if not value.is_constant or value.numpy().size != 1:
         raise UnsupportedNodeError(
             f"{what}, the number of steps ({value.name}), is computed at run time",
-            "give fixed input_shapes; if there is a step for each result that the run "
-            "finds, end the model before the loop with output_tensors",
+            static_hint(
+                value,
+                "give fixed input_shapes; if there is a step for each result that the "
+                "run finds, end the model before the loop with output_tensors",
+            ),
         )
     return int(value.numpy().reshape(-1)[0])
 

@@ -13,7 +13,9 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import (
+    UnsupportedNodeError,
+)
 from mace.python.tools.importers.frame.handlers import HandlerTable
 from mace.python.tools.importers.frame.known import STATIC_HINT, known_elements
 from mace.python.tools.importers.pytorch.functional import base_name, is_in_place

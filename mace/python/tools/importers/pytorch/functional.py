@@ -89,6 +89,27 @@ def flatten_program(program: Program) -> Flat:
     )
 
 
+def flatten_branch(
+    graph: GraphSpec, prefix: str, operands: Iterable[Argument]
+) -> tuple[Flat, list[Argument]]:
+    """The nodes of a graph that takes the place of one node, and its results.
+
+    Args:
+        prefix: of the names of its tensors; unique.
+        operands: what its inputs stand for.
+    """
+    tensors: dict[str, TensorMeta] = {}
+    names: dict[str, Argument] = {}
+    inputs = [item.name for item in graph.inputs if isinstance(item, Ref)]
+    given = dict(zip(inputs, _flat(operands)))
+    nodes = list(_inline(graph, prefix, given, tensors, names))
+    results = [substitute(item, names) for item in graph.outputs]
+    outputs = {item.name: item.name for item in results if isinstance(item, Ref)}
+    flat = _without_changes(nodes, outputs, tensors, set())
+    final = {name: Ref(inner) for name, inner in flat.outputs.items()}
+    return flat, [substitute(item, final) for item in results]
+
+
 def substitute(argument: Argument, names: Mapping[str, Argument]) -> Argument:
     """An argument with other references."""
     if isinstance(argument, Ref):

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from mace.python.tools.importers.frame.errors import (
@@ -13,6 +14,7 @@ from mace.python.tools.importers.frame.errors import (
     UnsupportedNodeError,
     UnsupportedNodes,
     refusal_of,
+    static_hint,
     unknown_tensor,
 )
 from mace.python.tools.importers.frame.journal import NodeEntry, Outcome
@@ -37,11 +39,17 @@ from mace.python.tools.importers.pytorch.functional import (
     DECOMPOSE_HINT,
     Flat,
     base_name,
+    flatten_branch,
     is_in_place,
     references,
 )
 from mace.python.tools.importers.pytorch.model import Model, ScriptFile
-from mace.python.tools.importers.pytorch.program import NodeSpec, Ref, TensorMeta
+from mace.python.tools.importers.pytorch.program import (
+    GraphSpec,
+    NodeSpec,
+    Ref,
+    TensorMeta,
+)
 from mace.python.tools.importers.pytorch.refused import refused
 from mace.python.tools.importers.pytorch.script import read_script
 from mace.python.tools.importers.pytorch.tensors import (
@@ -50,12 +58,14 @@ from mace.python.tools.importers.pytorch.tensors import (
     element_type,
     type_name,
 )
-from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.shapes import Shape, compatible, format_shape
 from mace.python.tools.wording import nearest_names
 
 _LOG = logging.getLogger(__name__)
+
+_COND = "higher_order.cond"
+_TAKEN_HINT = "export the model with the branch that is taken"
 
 
 def build(request: ImportRequest, model: Model | ScriptFile) -> Graph:
@@ -72,7 +82,7 @@ class _Import:
         self._request = request
         self._model = model
         self._flat: Flat = model.flat
-        self._builder = GraphBuilder(request.name, "pytorch")
+        self._builder = request.builder("pytorch")
         # Values, or plain numbers that depend on shapes alone.
         self._known: dict[str, Any] = dict(model.program.fixed)
         self._unknown: set[str] = set()
@@ -263,6 +273,10 @@ class _Import:
 
     def _call(self, node: NodeSpec) -> None:
         operator = base_name(node.target)
+        branches = [a for a in node.arguments.values() if isinstance(a, GraphSpec)]
+        if operator == _COND and len(branches) == 2:
+            self._branch(node, branches)
+            return
         known = HANDLERS.find(operator)
         if known is None and is_in_place(node.target):
             operator = operator[:-1]
@@ -302,6 +316,42 @@ class _Import:
             if index >= len(context.results):
                 raise UnsupportedNodeError(f"output {index} ({name}) is not computed")
             self._set(name, context.results[index])
+
+    def _branch(self, node: NodeSpec, branches: Sequence[GraphSpec]) -> None:
+        """The nodes of the branch that is taken."""
+        arguments = list(node.arguments.values())
+        condition = self._resolved(arguments[0])
+        if isinstance(condition, Value):
+            if not condition.is_constant:
+                hint = static_hint(condition, _TAKEN_HINT)
+                raise UnsupportedNodeError("control flow", hint)
+            condition = condition.numpy().all()
+        taken = branches[0 if condition else 1]
+        operands = arguments[1 + arguments.index(branches[1]) :]
+        flat, results = flatten_branch(taken, f"{node.name}/", operands)
+        self._flat = replace(self._flat, tensors={**self._flat.tensors, **flat.tensors})
+        self._read.update(references(results))
+        for inner in flat.nodes:
+            self._read.update(references(inner.arguments.values()))
+        for inner in flat.nodes:
+            self._call_inside(inner, flat)
+        if len(results) != len(node.outputs):
+            raise UnsupportedNodeError(
+                f"{len(results)} results of a branch for {len(node.outputs)} outputs",
+                "export the model again",
+            )
+        for name, result in zip(node.outputs, results):
+            if name is not None:
+                self._set(name, self._resolved(result))
+
+    def _call_inside(self, node: NodeSpec, flat: Flat) -> None:
+        try:
+            if node.name in flat.refused:
+                raise flat.refused[node.name]
+            self._call(node)
+        except UnsupportedNodeError as error:
+            reason = f"it computes {base_name(node.target)}: {error.reason}"
+            raise UnsupportedNodeError(reason, error.hint) from error
 
     def _is_contiguous(self, name: str) -> bool:
         meta = self._meta(name)
@@ -423,9 +473,7 @@ def _shown(argument: Any) -> str:
 
 def _no_handler(operator: str) -> UnsupportedNodeError:
     if operator.startswith("higher_order."):
-        return UnsupportedNodeError(
-            "control flow", "export the model with the branch that is taken"
-        )
+        return UnsupportedNodeError("control flow", _TAKEN_HINT)
     if "grouped_mm" in operator:
         return UnsupportedNodeError(
             "experts of transformers, each with a number of words that a run decides",

@@ -49,7 +49,10 @@ def read_script(request: ImportRequest) -> Model:
         text = json.dumps(
             {
                 "file": str(path.resolve()),
-                "inputs": {spec.name: _example(spec) for spec in request.inputs},
+                "inputs": {
+                    spec.name: _example(spec, spec.name in request.constants)
+                    for spec in request.inputs
+                },
                 "memory": _memory(request),
             }
         )
@@ -63,8 +66,9 @@ def read_script(request: ImportRequest) -> Model:
     return replace(model, path=path, names={**model.names, **names})
 
 
-def _example(spec: InputSpec) -> dict[str, object]:
-    if not spec.shape or min(spec.shape) < 0:
+def _example(spec: InputSpec, is_constant: bool) -> dict[str, object]:
+    # An empty shape is one that the deployment does not give, or that of a number.
+    if not (is_constant or spec.shape) or min(spec.shape, default=0) < 0:
         raise ImportModelError(
             f"input_shapes: TorchScript needs a fixed shape of {spec.name!r}; give it, "
             "or save the model by torch.export.save with dynamic_shapes"

@@ -15,7 +15,9 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from mace.python.tools.catalogue import attribute_problems, default_catalogue
-from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import (
+    UnsupportedNodeError,
+)
 from mace.python.tools.importers.frame.handlers import HandlerTable
 from mace.python.tools.importers.frame.known import KnownShapes, known_elements
 from mace.python.tools.ir.builder import GraphBuilder, narrow

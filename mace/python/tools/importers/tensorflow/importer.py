@@ -35,7 +35,6 @@ from mace.python.tools.importers.tf_operators.node import (
     Node,
     tensor_name,
 )
-from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.shapes import from_ints
 
@@ -56,7 +55,7 @@ class _Import:
             for name, info in file.signature.inputs.items()
         }
         self.signature = file.signature.tensors()
-        self.builder = GraphBuilder(request.name, "tensorflow")
+        self.builder = request.builder("tensorflow")
         self.scope = Scope(file.nodes)
         self.unsupported = UnsupportedNodes(str(request.model_path), request.journal)
         self.body = Body(
@@ -124,8 +123,8 @@ class _Import:
             border_type(dtype, spec),
             from_ints(shape),
             framework_format(spec.data_format, DataFormat.NHWC),
+            source=tensor_name(*tensor),
         )
-        self.builder.graph.inputs[-1].source = tensor_name(*tensor)
         self.scope.values[tensor] = value
 
     def _check_placeholders(self, order: list[Node]) -> None:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from mace.python.tools.importers.frame.errors import UnsupportedNodeError
+from mace.python.tools.importers.frame.errors import (
+    UnsupportedNodeError,
+)
 from mace.python.tools.importers.frame.handlers import HandlerTable
 from mace.python.tools.importers.frame.known import (
     KnownShapes,

@@ -21,7 +21,9 @@ from mace.python.tools.importers.frame.errors import (
     UnsupportedNodeError,
     UnsupportedNodes,
     refusal_of,
+    static_hint,
     unknown_tensor,
+    untaken,
 )
 from mace.python.tools.importers.frame.journal import NodeEntry, Outcome
 from mace.python.tools.importers.frame.request import (
@@ -59,9 +61,8 @@ from mace.python.tools.importers.tflite.reader import (
     Tensor,
     type_name,
 )
-from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
-from mace.python.tools.ir.evaluate import state_quantization
+from mace.python.tools.ir.evaluate import ShapeError, state_quantization
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.op_rules.quantization import known_quantization
 from mace.python.tools.ir.quantization import QUANTIZED_TYPES
@@ -103,7 +104,7 @@ class _Import:
     def __init__(self, request: ImportRequest, network: Network) -> None:
         self.request = request
         self.network = self.whole = network
-        self.builder = GraphBuilder(request.name, "tflite")
+        self.builder = request.builder("tflite")
         self.by_name = {t.name: i for i, t in enumerate(network.tensors)}
         self.values: dict[int, _Values] = {}
         self.unsupported = UnsupportedNodes(str(request.model_path), request.journal)
@@ -431,7 +432,10 @@ class _Import:
             if not found.is_constant:
                 raise UnsupportedNodeError(
                     "control flow: each run decides how many steps the loop has",
-                    "convert the model with loops of a fixed number of steps",
+                    static_hint(
+                        found,
+                        "convert the model with loops of a fixed number of steps",
+                    ),
                 )
             if not np.asarray(found.numpy()).reshape(-1)[:1].any():
                 break
@@ -451,8 +455,11 @@ class _Import:
             self._become(operator, self._inside(branches[not taken], given, count))
             return
         results = []
-        with budget().choice(condition.name):
-            pair = [self._inside(branch, given, count) for branch in branches]
+        try:
+            with budget().choice(condition.name):
+                pair = [self._inside(branch, given, count) for branch in branches]
+        except (UnsupportedNodeError, ShapeError) as error:
+            raise untaken(error, condition) from error
         for yes, no in zip(*pair):
             kinds = (DataType.FLOAT32, DataType.INT32)
             if yes.shape != no.shape or yes.dtype is not no.dtype:
@@ -464,7 +471,8 @@ class _Import:
                 results.append(self.builder.one("Where", inputs, None))
                 continue
             raise UnsupportedNodeError(
-                f"control flow: each run decides on branches with {problem}"
+                f"control flow: each run decides on branches with {problem}",
+                static_hint(condition, ""),
             )
         self._become(operator, results)
 
