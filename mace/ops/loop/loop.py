@@ -4,7 +4,12 @@
 
 from __future__ import annotations
 
-from mace.python.tools.ir.dtypes import DataType
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import OpRules, OutputType
 from mace.python.tools.ir.shapes import compatible, format_shape
@@ -21,6 +26,13 @@ class LoopBegin(OpRules):
             OutputType(DataType.INT32, ()),
             *(OutputType(value.dtype, value.shape) for value in initial),
         ]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        go, trips, *initial = inputs
+        enters = (go is None or bool(np.all(go))) and (
+            trips is None or int(np.max(trips)) > 0
+        )
+        return [np.array(enters), np.array(0), *initial]
 
 
 class LoopEnd(OpRules):
@@ -49,6 +61,24 @@ class LoopEnd(OpRules):
             )
             shape = None if scanned.shape is None else (rounds, *scanned.shape)
             results.append(OutputType(scanned.dtype, shape))
+        return results
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        """Of scanned values the one of this round alone."""
+        enters, step, again, trips, *values = inputs
+        states, last = op.attr("states"), None if trips is None else int(np.max(trips))
+        more = (
+            bool(enters)
+            and (again is None or bool(np.all(again)))
+            and (last is None or int(step) + 1 < last)
+        )
+        results = [np.array(more)]
+        results += values[states : 2 * states] if enters else values[:states]
+        for value in values[2 * states :]:
+            collected = np.zeros((max(last or 0, 0), *np.shape(value)))
+            if enters and int(step) < len(collected):
+                collected[int(step)] = value
+            results.append(collected)
         return results
 
 

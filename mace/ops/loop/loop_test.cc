@@ -24,7 +24,8 @@ TEST(LoopBeginOpTest, HandsTheFirstValuesOn) {
       const OpCase op_case = OpCase("LoopBegin", 3)
                                  .Input(Value::Bools({}, {go}))
                                  .Input(Value::Ints({1}, {trips}))
-                                 .Input(x);
+                                 .Input(x)
+                                 .OnCpuOnly();
       for (const auto &run : RunEverywhere(op_case)) {
         ASSERT_TRUE(IsOk(run.result.status)) << run.result.status.information();
         EXPECT_EQ(run.result.outputs[0].As<uint8_t>()[0], go && trips > 0);
@@ -43,7 +44,8 @@ OpCase End(bool enters, int32_t step, const Value &state, const Value &next) {
       .Input(Value::Ints({}, {3}))
       .Input(state)
       .Input(next)
-      .Int("states", 1);
+      .Int("states", 1)
+      .OnCpuOnly();
 }
 
 TEST(LoopEndOpTest, EndsARound) {
@@ -84,7 +86,8 @@ TEST(LoopEndOpTest, CollectsOnlyAKnownNumberOfRounds) {
                               .Input(x)
                               .Input(x)
                               .Input(x)
-                              .Int("states", 1);
+                              .Int("states", 1)
+      .OnCpuOnly();
   ExpectError(computed, MaceStatus::MACE_UNSUPPORTED, "not known before");
 }
 
