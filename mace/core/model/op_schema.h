@@ -70,6 +70,10 @@ enum class Signedness : uint8_t {
   kAny,
 };
 
+// Whether an operator begins or ends a loop: those between the two run as often
+// as the run decides.
+enum class LoopPart : uint8_t { kNone, kBegin, kEnd };
+
 // The base of the generated <Op>Attributes. They own no memory: lists are views
 // of the lists in the OperatorDef.
 struct OpAttributes {};
@@ -105,6 +109,7 @@ struct OpSchema {
   // operator Shape: they are then computed before the run.
   bool depends_on_shapes_only = false;
   Signedness signedness = Signedness::kOfModel;
+  LoopPart loop = LoopPart::kNone;
 };
 
 // In the order of AttributeKind.

@@ -33,6 +33,7 @@ Result<std::unique_ptr<Partition>> CpuPartition::Create(
   nodes.export_of.resize(nodes.graph_tensors);
   std::iota(nodes.export_of.begin(), nodes.export_of.end(), 0);
   MACE_RETURN_IF_ERROR(ChooseStorageTypes(graph, options.make_op, &nodes));
+  if (FindLoops != nullptr) MACE_RETURN_IF_ERROR(FindLoops(graph, &nodes));
   return std::unique_ptr<Partition>(std::move(partition));
 }
 

@@ -22,6 +22,7 @@
 #include "mace/core/model/tensor.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/plan_record.h"
+#include "mace/runtimes/cpu/loops.h"
 
 namespace mace {
 
@@ -61,6 +62,10 @@ struct CpuNodes {
   std::vector<std::unique_ptr<Op>> added_ops;
   // Per graph tensor: the tensor that is exported in its place.
   std::vector<int> export_of;
+  // Inner loops before outer ones; and of each node the index of the innermost,
+  // or -1: empty if there are none.
+  std::vector<CpuLoop> loops;
+  std::vector<int> loop_of;
 
   size_t tensor_count() const { return graph_tensors + added.size(); }
   size_t SegmentBegin(size_t segment) const {

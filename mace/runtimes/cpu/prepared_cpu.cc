@@ -108,7 +108,9 @@ ArenaLayout PreparedCpu::MakeLayout(const std::vector<char> &external) const {
   const int threads = pool_->thread_count();
   std::vector<BandChain> chains;
   const CpuPartitionOptions &options = partition_->options();
-  if (options.row_bands && !options.check_numerics) {
+  // A chain would have to be inside of one loop.
+  if (options.row_bands && !options.check_numerics &&
+      partition_->nodes().loops.empty()) {
     chains = FindBandChains(*plan_, threads);
   }
   return LayOutArena(*plan_, external, std::move(chains), threads);
@@ -240,7 +242,10 @@ MaceStatus PreparedCpu::Enqueue(size_t segment, const RunTrace *trace) {
   if (check) MACE_RETURN_IF_ERROR(CheckImports(segment));
   const size_t end = nodes.segment_ends[segment];
   std::vector<int64_t> nanos;  // of the operators of a chain, per thread
-  for (size_t step = nodes.SegmentBegin(segment); step < end; ++step) {
+  const bool has_loops = !nodes.loops.empty();
+  size_t next = nodes.SegmentBegin(segment);
+  while (next < end) {
+    const size_t step = next++;
     const PlannedNode &node = plan_->nodes[step];
     if (node.known) continue;
     const BandChain *chain = layout().ChainAt(step);
@@ -263,6 +268,7 @@ MaceStatus PreparedCpu::Enqueue(size_t segment, const RunTrace *trace) {
       RunChain(*chain, plan_.get(), node.scratch, pool_, nullptr);
     }
     if (check) MACE_RETURN_IF_ERROR(CheckOutputs(node, plan_->tensors));
+    if (has_loops) next = NextStep(plan_.get(), step);
   }
   return MaceStatus::MACE_SUCCESS;
 }

@@ -17,6 +17,8 @@ class PartFinder {
         strided_(plan.tensors.size(), 1) {}
 
   std::vector<TensorPart> Find() {
+    // A part would have to be computed in the loop of its owner.
+    if (!plan_.nodes_of->loops.empty()) return std::move(parts_);
     FindStrided();
     // Owners come first: a part of a part uses the stride of the outer one.
     for (size_t step = plan_.nodes.size(); step-- > 0;) {

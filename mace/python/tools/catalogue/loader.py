@@ -26,6 +26,7 @@ from mace.python.tools.catalogue.schema import (
     AttributeValue,
     Catalogue,
     Enumeration,
+    LoopPart,
     OpSchema,
     Packing,
     Port,
@@ -61,6 +62,7 @@ _OPTIONAL_OP_KEYS = frozenset(
         "cpu_kernels",
         "computes",
         "signedness",
+        "loop",
     ]
 )
 _OP_KEYS = _OPTIONAL_OP_KEYS | {"op", "summary", "inputs", "outputs", "attributes"}
@@ -335,6 +337,7 @@ def _op(
         computes=_word(SharedCode, "computes", raw, problems),
         signedness=_word(Signedness, "signedness", raw, problems)
         or Signedness.OF_MODEL,
+        loop=_word(LoopPart, "loop", raw, problems) or LoopPart.NONE,
     )
 
 

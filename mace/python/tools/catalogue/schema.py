@@ -154,6 +154,16 @@ class Signedness(str, enum.Enum):
     ANY = "any"
 
 
+class LoopPart(str, enum.Enum):
+    """Whether an operator begins or ends a loop: those between the two run as often as
+    the run decides.
+    """
+
+    NONE = "none"
+    BEGIN = "begin"
+    END = "end"
+
+
 @dataclass(frozen=True)
 class OpSchema:
     """One operator type.
@@ -167,6 +177,7 @@ class OpSchema:
         computes: what devices do, if code that operators share does it and the room
             has none; None where it has.
         signedness: of quantized tensors of 8 bits, where it is not quantized itself.
+        loop: whether it begins or ends one.
     """
 
     type: str
@@ -182,6 +193,7 @@ class OpSchema:
     cpu_kernels: tuple[str, ...] = ()
     computes: SharedCode | None = None
     signedness: Signedness = Signedness.OF_MODEL
+    loop: LoopPart = LoopPart.NONE
 
     @property
     def can_be_quantized(self) -> bool:

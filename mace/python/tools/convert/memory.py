@@ -12,6 +12,7 @@ from mace.python.installation import command
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.ir import DataFormat, Graph, Value
 from mace.python.tools.ir.evaluate import ShapeError, update_outputs
+from mace.python.tools.ir.loops import loops_of
 from mace.python.tools.ir.shapes import NCHW_TO_NHWC, is_static, permute, product
 
 
@@ -88,10 +89,14 @@ def _unknown(why: str) -> MemoryBound:
 def _lives(graph: Graph) -> Iterator[tuple[int, int, int]]:
     """First and last operator and bytes of each tensor that an operator makes."""
     index = {op: i for i, op in enumerate(graph.ops)}
+    loops = loops_of(list(graph.ops))
     for op in graph.ops:
         for value in op.outputs:
             readers = [index[reader] for reader, _ in value.uses]
             last = len(index) - 1 if value in graph.outputs else max(readers, default=0)
+            for begin, end in loops:
+                if index[op] < begin < last < end:
+                    last = end  # every round reads it
             yield index[op], max(index[op], last), _size(value)
 
 

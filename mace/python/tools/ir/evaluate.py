@@ -10,10 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from mace.python.tools.catalogue import LoopPart
 from mace.python.tools.errors import MaceError
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Graph, Op, Value
+from mace.python.tools.ir.loops import loops_of, part_of
 from mace.python.tools.ir.op_rules import OutputType, rules_of
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import is_quantized
@@ -140,15 +142,37 @@ def run_graph(
     """
     names = [v.name for v in graph.outputs] if fetch is None else fetch
     known: dict[str, Array] = dict(inputs)
+    ops = list(graph.ops)
+    loops = loops_of(ops)
+    ends, begins = {end: begin for begin, end in loops}, dict(loops)
     left = {v.name: len(v.uses) for v in graph.values.values()}
-    for op in graph.ops:
+
+    def made(value: Value) -> Array:
+        if loops and value.name not in known:  # in a loop without rounds
+            return np.zeros([dim or 0 for dim in value.shape or ()])
+        return known[value.name]
+
+    index = 0
+    while index < len(ops):
+        op = ops[index]
         arrays = [
-            None if v is None else (v.numpy() if v.is_constant else known[v.name])
+            None if v is None else (v.numpy() if v.is_constant else made(v))
             for v in op.inputs
         ]
-        for value, array in zip(op.outputs, evaluate_op(op, arrays)):
+        results = evaluate_op(op, arrays)
+        if index in ends:
+            _collect(op, results, known)
+        for value, array in zip(op.outputs, results):
             known[value.name] = array
-        for used in op.inputs:
+        if index in begins and not results[0]:
+            index = begins[index]  # to its end
+            continue
+        if index in ends and results[0]:
+            index = ends[index] + 1
+            _hand_on(ops[index - 1], op, known)
+            continue
+        index += 1
+        for used in () if loops else op.inputs:
             if used is None or used.is_constant:
                 continue
             left[used.name] -= 1
@@ -158,6 +182,23 @@ def run_graph(
         name: known[name] if name in known else graph.values[name].numpy()
         for name in names
     }
+
+
+def _hand_on(begin: Op, end: Op, known: dict[str, Array]) -> None:
+    """Makes the results of a round the states of the next one."""
+    for state, result in zip(begin.outputs[2:], end.outputs[1:]):
+        known[state.name] = known[result.name]
+    step = begin.outputs[1].name
+    known[step] = known[step] + np.ones_like(known[step])
+
+
+def _collect(end: Op, results: list[Array], known: Mapping[str, Array]) -> None:
+    """Keeps what earlier rounds have collected."""
+    step = int(known[end.input(1).name])
+    for index in range(1 + end.attr("states"), len(results)):
+        before = known.get(end.outputs[index].name)
+        if before is not None:
+            results[index][:step] = before[:step]
 
 
 _INT32 = np.iinfo(np.int32)
@@ -171,6 +212,8 @@ def fold_op(graph: Graph, op: Op) -> bool:
     """Converts the outputs of `op` to constants if they are known. Large results are
     computed only when they are needed.
     """
+    if part_of(op.type) is not LoopPart.NONE:
+        return False  # each round has other values
     known = rules_of(op.type).known_outputs(op)
     if known is not None:
         graph.make_constants(op, known)

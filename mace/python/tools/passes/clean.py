@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from mace.python.tools.catalogue import LoopPart
 from mace.python.tools.ir import DataType, Dim, Graph, Op, Value
 from mace.python.tools.ir.evaluate import fold_op, update_outputs
+from mace.python.tools.ir.loops import part_of
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.op_rules.movement import reshape_attribute
 from mace.python.tools.ir.op_rules.quantization import (
@@ -71,7 +73,8 @@ def _take_shape(op: Op) -> bool:
 class MergeEqualOps(Pass):
     """Merges operators that compute the same result.
 
-    Operators with the same type, inputs and attributes become one.
+    Operators with the same type, inputs and attributes become one, but not the ends of
+    loops.
     """
 
     name = "merge_equal_ops"
@@ -81,6 +84,8 @@ class MergeEqualOps(Pass):
         seen: dict[object, Op] = {}
         count = 0
         for op in graph.ops:
+            if part_of(op.type) is not LoopPart.NONE:
+                continue  # each loop has its own
             inputs = tuple(id(value) for value in op.inputs)
             key = (op.type, inputs, len(op.outputs), tuple(sorted(op.attrs.items())))
             first = seen.setdefault(key, op)

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 import onnx
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.importers.frame.budget import budget
 from mace.python.tools.importers.frame.errors import (
     MALFORMED,
     MALFORMED_NODE_ERRORS,
@@ -26,7 +25,7 @@ from mace.python.tools.importers.frame.request import (
     framework_format,
 )
 from mace.python.tools.importers.onnx.inferred import ElementTypes, inferred_outputs
-from mace.python.tools.importers.onnx.inner_graphs import least_nodes, numbers_of, reads
+from mace.python.tools.importers.onnx.inner_graphs import reads
 from mace.python.tools.importers.onnx.mapped_file import MappedModel, TensorReader
 from mace.python.tools.importers.onnx.node import node_of
 from mace.python.tools.importers.onnx.scope import Scope, open_scope
@@ -93,23 +92,7 @@ class _GraphImporter:
         self._wanted = {name for node in scope.nodes for name in reads(node)}
         self._wanted.update(output.name for output in request.outputs)
 
-    def _check_loops(self) -> None:
-        """Refuses loops that become too many nodes before anything is imported."""
-        scope = self._scope
-        given = {value.name for value in scope.inputs}
-        constants = numbers_of(
-            scope.nodes, scope.initializers.values(), given, lambda _: None
-        )
-        count = least_nodes(scope.nodes, constants) - len(scope.nodes)
-        try:
-            budget().check_nodes(count, "its loops, with their steps,")
-        except UnsupportedNodeError as error:
-            raise ImportModelError(
-                f"{self._request.model_path}: {error.reason}; {error.hint}"
-            ) from error
-
     def import_graph(self) -> Graph:
-        self._check_loops()
         for given in self._scope.inputs:
             self._values[given.name] = self._builder.input(
                 given.name, given.dtype, given.shape, given.data_format

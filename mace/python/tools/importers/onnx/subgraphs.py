@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control flow: If, Loop, Scan and SequenceMap become the nodes of their graphs.
 
-Loops are unrolled, so the number of their steps must be known. Nodes of a body that do
-not depend on the step are imported once.
+Loops are unrolled if the number of their steps is known and not too large; otherwise
+the engine runs them (mace/ops/loop). Nodes of a body that do not depend on the step are
+imported once.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Protocol
 
@@ -39,7 +42,9 @@ from mace.python.tools.importers.onnx.sequences import (
 from mace.python.tools.importers.standard.attributes import ELEMENT_TYPES
 from mace.python.tools.importers.standard.convert import renamed
 from mace.python.tools.importers.standard.counts import Counts
+from mace.python.tools.importers.standard.loop import EngineLoop
 from mace.python.tools.importers.standard.node import STATIC_HINT, Node
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.evaluate import ShapeError
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import format_shape, static
@@ -52,6 +57,10 @@ _COUNTING = {
     "Not": "LogicalNot",
     "Or": "LogicalOr",
 }
+# Loops that become more nodes run in the engine if they can: unrolled, they take long
+# to convert and to load.
+MOST_UNROLLED = 2000
+_LONGEST_PREFIX = 200
 # The condition of a step, and the number of the next one, are no tensors of a body.
 _NEXT = ("number of the next step",)
 _ONE = ("one",)
@@ -73,17 +82,45 @@ class Host(Protocol):
         """Imports nodes in place of another one."""
 
 
+class _UnknownStepsError(UnsupportedNodeError):
+    """A loop cannot be unrolled, as the number of its steps is not known or too large;
+    the engine may run it.
+    """
+
+    too_many = False
+
+
+@contextlib.contextmanager
+def _steps() -> Iterator[None]:
+    """What is asked for here decides how many steps there are."""
+    try:
+        yield
+    except UnsupportedNodeError as error:
+        raise _UnknownStepsError(error.reason, error.hint) from error
+
+
 class Subgraph:
     """A graph that is run any number of times."""
 
-    def __init__(self, host: Host, graph: onnx.GraphProto, prefix: str) -> None:
+    def __init__(
+        self,
+        host: Host,
+        graph: onnx.GraphProto,
+        prefix: str,
+        most_nodes: int | None = None,
+    ) -> None:
         """Imports what does not depend on the inputs.
 
         Args:
             graph: of an attribute.
             prefix: of the names that its tensors get; unique.
+            most_nodes: that its runs may become; None: as many as the budget has.
         """
+        self._most_nodes = most_nodes
         self._host = host
+        if len(prefix) > _LONGEST_PREFIX:
+            # Where graphs in graphs have the same names, each level would double them.
+            prefix = f"loop_{hashlib.sha256(prefix.encode()).hexdigest()[:16]}"
         self._prefix = prefix
         self._inputs = [value.name for value in graph.input]
         self.outputs = list(graph.output)
@@ -119,8 +156,23 @@ class Subgraph:
     def check_steps(self, count: int) -> None:
         """Refuses so many runs before the first one if they are too many."""
         cost = self.cost
-        budget().check_nodes(count * cost, f"its {count} steps of {cost} nodes")
+        self._check_cost(count * cost, f"its {count} steps of {cost} nodes")
         self._rest = count - 1
+
+    def _check_cost(self, nodes: int, what: str) -> None:
+        if self._most_nodes is None:
+            budget().check_nodes(nodes, what)
+            return
+        try:
+            budget().check_nodes(nodes, what)
+            if nodes <= self._most_nodes:
+                return
+            error = UnsupportedNodeError(f"{what} are too many to be unrolled")
+        except UnsupportedNodeError as refused:
+            error = refused
+        unknown = _UnknownStepsError(error.reason, error.hint)
+        unknown.too_many = True
+        raise unknown
 
     def check_rounds(self, limit: int | None, states: Sequence[Known]) -> None:
         """Refuses the steps of a loop before the first one, if they are too many and
@@ -150,7 +202,7 @@ class Subgraph:
         )
         if count is not None and (limit is None or count <= limit):
             what = f"its {count} or more steps of {cost} nodes"
-            budget().check_nodes(count * cost, what)
+            self._check_cost(count * cost, what)
             self._rest = count - 1
 
     def _maker(self, tensor: Hashable) -> Maker | None:
@@ -204,8 +256,8 @@ class Subgraph:
             decide(self._host.known(rename(outputs[0])))
         self._run(nodes, rename, outputs)
         if self._rest > 0:
-            budget().check_rest(before, self._rest, "steps")
-            self._rest = 0
+            each, rest, self._rest = budget().added - before, self._rest, 0
+            self._check_cost(rest * each, f"{rest} or more steps of {each} nodes")
         return [self._host.known(rename(name)) for name in outputs]
 
     def _needed(self, name: str) -> tuple[list[onnx.NodeProto], list[onnx.NodeProto]]:
@@ -289,11 +341,30 @@ def _choice(node: Node, condition: Value, one: Known, other: Known) -> Known:
 
 def run_loop(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known]:
     """The last states, and the scan outputs of all steps."""
+    try:
+        return _unrolled(host, node, inputs, node.output_name, MOST_UNROLLED)
+    except _UnknownStepsError as error:
+        why = error
+    try:
+        return _looped(host, node, inputs, why)
+    except UnsupportedNodeError:
+        if not why.too_many:
+            raise
+    return _unrolled(host, node, inputs, f"{node.output_name}/unrolled", None)
+
+
+def _unrolled(
+    host: Host,
+    node: Node,
+    inputs: Sequence[Known | None],
+    prefix: str,
+    most_nodes: int | None,
+) -> list[Known]:
     given = [*inputs, None, None]
     limit = None if given[0] is None else _integer(tensor(given, 0), "M")
     goes_on = True if given[1] is None else _flag(tensor(given, 1), "cond")
     states = [_required(value, index + 2) for index, value in enumerate(inputs[2:])]
-    body = Subgraph(host, _graph(node, "body"), node.output_name)
+    body = Subgraph(host, _graph(node, "body"), prefix, most_nodes)
     scanned: list[list[Value]] = [[] for _ in body.outputs[1 + len(states) :]]
     if goes_on:
         body.check_rounds(limit, states)
@@ -308,11 +379,9 @@ def run_loop(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Kno
 
     while goes_on and (limit is None or count < limit):
         number = node.builder.constant(
-            f"{node.output_name}/{count}/number", np.array(count, np.int64)
+            f"{prefix}/{count}/number", np.array(count, np.int64)
         )
-        on = node.builder.constant(
-            f"{node.output_name}/{count}/condition", np.array(True)
-        )
+        on = node.builder.constant(f"{prefix}/{count}/condition", np.array(True))
         _, *results = body.run(count, [number, on, *states], decide)
         states = results[: len(states)]
         _collect(scanned, results[len(states) :])
@@ -324,13 +393,68 @@ def run_loop(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Kno
     ]
 
 
+def _looped(
+    host: Host, node: Node, inputs: Sequence[Known | None], why: UnsupportedNodeError
+) -> list[Known]:
+    """The same as a loop of the engine.
+
+    Args:
+        why: the loop is not unrolled.
+    """
+    given = [*inputs, None, None]
+    limit = None if given[0] is None else _limit(tensor(given, 0))
+    go = None if given[1] is None else tensor(given, 1)
+    states = [tensor(inputs, index) for index in range(2, len(inputs))]
+    loop = EngineLoop(node, limit, go, states)
+    body = Subgraph(host, _graph(node, "body"), f"{node.output_name}/loop")
+    results = body.run(
+        "step", [loop.step, node.literal(True, DataType.BOOL), *loop.states]
+    )
+    values = [tensor(results, index) for index in range(len(results))]
+    again, following, scanned = values[0], values[1:], values[1 + len(states) :]
+    always = all(x is None or (x.is_constant and x.numpy().all()) for x in (go, again))
+    if scanned and not (always and limit is not None and _is_known(limit)):
+        raise UnsupportedNodeError(
+            f"{why.reason}; and it collects a value of each step", why.hint
+        )
+    ended, collected = loop.end(again, following[: len(states)], scanned)
+    return [*ended, *collected]
+
+
+def _is_known(value: Value) -> bool:
+    """Whether it follows from shapes alone."""
+    return value.is_constant or value.dims is not None
+
+
+def _limit(value: Value) -> Value | None:
+    """The number of steps; None if it is no limit."""
+    most = np.iinfo(np.int32).max
+    if value.is_constant and value.numpy().size == 1 and value.numpy().item() >= most:
+        return None
+    return value
+
+
 def run_scan(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known]:
     """The last states, and the scan outputs of all steps."""
-    body = Subgraph(host, _graph(node, "body"), node.output_name)
-    if node.opset >= 9:
-        values = [_required(value, index) for index, value in enumerate(inputs)]
-        return _Scan(node, body, len(values)).run(values, 0)
-    return _scan_of_batch(node, body, inputs)
+    if node.opset < 9:
+        body = Subgraph(host, _graph(node, "body"), node.output_name)
+        return _scan_of_batch(node, body, inputs)
+    values = [_required(value, index) for index, value in enumerate(inputs)]
+
+    def scan(prefix: str, most_nodes: int | None) -> _Scan:
+        body = Subgraph(host, _graph(node, "body"), prefix, most_nodes)
+        return _Scan(node, body, len(values))
+
+    try:
+        return scan(node.output_name, MOST_UNROLLED).run(values, 0)
+    except _UnknownStepsError as error:
+        why = error
+    try:
+        return scan(f"{node.output_name}/loop", None).run_in_engine(values, why)
+    except UnsupportedNodeError:
+        if not why.too_many:
+            raise
+    return scan(f"{node.output_name}/unrolled", None).run(values, 0)
 
 
 def _scan_of_batch(
@@ -405,13 +529,52 @@ class _Scan:
             outputs.append(_stacked(node, ordered, axis, kind))
         return outputs
 
+    def run_in_engine(
+        self, values: Sequence[Known], why: UnsupportedNodeError
+    ) -> list[Known]:
+        """The same as a loop of the engine.
+
+        Args:
+            why: the loop is not unrolled.
+        """
+        node = self._node
+        if any(self._output_directions):
+            raise why
+        states = [tensor(values, index) for index in range(self._states)]
+        scanned = [tensor(values, index) for index in range(self._states, len(values))]
+        axes = [
+            node.axis(axis, len(node.shape(x))) for axis, x in zip(self._axes, scanned)
+        ]
+        first = node.make("Shape", [scanned[0]])
+        at = node.literal([axes[0]], DataType.INT32)
+        trips = node.make("Gather", [first, at], {"axis": 0})
+        loop = EngineLoop(node, trips, None, states)
+        parts = []
+        for x, axis, backwards in zip(scanned, axes, self._directions):
+            place = loop.step
+            if backwards:
+                last = node.eltwise("SUB", trips, node.literal(1, DataType.INT32))
+                place = node.eltwise("SUB", node.reshape(last, []), place)
+            parts.append(node.make("Gather", [x, place], {"axis": axis}))
+        results = self._body.run("step", [*loop.states, *parts])
+        made = [tensor(results, index) for index in range(len(results))]
+        ended, collected = loop.end(None, made[: self._states], made[self._states :])
+        outputs: list[Known] = [*ended]
+        for value, axis in zip(collected, self._output_axes):
+            rank = len(node.shape(value))
+            axis = node.axis(axis, rank)
+            perm = [*range(1, axis + 1), 0, *range(axis + 1, rank)]
+            outputs.append(node.transpose(value, perm) if axis else value)
+        return outputs
+
     def _parts(self, values: Sequence[Known]) -> Iterator[list[Value]]:
         node = self._node
         for index in range(len(values)):
             x = tensor(values, index)
             axis = node.axis(self._axes[index], len(node.shape(x)))
             what = f"the number of steps, dimension {axis} of {x.name}, is"
-            (length,) = node.known_dims([node.shape(x)[axis]], what)
+            with _steps():
+                (length,) = node.known_dims([node.shape(x)[axis]], what)
             self._body.check_steps(length)
             parts = slices(node, x, axis, [1] * length, keep=False)
             yield parts[::-1] if self._directions[index] else parts
@@ -464,7 +627,7 @@ def _required(value: Known | None, index: int) -> Known:
 
 def _integer(value: Value, what: str) -> int:
     if not value.is_constant or value.numpy().size != 1:
-        raise UnsupportedNodeError(
+        raise _UnknownStepsError(
             f"{what}, the number of steps ({value.name}), is computed at run time",
             static_hint(
                 value,
@@ -476,7 +639,8 @@ def _integer(value: Value, what: str) -> int:
 
 
 def _flag(value: Value, what: str) -> bool:
-    return bool(known_elements(value, what, STATIC_HINT).numpy().all())
+    with _steps():
+        return bool(known_elements(value, what, STATIC_HINT).numpy().all())
 
 
 def _collect(lists: Sequence[list[Value]], results: Sequence[Known]) -> None:

@@ -1,0 +1,227 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/runtimes/cpu/loops.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "mace/core/graph/graph.h"
+#include "mace/runtimes/cpu/cpu_plan.h"
+
+namespace mace {
+namespace {
+
+// The ports of mace/ops/loop. Its operators are known here by what their
+// declarations say of them, and their first ports are the same.
+constexpr size_t kEnters = 0;
+constexpr size_t kStep = 1;
+constexpr size_t kEndValues = 4;
+constexpr size_t kBeginStates = 2;
+constexpr size_t kMore = 0;
+constexpr size_t kResults = 1;
+
+const Tensor &TensorOf(const CpuPlan &plan, int id) {
+  return plan.tensors[static_cast<size_t>(id)].tensor;
+}
+bool IsTrue(const CpuPlan &plan, int id) {
+  return *TensorOf(plan, id).As<bool>();
+}
+
+LoopPart PartOf(const Graph &graph, int node) {
+  return node < 0 ? LoopPart::kNone
+                  : graph.nodes()[static_cast<size_t>(node)].schema->loop;
+}
+
+// Pairs of nodes that begin and end a loop, innermost loops first. `part_of`
+// says which part the node of an index is.
+template <typename PartOfNode>
+MaceStatus PairLoops(size_t count,
+                     const PartOfNode &part_of,
+                     std::vector<CpuLoop> *loops) {
+  std::vector<size_t> open;
+  for (size_t i = 0; i < count; ++i) {
+    const LoopPart part = part_of(i);
+    if (part == LoopPart::kBegin) open.push_back(i);
+    if (part != LoopPart::kEnd) continue;
+    if (open.empty()) {
+      return InvalidArgs("a loop ends that has not begun");
+    }
+    loops->push_back({open.back(), i});
+    open.pop_back();
+  }
+  if (open.empty()) return MaceStatus();
+  return InvalidArgs("a loop begins that does not end");
+}
+
+class LoopFinder {
+ public:
+  LoopFinder(const Graph &graph, CpuNodes *nodes)
+      : graph_(graph), nodes_(*nodes) {}
+
+  MaceStatus Find() {
+    MACE_RETURN_IF_ERROR(Pair());
+    if (nodes_.loops.empty()) return MaceStatus();
+    while (MoveConversion()) MACE_RETURN_IF_ERROR(Pair());
+    nodes_.loop_of.assign(nodes_.nodes.size(), -1);
+    // Outer loops first.
+    for (size_t i = nodes_.loops.size(); i-- > 0;) {
+      const CpuLoop &loop = nodes_.loops[i];
+      std::fill(nodes_.loop_of.begin() + static_cast<ptrdiff_t>(loop.begin),
+                nodes_.loop_of.begin() + static_cast<ptrdiff_t>(loop.end) + 1,
+                static_cast<int>(i));
+    }
+    for (const CpuLoop &loop : nodes_.loops) {
+      const CpuNode &end = nodes_.nodes[loop.end];
+      MACE_RETURN_IF_ERROR(AtOperator(*end.def, CheckEnd(loop)));
+      MACE_RETURN_IF_ERROR(AtOperator(*end.def, CheckInside(loop)));
+    }
+    return MaceStatus();
+  }
+
+ private:
+  MaceStatus Pair() {
+    nodes_.loops.clear();
+    return PairLoops(
+        nodes_.nodes.size(),
+        [this](size_t i) { return PartOf(graph_, nodes_.nodes[i].graph_node); },
+        &nodes_.loops);
+  }
+
+  // A conversion stands before its first reader, which may be inside. Moves one
+  // out of its loop; false if none is left.
+  bool MoveConversion() {
+    std::vector<int> made(nodes_.tensor_count(), -1);
+    FindMakers(&made);
+    for (const CpuLoop &loop : nodes_.loops) {
+      for (size_t i = loop.begin + 1; i < loop.end; ++i) {
+        const CpuNode &node = nodes_.nodes[i];
+        if (node.graph_node >= 0 ||
+            made[node.inputs[0]] >= static_cast<int>(loop.begin)) {
+          continue;
+        }
+        const auto nodes = nodes_.nodes.begin();
+        std::rotate(nodes + static_cast<ptrdiff_t>(loop.begin),
+                    nodes + static_cast<ptrdiff_t>(i),
+                    nodes + static_cast<ptrdiff_t>(i) + 1);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void FindMakers(std::vector<int> *made) const {
+    for (size_t i = 0; i < nodes_.nodes.size(); ++i) {
+      for (int id : nodes_.nodes[i].outputs) {
+        if (id >= 0) (*made)[id] = static_cast<int>(i);
+      }
+    }
+  }
+
+  MaceStatus CheckEnd(const CpuLoop &loop) const {
+    const std::vector<int> &begin = nodes_.nodes[loop.begin].outputs;
+    const std::vector<int> &end = nodes_.nodes[loop.end].inputs;
+    const size_t states = begin.size() - kBeginStates;
+    bool same = end.size() >= kEndValues + states &&
+                begin[kEnters] == end[kEnters] && begin[kStep] == end[kStep] &&
+                begin[kEnters] >= 0 && begin[kStep] >= 0;
+    const std::vector<int> &results = nodes_.nodes[loop.end].outputs;
+    same = same && results.size() >= kResults + states && results[kMore] >= 0;
+    for (size_t i = 0; same && i < states; ++i) {
+      same = begin[kBeginStates + i] >= 0 && results[kResults + i] >= 0 &&
+             begin[kBeginStates + i] == end[kEndValues + i];
+    }
+    if (same) return MaceStatus();
+    return InvalidArgs("it does not read the values of '",
+                       nodes_.nodes[loop.begin].def->name,
+                       "', which begins the loop");
+  }
+
+  MaceStatus CheckInside(const CpuLoop &loop) const {
+    std::vector<char> inside(nodes_.tensor_count(), 0);
+    for (size_t i = loop.begin; i < loop.end; ++i) {
+      for (int id : nodes_.nodes[i].outputs) {
+        if (id >= 0) inside[id] = 1;
+      }
+    }
+    for (size_t i = 0; i < nodes_.nodes.size(); ++i) {
+      if (i >= loop.begin && i <= loop.end) continue;
+      for (int id : nodes_.nodes[i].inputs) {
+        if (id >= 0 && inside[id] != 0) {
+          return InvalidArgs("operator '", nodes_.nodes[i].def->name,
+                             "' reads what is computed inside of the loop");
+        }
+      }
+    }
+    for (const PartitionSpec::Border &border : nodes_.exports) {
+      const int id = nodes_.export_of[border.tensor];
+      if (inside[id] != 0 || inside[border.tensor] != 0) {
+        return InvalidArgs("'", graph_.tensors()[border.tensor].tensor.name,
+                           "' is computed inside of the loop and read outside");
+      }
+    }
+    return MaceStatus();
+  }
+
+  const Graph &graph_;
+  CpuNodes &nodes_;
+};
+
+}  // namespace
+
+std::vector<int> OutermostLoops(const Graph &graph) {
+  std::vector<CpuLoop> loops;
+  const MaceStatus status = PairLoops(
+      graph.nodes().size(),
+      [&graph](size_t i) { return PartOf(graph, static_cast<int>(i)); },
+      &loops);
+  if (!IsOk(status) || loops.empty()) return {};
+  std::vector<int> outermost(graph.nodes().size(), -1);
+  for (size_t i = 0; i < loops.size(); ++i) {
+    for (size_t node = loops[i].begin; node <= loops[i].end; ++node) {
+      outermost[node] = static_cast<int>(i);
+    }
+  }
+  return outermost;
+}
+
+MaceStatus FindLoops(const Graph &graph, CpuNodes *nodes) {
+  return LoopFinder(graph, nodes).Find();
+}
+
+void ExtendLives(const CpuPlan &plan,
+                 const std::vector<int> &first_use,
+                 std::vector<int> *last_use) {
+  for (const CpuLoop &loop : plan.nodes_of->loops) {
+    const auto begin = static_cast<int>(loop.begin);
+    const auto end = static_cast<int>(loop.end);
+    for (size_t id = 0; id < last_use->size(); ++id) {
+      int &last = (*last_use)[id];
+      if (first_use[id] < begin && last > begin && last < end) last = end;
+    }
+  }
+}
+
+size_t NextStep(CpuPlan *plan, size_t step) {
+  const int index = plan->nodes_of->loop_of[step];
+  if (index < 0) return step + 1;
+  const CpuLoop &loop = plan->nodes_of->loops[static_cast<size_t>(index)];
+  const PlannedNode &begin = plan->nodes[loop.begin];
+  if (step == loop.begin) {
+    return IsTrue(*plan, begin.outputs()[kEnters]) ? step + 1 : loop.end;
+  }
+  const PlannedNode &end = plan->nodes[loop.end];
+  if (step != loop.end || !IsTrue(*plan, end.outputs()[kMore])) return step + 1;
+  for (size_t i = 0; i + kBeginStates < begin.outputs().size(); ++i) {
+    const Tensor &from = TensorOf(*plan, end.outputs()[kResults + i]);
+    const Tensor &to = TensorOf(*plan, begin.outputs()[kBeginStates + i]);
+    if (to.elements() == 0) continue;
+    std::memcpy(to.data, from.data, static_cast<size_t>(to.bytes()));
+  }
+  ++*static_cast<int32_t *>(TensorOf(*plan, begin.outputs()[kStep]).data);
+  return loop.begin + 1;
+}
+
+}  // namespace mace
