@@ -164,6 +164,8 @@ def _linked_rooms_impl(ctx):
         linked.append(ctx.attr.left_out)
     if [dep for dep in linked if dep.label.name.endswith("_quantized")]:
         linked.append(ctx.attr.with_quantized)
+    if [dep for dep in linked if dep.label.name.endswith("_end")]:
+        linked.append(ctx.attr.with_loops)
     return [cc_common.merge_cc_infos(
         cc_infos = [dep[CcInfo] for dep in linked],
     )]
@@ -194,6 +196,11 @@ linked_rooms = rule(
         "selection": attr.label(
             mandatory = True,
             providers = [OpSelectionInfo],
+        ),
+        "with_loops": attr.label(
+            default = "//mace/runtimes/cpu:loops",
+            doc = "Linked too if an operator that ends a loop is.",
+            providers = [CcInfo],
         ),
         "with_quantized": attr.label(
             default = "//mace/runtimes/cpu:signedness",

@@ -25,8 +25,8 @@ MaceStatus InferLoopBeginShapes(const LoopBeginAttributes & /*attributes*/,
     return InvalidArgs("it has ", states, " initial value(s) and ",
                        context->output_count(), " outputs");
   }
-  MACE_RETURN_IF_ERROR(SetOutput(context, kLoopBeginEntersOutput, Shape(),
-                                 DataType::kBool));
+  MACE_RETURN_IF_ERROR(
+      SetOutput(context, kLoopBeginEntersOutput, Shape(), DataType::kBool));
   MACE_RETURN_IF_ERROR(
       SetOutput(context, kLoopBeginStepOutput, Shape(), DataType::kInt32));
   for (size_t i = 0; i < states; ++i) {
@@ -53,8 +53,8 @@ MaceStatus InferLoopEndShapes(const LoopEndAttributes &attributes,
   const size_t values = context->input_count() - kLoopEndValuesInput;
   if (values < 2 * states ||
       context->output_count() != values - states + kLoopEndResultOutput) {
-    return InvalidArgs("it has ", states, " state(s), ", values,
-                       " values and ", context->output_count(), " outputs");
+    return InvalidArgs("it has ", states, " state(s), ", values, " values and ",
+                       context->output_count(), " outputs");
   }
   MACE_RETURN_IF_ERROR(
       SetOutput(context, kLoopEndMoreOutput, Shape(), DataType::kBool));

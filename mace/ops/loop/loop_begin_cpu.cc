@@ -31,8 +31,8 @@ class LoopBeginOp final : public CpuOp {
     *context->output(kLoopBeginStepOutput)->MutableAs<int32_t>() = 0;
     for (size_t i = kLoopBeginInitialInput; i < context->input_count(); ++i) {
       const Tensor *from = context->input(i);
-      Tensor *to = context->output(i - kLoopBeginInitialInput +
-                                   kLoopBeginStateOutput);
+      Tensor *to =
+          context->output(i - kLoopBeginInitialInput + kLoopBeginStateOutput);
       if (to == nullptr || to->data == from->data || to->elements() == 0) {
         continue;
       }

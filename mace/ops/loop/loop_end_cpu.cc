@@ -16,8 +16,8 @@ namespace {
 class LoopEndOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
-    states_ = static_cast<size_t>(
-        context->AttributesAs<LoopEndAttributes>().states);
+    states_ =
+        static_cast<size_t>(context->AttributesAs<LoopEndAttributes>().states);
     return MaceStatus();
   }
 

@@ -87,7 +87,7 @@ TEST(LoopEndOpTest, CollectsOnlyAKnownNumberOfRounds) {
                               .Input(x)
                               .Input(x)
                               .Int("states", 1)
-      .OnCpuOnly();
+                              .OnCpuOnly();
   ExpectError(computed, MaceStatus::MACE_UNSUPPORTED, "not known before");
 }
 

@@ -37,8 +37,8 @@ __attribute__((weak, visibility("hidden"))) std::vector<int> OutermostLoops(
 // loops are not nested, if the end of a loop does not read the values of its
 // beginning, or if an operator outside, or the application, reads what is
 // computed inside.
-__attribute__((weak, visibility("hidden"))) MaceStatus FindLoops(
-    const Graph &graph, CpuNodes *nodes);
+__attribute__((weak, visibility("hidden"))) MaceStatus
+FindLoops(const Graph &graph, CpuNodes *nodes);
 
 // What was computed before a loop that reads it is needed until the loop ends:
 // moves `last_use` there. Both have a step for each tensor; `first_use` is

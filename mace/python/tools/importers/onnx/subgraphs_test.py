@@ -201,7 +201,9 @@ def test_steps_become_nodes_once_each(tmp_path: Path) -> None:
 
 
 def _engine_loops(graph: Graph) -> int:
-    return sum(op.type == "LoopBegin" for op in graph.ops)
+    begun = sum(op.type == "LoopBegin" for op in graph.ops)
+    assert sum(op.type == "LoopEnd" for op in graph.ops) == begun
+    return begun
 
 
 def _is_looped(
