@@ -6,6 +6,7 @@
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/kernels/cpu/dwconv/dwconv_3x3.h"
+#include "mace/kernels/cpu/dwconv/dwconv_padded.h"
 #include "mace/kernels/cpu/dwconv/dwconv_slide.h"
 #include "mace/kernels/cpu/dwconv/dwconv_spread.h"
 #include "mace/kernels/cpu/dwconv/dwconv_strip.h"
@@ -183,6 +184,12 @@ void RunPlain(const Args &args,
   }
   const Columns inside = InsideColumns(shape);
   const Middle middle = ChooseMiddle(shape, args.five_wide);
+  if constexpr (kMayPad) {
+    if (Pads(shape, range.group_end - range.group_begin)) {
+      RunPadded(args, range, filter, g, middle);
+      return;
+    }
+  }
   const bool fixed = fixed3x3::Fits(shape, args.output_stride) &&
                      range.group_end - range.group_begin >= sv::kLanes;
   for (Index r = range.row_begin; r < range.row_end; ++r) {
