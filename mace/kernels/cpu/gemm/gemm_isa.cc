@@ -100,30 +100,35 @@ Weights KBlockWeights(const Block &b,
 // which is a quarter of the time for images of 7x7 pixels.
 struct NextWeights {
   const float *w = nullptr;
-  size_t part_stride = 0;  // floats from what a tile fetches to the next part
-  size_t parts = 0;        // 0: nothing to fetch
-  size_t step = kPanelColumns;  // floats that a tile fetches per product
+  size_t panel_stride = 0;
+  size_t panels = 0;      // 0: nothing to fetch
+  size_t log_shares = 0;  // tiles that share a panel are 2^log_shares
 };
 
-// Spreads the only panel of a group over the tiles of a K-block, at least 16
-// lines each. A tile of 16 columns that fetches a whole panel asks for a line
-// every 6 cycles, which is more than L3 or memory delivers: its own loads wait.
-// Measured on Sapphire Rapids with AVX2: 49 rows and K of 512 and more take
-// 0.80 to 0.83 times as long. With `skips`, fewer rows may read the K-block.
-[[maybe_unused]] MACE_SIMD_INLINE void Spread(const ColumnGroup &group,
-                                              const KBlock &k,
-                                              size_t rows,
-                                              bool skips,
-                                              NextWeights *next) {
-  constexpr size_t kLeastLines = 16;
+MACE_SIMD_INLINE size_t TilesThatFetch(const NextWeights &next) {
+  return next.panels << next.log_shares;
+}
+
+// Lets tiles of a K-block share the panels, with at least 16 lines for each
+// tile. A tile that fetches a whole panel asks for a line with every product,
+// which is more than L3 or memory delivers: its own loads wait. Measured on
+// Sapphire Rapids: 49 rows and K of 512 and more take 0.80 to 0.83 times as
+// long with AVX2, and 0.85 with AVX-512, where more shares were not tried. With
+// `skips`, fewer rows may read the K-block.
+[[maybe_unused]] MACE_SIMD_INLINE void Share(const ColumnGroup &group,
+                                             const KBlock &k,
+                                             size_t rows,
+                                             bool skips,
+                                             NextWeights *next) {
+  constexpr size_t kLeastLines = kOnePanel ? 16 : 64;
+  constexpr size_t kMostLogShares = kOnePanel ? 4 : 1;
   const size_t tiles = rows / (skips ? 2 * group.max_rows : group.max_rows);
   const size_t lines = k.taps * k.depth;
-  while (next->step > 1 && 2 * next->parts <= tiles &&
-         2 * next->parts * kLeastLines <= lines) {
-    next->parts *= 2;
-    next->step /= 2;
+  while (next->log_shares < kMostLogShares &&
+         2 * TilesThatFetch(*next) <= tiles &&
+         lines >> (next->log_shares + 1) >= kLeastLines) {
+    ++next->log_shares;
   }
-  next->part_stride = lines * next->step;
 }
 
 [[maybe_unused]] NextWeights WeightsAfter(const Block &b,
@@ -134,37 +139,41 @@ struct NextWeights {
   NextWeights next;
   if (!sv::kPrefetch || b.w_type != WeightType::kF32) return next;
   const float *w = static_cast<const float *>(b.w);
-  next.part_stride = b.taps * b.depth * kPanelColumns;
+  next.panel_stride = b.taps * b.depth * kPanelColumns;
   const KBlock after = KBlockAfter(extent, k);
   const size_t first = OffsetOf(extent, FirstKBlock(extent)) * kPanelColumns;
   const size_t next_panel = panel + group.panels;
   if (after.taps > 0) {
     next.w =
-        w + panel * next.part_stride + OffsetOf(extent, after) * kPanelColumns;
-    next.parts = group.panels;
+        w + panel * next.panel_stride + OffsetOf(extent, after) * kPanelColumns;
+    next.panels = group.panels;
   } else if (next_panel < b.panel_end) {
-    next.w = w + next_panel * next.part_stride + first;
-    next.parts = GroupAt(b, next_panel).panels;
+    next.w = w + next_panel * next.panel_stride + first;
+    next.panels = GroupAt(b, next_panel).panels;
   } else if (b.next_w != nullptr) {
     next.w = static_cast<const float *>(b.next_w) + first;
-    next.parts = GroupAt(b, b.panel_begin).panels;
+    next.panels = GroupAt(b, b.panel_begin).panels;
   }
-  if constexpr (kOnePanel) {
-    if (next.parts != 0) Spread(group, k, b.rows, extent.skips, &next);
-  }
+  if (next.panels != 0) Share(group, k, b.rows, extent.skips, &next);
   return next;
 }
 
 // Sets what tile number `index` of a K-block should prefetch, if anything is
-// left. The address is never null: prefetching from an unmapped page is
-// slow.
+// left. The address is never null: prefetching from an unmapped page is slow.
 MACE_SIMD_INLINE void FetchAhead(const NextWeights &next,
                                  size_t index,
                                  Tile *t) {
   if (!sv::kPrefetch) return;
-  const bool fetch = index < next.parts;
-  t->ahead.at = fetch ? next.w + index * next.part_stride : t->w;
-  t->ahead.step = !fetch ? 0 : kOnePanel ? next.step : kPanelColumns;
+  const bool fetch = index < TilesThatFetch(next);
+  t->ahead.step = kPanelColumns >> next.log_shares;
+  const size_t panel = index >> next.log_shares;
+  const size_t share = index - (panel << next.log_shares);
+  t->ahead.at = next.w + panel * next.panel_stride +
+                share * t->taps * t->depth * t->ahead.step;
+  if (!fetch) {
+    t->ahead.at = t->w;
+    t->ahead.step = 0;
+  }
 }
 
 // The rows of a block, used in place.
@@ -244,10 +253,12 @@ void RunRows(const Block &b,
        pass->tiles += kOnePanel ? t.count : 1) {
     const Heights tiles = TileSource::Next(range.end - m, group.max_rows);
     const size_t rows = tiles.rows;
-    const bool fetches = sv::kPrefetch && pass->tiles < pass->next.parts;
+    const bool fetches =
+        sv::kPrefetch && pass->tiles < TilesThatFetch(pass->next);
     t.count = one_by_one || (fetches && !kOnePanel) ? 1 : tiles.count;
-    if (kOnePanel && fetches && t.count > pass->next.parts - pass->tiles) {
-      t.count = pass->next.parts - pass->tiles;
+    if (kOnePanel && fetches) {
+      const size_t fetching = TilesThatFetch(pass->next) - pass->tiles;
+      if (t.count > fetching) t.count = fetching;
     }
     t.rows = TileSource::At(source, b, k, m);
     for (size_t step = 0; step < group.steps; ++step) {

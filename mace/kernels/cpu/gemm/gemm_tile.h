@@ -30,8 +30,8 @@ inline constexpr bool kPacksRows = true;
 inline constexpr bool kPacksRows = false;
 #endif
 
-// Cache lines to prefetch while a tile runs, one per product of K; with a step
-// of 0, always the same line. Prefetching two lines per product, which would
+// What to prefetch while a tile runs: `step` floats per product of K, at most a
+// line; 0: always the same line. Prefetching two lines per product, which would
 // fetch all of four panels even in two tiles, made MobileNet v1 and v2 2 to 5 %
 // slower and other networks no faster.
 struct Ahead {
