@@ -4,6 +4,7 @@
 
     python -m benchmarks.roofline [--model resnet50] [--threads 1] [--winograd 0]
     python -m benchmarks.roofline --int8 [--model resnet50]
+    python -m benchmarks.roofline --isa avx2 [--model resnet50]
 
 `mace_run` measures the peak rates of multiply-adds and of memory in the same process as
 the operators. `of peak` is the share of the peak rate of multiply-adds that an operator
@@ -12,7 +13,8 @@ multiply-adds and the one for the bytes that it must read and write, both at pea
 `bound` names the longer one, `of bound` is the share of its rate. Winograd convolutions
 need fewer multiply-adds than are counted, and may exceed 100 % of both. With --int8,
 the network is the one of `int8.py`; a quantized operator is compared with the peak rate
-of multiply-adds of 8-bit integers.
+of multiply-adds of 8-bit integers. With --isa, operators and peaks use the instructions
+of a lesser processor, as with MACE_CPU_ISA.
 
 Other work of the computer slows down the measurement of a peak, too: while direct
 convolutions are faster than the peak, more processes are measured.
@@ -25,6 +27,7 @@ a peak by its highest rate.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -178,6 +181,8 @@ def tables(data: Any) -> list[Table]:
     name = f"{data['network']}, {threads} thread{'s' * (threads != 1)}"
     if winograd is not None:
         name += f", `winograd: {winograd}`"
+    if data.get("isa"):  # unknown to older records
+        name += f", {data['isa']}"
     if any(row.quantized for row in found):
         name += ", in 8-bit integers"
         rates = (
@@ -327,6 +332,9 @@ def main() -> int:
     parser.add_argument(
         "--winograd", type=int, choices=(0, 2, 4), help="as in a deployment file"
     )
+    parser.add_argument(
+        "--isa", help="instruction set, as in MACE_CPU_ISA; its value by default"
+    )
     parser.add_argument("--processes", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=3.0, help="of each process")
     parser.add_argument(
@@ -347,6 +355,8 @@ def main() -> int:
     args = parser.parse_args()
     if args.int8 and args.winograd is not None:
         parser.error("--winograd is for networks in floats, without --int8")
+    if args.isa:
+        os.environ["MACE_CPU_ISA"] = args.isa
     output = recorder("benchmarks.roofline", args)
     require_program(args.mace_run)
     network = make_network(args.model, args.winograd)
@@ -364,6 +374,7 @@ def main() -> int:
             "network": args.model,
             "threads": args.threads,
             "winograd": args.winograd,
+            "isa": os.environ.get("MACE_CPU_ISA"),
             "large": args.large,
             "peak": asdict(peak),
             "ops": [asdict(row) for row in found],

@@ -139,6 +139,8 @@ def test_rows_of_equal_work_are_one() -> None:
     assert direct.rows == [
         ("gemm", "1x4", "4x1x1x8", "2", "60.0", "0.900", "66.7", "66.7%", "60.0%")
     ]
+    assert "avx2" not in operators.title
+    assert "`winograd: 0`, avx2; peak" in tables({**data, "isa": "avx2"})[0].title
     assert sums.rows[0] == ("Conv2D", "gemm", "2", "120", "1.800", "66.7", "66.7%")
 
 

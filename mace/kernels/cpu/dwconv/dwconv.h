@@ -85,6 +85,8 @@ struct Kernels {
   // Memory for the converted filter and the copied band; 0 if neither is
   // needed.
   size_t (*scratch_bytes)(const Shape &shape, WeightType filter);
+  // With more outputs per group, a product per group (../gemm) is faster.
+  ptrdiff_t most_outputs = 0;
 };
 
 // Never null for an ISA other than CpuIsa::kNone.

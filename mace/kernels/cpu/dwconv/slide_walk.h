@@ -24,14 +24,24 @@ using Index = ptrdiff_t;
 // Every loop over outputs, pixels and taps must be unrolled.
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
-// 21 sums, 9 taps and a pixel, or 21 sums, 9 pixels and a tap, fit 32
+// AVX-512: 21 sums, 9 taps and a pixel, or 21 sums, 9 pixels and a tap, fit 32
 // registers; and the sides of common images (224 / 2^n) are multiples of 7.
-constexpr int kSlideWidth = 7;
+// Others: 9 sums, a pixel and, without a fused multiply-add, a product fit 16
+// registers; most taps are then operands in memory. 2 and 4 take about as long.
+constexpr int kSlideWidth = sv::kLanes >= 16 ? 7 : 3;
 // Rows of outputs per pass: at most 2 of 10 image rows are loaded twice, and
 // the band stays in L2 for all channels.
 constexpr Index kSlideRows = 8;
-// Of the instruction sets with enough registers, only AVX-512 was measured.
-constexpr bool kCanSlide = sv::kLanes >= 16;
+// Not measured on ARM, which has its own code (dwconv_3x3.h).
+#if defined(__SSE4_1__)
+constexpr bool kCanSlide = true;
+#else
+constexpr bool kCanSlide = false;
+#endif
+// With stride 2, most pixels of a band are used by one row of outputs. On
+// Sapphire Rapids, the row-wise kernel then takes 0.8 to 1.0 times as long with
+// AVX2 and SSE4.1, whose bands are narrow.
+constexpr bool kSlidesByTwo = sv::kLanes >= 16;
 
 // A vector of outputs in a band of rows, and some of its columns.
 struct Slide {
@@ -59,7 +69,8 @@ MACE_SIMD_INLINE bool Walks(const Shape &s) {
   const Index right = (s.out_w - 1) * s.stride_w + 3 - s.pad_left - s.in_w;
   return kCanSlide && s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 &&
          s.dilation_w == 1 && s.stride_h == s.stride_w &&
-         (s.stride_w == 1 || s.stride_w == 2) && s.pad_left <= 1 && right <= 1;
+         (s.stride_w == 1 || (kSlidesByTwo && s.stride_w == 2)) &&
+         s.pad_left <= 1 && right <= 1;
 }
 
 // Iterates over the image rows under the band.
