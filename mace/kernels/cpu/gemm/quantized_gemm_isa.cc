@@ -9,6 +9,9 @@
 #if defined(MACE_FLOAT_RESULTS)
 #include "mace/kernels/cpu/gemm/float_results.h"
 #endif
+#if defined(MACE_SATURATING_BYTES)
+#include "mace/kernels/cpu/gemm/step_tile.h"
+#endif
 
 namespace mace::gemm::MACE_ISA {
 namespace {
@@ -357,6 +360,32 @@ struct Kernel {
 }
 #endif
 
+#if defined(MACE_SATURATING_BYTES)
+// Weights in steps (step_panels.h).
+template <bool kBounded>
+struct StepKernel {
+  template <int kRows, int kVectors>
+  static void RunTile(const Block &b, const DotTile &t) {
+    sv::DotSum acc[kRows][kVectors];
+    Begin<kRows, kVectors>(b, t, acc);
+    AddSteps<kRows, kVectors>(b, t, acc);
+    Finish<kBounded, kRows, kVectors>(b, t, acc);
+  }
+};
+
+template <bool kBounded, int kRows>
+void RunSteps(const Block &b) {
+  constexpr size_t kColumns = kTileVectors * static_cast<size_t>(sv::kLanes);
+  const size_t begin = b.panel_begin * kPanelColumns;
+  size_t end = b.panel_end * kPanelColumns;
+  if (end > b.columns) end = b.columns;
+  for (size_t column = begin; column < end; column += kColumns) {
+    RunDotRows<StepKernel<kBounded>, kRows, kTileVectors>(b, {0, column},
+                                                          Ahead(nullptr, 0, 0));
+  }
+}
+#endif
+
 bool IsFast(const Block &b) {
 #if defined(__SSE4_1__)
   return IsBounded(b);
@@ -390,6 +419,16 @@ void Run(const Block &block) {
   constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / sv::kLanes;
   const size_t end = b.panel_end * kPanelColumns;
   DotTile t = {0, b.panel_begin * kPanelColumns};
+#if defined(MACE_SATURATING_BYTES)
+  if (b.w_type == WeightType::kI8Steps) {
+    if (IsFast(b)) {
+      RunSteps<true, kTileRows>(b);
+    } else {
+      RunSteps<false, kSlowRows>(b);
+    }
+    return;
+  }
+#endif
   if (!IsFast(b)) {
     RunDotColumns < Kernel<false>, kSlowRows,
         kSlowVectors<kPanelVectors ? kSlowVectors : kPanelVectors>(b, end, &t);
@@ -423,14 +462,32 @@ void Run(const Block &block) {
 #define MACE_QUANTIZED_NAME MACE_QUANTIZED_KIND
 #endif
 
+#if defined(MACE_SATURATING_BYTES)
+constexpr bool kReadsSteps = true;
+#else
+constexpr bool kReadsSteps = false;
+#endif
+
 // All of K is one K-block.
 extern const Arithmetic MACE_QUANTIZED_ARITHMETIC;
 const Arithmetic MACE_QUANTIZED_ARITHMETIC = {
-    MACE_QUANTIZED_NAME,      Element::kI8, &Run,
+    MACE_QUANTIZED_NAME,
+    Element::kI8,
+    &Run,
     /*run_vector=*/nullptr,
-    /*widen=*/nullptr,        kTileRows,
+    /*widen=*/nullptr,
+    kTileRows,
     /*depth_block=*/SIZE_MAX,
     /*sum_columns=*/0,
+    /*narrow=*/nullptr,
+    /*widen_row=*/nullptr,
+    /*narrow_padded=*/nullptr,
+    /*pack=*/nullptr,
+    /*pack_half=*/nullptr,
+    /*pads_images=*/false,
+    /*integers=*/nullptr,
+    /*rate=*/1.0,
+    kReadsSteps,
 };
 
 }  // namespace mace::gemm::MACE_ISA
