@@ -22,45 +22,32 @@ constexpr uint32_t kRest = uint32_t{1} << 31;
 
 constexpr size_t RoundUp(size_t x) { return (x + kLine - 1) / kLine * kLine; }
 
-// The weights above and below 0 of each sum.
+// A number for each sum of 16 bits.
+typedef int16_t Sums __attribute__((vector_size(2 * kSums)));
+
+// The weights above 0 of each sum, and those below 0, as positive numbers.
 struct SignSums {
-  uint16_t positive[kSums];
-  uint16_t negative[kSums];
+  Sums above;
+  Sums below;
 };
 
 SignSums SumSigns(const int8_t *four) {
-  SignSums sums;
-  for (size_t i = 0; i < kSums; ++i) {
-    const int a = four[2 * i];
-    const int b = four[2 * i + 1];
-    const int above = std::max(a, 0) + std::max(b, 0);
-    sums.positive[i] = static_cast<uint16_t>(above);
-    sums.negative[i] = static_cast<uint16_t>(above - a - b);
-  }
-  return sums;
+  typedef uint16_t Pairs __attribute__((vector_size(kStepBytes)));
+  Pairs pairs;
+  std::memcpy(&pairs, four, sizeof(pairs));
+  const Sums a = reinterpret_cast<Sums>(pairs << 8) >> 8;
+  const Sums b = reinterpret_cast<Sums>(pairs) >> 8;
+  const Sums above = (a & (a > 0)) + (b & (b > 0));
+  return {above, above - a - b};
 }
 
-int Most(const SignSums &sums) {
-  uint16_t most = 0;
-  for (size_t i = 0; i < kSums; ++i) {
-    most = std::max({most, sums.positive[i], sums.negative[i]});
-  }
-  return most;
+bool Fit(const SignSums &sums) {
+  const Sums too_large = (sums.above > kStepLimit) | (sums.below > kStepLimit);
+  return __builtin_reduce_or(too_large) == 0;
 }
 
 bool Fit(const SignSums &a, const SignSums &b) {
-  for (size_t begin = 0; begin < kSums; begin += kSums / 4) {
-    uint16_t most = 0;
-    for (size_t i = begin; i < begin + kSums / 4; ++i) {
-      const auto positive =
-          static_cast<uint16_t>(a.positive[i] + b.positive[i]);
-      const auto negative =
-          static_cast<uint16_t>(a.negative[i] + b.negative[i]);
-      most = std::max({most, positive, negative});
-    }
-    if (most > kStepLimit) return false;
-  }
-  return true;
+  return Fit({a.above + b.above, a.below + b.below});
 }
 
 bool IsLeast(const int8_t *pair) {
@@ -125,11 +112,12 @@ void StepPacking::PlanTap(const int8_t *fours) {
   std::vector<uint32_t> flipped;
   std::vector<uint32_t> rests;
   std::vector<SignSums> sums;  // of the plain ones
+  sums.reserve(fours_);
   for (size_t i = 0; i < fours_; ++i) {
     const int8_t *four = fours + i * kStepBytes;
     const auto index = static_cast<uint32_t>(i);
     const SignSums own = SumSigns(four);
-    if (Most(own) <= kStepLimit) {
+    if (Fit(own)) {
       plain.push_back(index);
       sums.push_back(own);
       continue;

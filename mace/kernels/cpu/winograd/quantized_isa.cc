@@ -88,11 +88,11 @@ void TransformFilter(const QuantizedFilter &args) {
     for (size_t i = 0; i < kQuantizedPoints; ++i) {
       const Weights &a = first[i / kEdge][i % kEdge];
       const Weights &b = second[i / kEdge][i % kEdge];
+      const auto pairs = __builtin_shufflevector(
+          a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24,
+          9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
       int16_t all[2 * kPanel];
-      for (size_t n = 0; n < kPanel; ++n) {
-        all[2 * n] = a[n];
-        all[2 * n + 1] = b[n];
-      }
+      __builtin_memcpy(all, &pairs, sizeof(all));
       int16_t *to = args.to + i * point_elements + k * kTileColumns;
       for (size_t n = 0; n < kPanel; n += kTileColumns) {
         __builtin_memcpy(to + n * args.channels, all + 2 * n,
