@@ -181,6 +181,15 @@ MACE_SIMD_INLINE VDotBytes InOrder(VDotBytes bytes) {
 #endif
 }
 
+// The second half as the first one.
+MACE_SIMD_INLINE VDotBytes UpperHalf(VDotBytes bytes) {
+  VDotBytes to{};
+  uint8_t all[kDotColumns];
+  __builtin_memcpy(all, &bytes, sizeof(all));
+  __builtin_memcpy(&to, all + kDotColumns / 2, kDotColumns / 2);
+  return to;
+}
+
 // The first `n` elements.
 MACE_SIMD_INLINE void StoreDotBytesN(uint8_t *p, VDotBytes bytes, size_t n) {
 #if defined(__AVX512BW__)

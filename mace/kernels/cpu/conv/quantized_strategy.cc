@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "mace/core/base/aligned_memory.h"
@@ -26,7 +27,18 @@ struct Panels {
   const void *memory = nullptr;  // null until it is needed
   // Of panels of kI8Steps, until they are written.
   std::unique_ptr<gemm::StepPacking> steps;
+  gemm::StepShares shares;
 };
+
+// The share of fours that are not plain, for reports.
+std::string TextOf(const gemm::StepShares &shares) {
+  const size_t all = shares.deep + shares.plain + shares.flipped;
+  const auto percent = [all](size_t part) {
+    return std::to_string((part * 100 + all / 2) / all) + "%";
+  };
+  return " by steps, " + percent(shares.deep) + " deep, " +
+         percent(shares.flipped) + " flipped";
+}
 
 // Only processors that read uint8 multiply by steps.
 bool ReadsSteps(const Request &request) {
@@ -53,6 +65,11 @@ class PlanOfQuantized final : public PlanOfDirect {
   }
   ptrdiff_t depth() const { return plan().depth; }
 
+  std::string Name() const override {
+    std::string name = PlanOfDirect::Name();
+    if (kUnsignedBytes && in_steps_) name += TextOf(panels_->shares);
+    return name;
+  }
   size_t PreparedBytes() const override {
     return panels_->memory != nullptr ? 0 : Bytes();
   }
@@ -110,6 +127,7 @@ class PlanOfQuantized final : public PlanOfDirect {
         PanelCount(), static_cast<size_t>(plan().taps),
         static_cast<size_t>(plan().depth));
     ForEachPanel([this](const int8_t *fours) { panels_->steps->Plan(fours); });
+    panels_->shares = panels_->steps->shares();
   }
 
   // Calls function(panel of kI8Fours) in order.
@@ -229,7 +247,7 @@ class PlanOfDepthwise final : public Plan, private RowPlan {
   }
   MaceStatus TakePrepared(void *memory) override {
     MACE_RETURN_IF_ERROR(CheckPrepared(memory, Bytes()));
-    dwconv::PackQuantizedFilter(shape_, filter_, kernels_->block,
+    dwconv::PackQuantizedFilter(shape_, filter_, *kernels_,
                                 static_cast<int8_t *>(memory));
     *packed_ = memory;
     return MaceStatus();
@@ -314,11 +332,9 @@ class PlanOfDepthwise final : public Plan, private RowPlan {
   static constexpr ptrdiff_t kGrainProducts = 1 << 17;
 
   size_t ThreadBytes() const {
-    return dwconv::QuantizedScratchBytes(shape_, kernels_->block);
+    return dwconv::QuantizedScratchBytes(shape_, *kernels_);
   }
-  size_t Bytes() const {
-    return dwconv::PackedFilterBytes(shape_, kernels_->block);
-  }
+  size_t Bytes() const { return dwconv::PackedFilterBytes(shape_, *kernels_); }
   dwconv::QuantizedArgs KernelArgs(const Args &args, const Shape &shape) const {
     dwconv::QuantizedArgs own;
     own.shape = shape;

@@ -305,30 +305,40 @@ MACE_SIMD_INLINE void Finish(const Block &b,
   constexpr size_t kColumns = static_cast<size_t>(kVectors) * sv::kLanes;
   const size_t columns = b.columns - t.column;
   auto *c = static_cast<uint8_t *>(b.c) + t.row * b.c_stride + t.column;
-  sv::VDotBytes bytes[kRows];
-  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-    // Vectors that do not exist are those of others.
+  // Four vectors become one of bytes: of as many rows, each of which has a part
+  // of it. Vectors that do not exist are those of others.
+  constexpr int kTogether =
+      kUnsignedBytes && kRows % 2 == 0 && kVectors == 2 ? 2 : 1;
+  constexpr int kParts = kRows / kTogether;
+  sv::VDotBytes bytes[kParts];
+  MACE_UNROLL for (int part = 0; part < kParts; ++part) {
     sv::VI steps[4];
-    MACE_UNROLL for (int v = 0; v < 4; ++v) {
-      steps[v] = v < kVectors
-                     ? sv::StepsOf<kBounded>(sv::DotLanes(acc[r][v % kVectors]),
-                                             scale[v % kVectors])
-                     : steps[v % kVectors];
+    MACE_UNROLL for (int i = 0; i < 4; ++i) {
+      const int r = part * kTogether + i / kVectors % kTogether;
+      const int v = i % kVectors;
+      steps[i] = i < kVectors * kTogether
+                     ? sv::StepsOf<kBounded>(sv::DotLanes(acc[r][v]), scale[v])
+                     : steps[v];
     }
-    bytes[r] = sv::InOrder(sv::NarrowSteps(requantizer, steps));
+    bytes[part] = sv::InOrder(sv::NarrowSteps(requantizer, steps));
   }
   if (sv::HasLimits(to)) {
-    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-      bytes[r] = sv::LimitBytes(requantizer, bytes[r]);
+    MACE_UNROLL for (int part = 0; part < kParts; ++part) {
+      bytes[part] = sv::LimitBytes(requantizer, bytes[part]);
     }
   }
   if (columns >= kColumns) {
     MACE_UNROLL for (int r = 0; r < kRows; ++r, c += b.c_stride) {
-      __builtin_memcpy(c, &bytes[r], kColumns);
+      const auto *row =
+          reinterpret_cast<const uint8_t *>(&bytes[r / kTogether]);
+      __builtin_memcpy(c, row + r % kTogether * kColumns, kColumns);
     }
   } else {
     sv::VDotBytes rows[kRows];
-    MACE_UNROLL for (int r = 0; r < kRows; ++r) rows[r] = bytes[r];
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      rows[r] = bytes[r / kTogether];
+      if (r % kTogether > 0) rows[r] = sv::UpperHalf(rows[r]);
+    }
     StorePart(rows, kRows, columns, c, b.c_stride);
   }
 }
@@ -380,8 +390,8 @@ void RunSteps(const Block &b) {
   size_t end = b.panel_end * kPanelColumns;
   if (end > b.columns) end = b.columns;
   for (size_t column = begin; column < end; column += kColumns) {
-    RunDotRows<StepKernel<kBounded>, kRows, kTileVectors>(b, {0, column},
-                                                          Ahead(nullptr, 0, 0));
+    RunDotRows<StepKernel<kBounded>, kRows, kTileVectors>(
+        b, {0, column}, NextStepPanel(b, column, b.rows / kRows));
   }
 }
 #endif
