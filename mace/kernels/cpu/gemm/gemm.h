@@ -292,14 +292,14 @@ struct Arithmetic {
   // together with their padding, because row pointers must not point to a
   // separate row of zeros.
   bool pads_images = false;
+  // Whether products with weights kI8Steps are faster than with kI8Fours.
+  bool reads_steps = false;
   // int8 only, else null: how rows and panels are packed.
   const IntegerPacking *integers = nullptr;
   // The number of multiply-adds in the time of one float multiply-add on the
   // same ISA, for large products. Used to choose between methods; set only if
   // they differ in it.
   double rate = 1.0;
-  // Whether products with weights kI8Steps are faster than with kI8Fours.
-  bool reads_steps = false;
 };
 
 // The kinds of arithmetic that have tables, in the order of the tables.

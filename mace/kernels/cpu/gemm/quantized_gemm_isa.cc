@@ -495,8 +495,6 @@ const Arithmetic MACE_QUANTIZED_ARITHMETIC = {
     /*pack=*/nullptr,
     /*pack_half=*/nullptr,
     /*pads_images=*/false,
-    /*integers=*/nullptr,
-    /*rate=*/1.0,
     kReadsSteps,
 };
 
