@@ -24,7 +24,7 @@ for object in "$@"; do
     bad=1
   fi
   count=$(printf '%s\n' "$code" |
-    grep -cE "^ *[0-9a-f]+: c[45] .*[[:space:]]$instruction[[:space:]]" || true)
+    grep -cE "^ *[0-9a-f]+: c[45] .*[[:space:]]${instruction}[[:space:]]" || true)
   found=$((found + count))
 done
 if [ "$found" -eq 0 ]; then

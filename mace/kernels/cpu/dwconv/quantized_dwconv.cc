@@ -72,7 +72,7 @@ void PackQuantizedFilter(const conv::Shape &shape,
                                           c * filter.channel_stride]
                          : int8_t{0};
               if (kUnsignedBytes && kernels.widened) {
-                const int16_t wide = weight;
+                const auto wide = int16_t{weight};
                 const ptrdiff_t at =
                     (vector * 2 + t % 2) * lanes * 2 + lane * 2 + t / 2;
                 std::memcpy(to + at * 2, &wide, sizeof(wide));

@@ -481,12 +481,9 @@ constexpr bool kReadsSteps = false;
 // All of K is one K-block.
 extern const Arithmetic MACE_QUANTIZED_ARITHMETIC;
 const Arithmetic MACE_QUANTIZED_ARITHMETIC = {
-    MACE_QUANTIZED_NAME,
-    Element::kI8,
-    &Run,
+    MACE_QUANTIZED_NAME,       Element::kI8, &Run,
     /*run_vector=*/nullptr,
-    /*widen=*/nullptr,
-    kTileRows,
+    /*widen=*/nullptr,         kTileRows,
     /*depth_block=*/SIZE_MAX,
     /*sum_columns=*/0,
     /*narrow=*/nullptr,
@@ -494,8 +491,7 @@ const Arithmetic MACE_QUANTIZED_ARITHMETIC = {
     /*narrow_padded=*/nullptr,
     /*pack=*/nullptr,
     /*pack_half=*/nullptr,
-    /*pads_images=*/false,
-    kReadsSteps,
+    /*pads_images=*/false,     kReadsSteps,
 };
 
 }  // namespace mace::gemm::MACE_ISA

@@ -74,8 +74,8 @@ void WriteFlipped(const int8_t *four, int8_t *to, int32_t *correction) {
   int8_t *mask = to + kStepBytes;
   std::memset(mask, 0, kStepBytes);
   for (size_t i = 0; i < kStepBytes; i += 2) {
-    const int a = four[i];
-    const int b = four[i + 1];
+    const auto a = int{four[i]};
+    const auto b = int{four[i + 1]};
     if (a + b <= kStepLimit && a + b >= -kStepLimit) continue;
     const size_t at = b == INT8_MIN && a != INT8_MIN ? i : i + 1;
     const int weight = IsLeast(four + i) ? -INT8_MAX : four[at];
