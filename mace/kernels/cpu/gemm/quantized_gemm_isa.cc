@@ -9,7 +9,9 @@
 #if defined(MACE_FLOAT_RESULTS)
 #include "mace/kernels/cpu/gemm/float_results.h"
 #endif
-#if defined(MACE_SATURATING_BYTES)
+// Weights of products with results of float are not arranged in steps.
+#if defined(MACE_SATURATING_BYTES) && !defined(MACE_FLOAT_RESULTS)
+#define MACE_READS_STEPS
 #include "mace/kernels/cpu/gemm/step_tile.h"
 #endif
 
@@ -370,7 +372,7 @@ struct Kernel {
 }
 #endif
 
-#if defined(MACE_SATURATING_BYTES)
+#if defined(MACE_READS_STEPS)
 // Weights in steps (step_panels.h).
 template <bool kBounded>
 struct StepKernel {
@@ -429,7 +431,7 @@ void Run(const Block &block) {
   constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / sv::kLanes;
   const size_t end = b.panel_end * kPanelColumns;
   DotTile t = {0, b.panel_begin * kPanelColumns};
-#if defined(MACE_SATURATING_BYTES)
+#if defined(MACE_READS_STEPS)
   if (b.w_type == WeightType::kI8Steps) {
     if (IsFast(b)) {
       RunSteps<true, kTileRows>(b);
@@ -472,7 +474,7 @@ void Run(const Block &block) {
 #define MACE_QUANTIZED_NAME MACE_QUANTIZED_KIND
 #endif
 
-#if defined(MACE_SATURATING_BYTES)
+#if defined(MACE_READS_STEPS)
 constexpr bool kReadsSteps = true;
 #else
 constexpr bool kReadsSteps = false;
