@@ -99,10 +99,14 @@ _EXTENSIONS = {
     "amx_emulated": {
         "x86_64": {"amx_emulated": _AVX512_BF16},
     },
-    # No further instructions: of ARM alone.
-    "neon": {
+    # No further instructions: the bases without dot products of int8.
+    "no_dots": {
         "arm32": _ARM32,
         "arm64": _ARM64,
+        "x86_64": {
+            "avx2": _X86["avx2"],
+            "sse41": _X86["sse41"],
+        },
     },
     "fp16": {
         "arm64": {"neon_fp16": ["-march=armv8.2-a+fp16"]},

@@ -228,6 +228,23 @@ MACE_SIMD_INLINE DotX SetDotRow(int32_t bits) {
 #endif
 }
 
+#if defined(__SSE4_1__) && !defined(MACE_DPBUSD) && !defined(__AVX512F__)
+// Products of uint8 and int8, two of which are added in 16 bits and saturate:
+// twice as fast as above, for weights with which no sum does.
+#define MACE_SATURATING_BYTES
+typedef int16_t VDotPairs __attribute__((vector_size(kLanes * 4)));
+
+MACE_SIMD_INLINE VDotPairs MultiplyBytes(VI x, VDot w) {
+  return (VDotPairs)MACE_X86(maddubs_epi16, (X86Vector)x, (X86Vector)w);
+}
+// Adds the two sums of each lane.
+MACE_SIMD_INLINE DotSum AddPairs(DotSum sum, VDotPairs pairs) {
+  const VDotPairs ones = VDotPairs{} + 1;
+  const auto both = MACE_X86(madd_epi16, (X86Vector)pairs, (X86Vector)ones);
+  return reinterpret_cast<VI>(reinterpret_cast<VU>(sum) + (VU)both);
+}
+#endif
+
 #if !defined(__SSE4_1__)
 // Sums that begin with the numbers of 4 * kLanes columns.
 MACE_SIMD_INLINE void LoadDotSums(const int32_t *p, DotSum (&to)[4]) {

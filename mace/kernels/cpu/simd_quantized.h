@@ -89,19 +89,6 @@ MACE_SIMD_INLINE VDotBytes NarrowSteps(const Requantizer &to,
   return (VDotBytes)vcombine_s8(vqmovn_s16(first), vqmovn_s16(second));
 #endif
 }
-#if !defined(__SSE4_1__)
-// The same in two parts: steps of one vector, and then of four in their order.
-MACE_SIMD_INLINE void StoreSteps(int16_t *to, VI steps) {
-  vst1_s16(to, vqmovn_s32((int32x4_t)steps));
-}
-MACE_SIMD_INLINE VDotBytes NarrowStored(const Requantizer &to,
-                                        const int16_t *steps) {
-  const auto zero = (int16x8_t)to.zero;
-  const int16x8_t first = vqaddq_s16(vld1q_s16(steps), zero);
-  const int16x8_t second = vqaddq_s16(vld1q_s16(steps + 8), zero);
-  return (VDotBytes)vcombine_s8(vqmovn_s16(first), vqmovn_s16(second));
-}
-#endif
 // clamp(bytes, low, high).
 MACE_SIMD_INLINE VDotBytes LimitBytes(const Requantizer &to, VDotBytes bytes) {
 #if defined(__SSE4_1__)
@@ -113,6 +100,61 @@ MACE_SIMD_INLINE VDotBytes LimitBytes(const Requantizer &to, VDotBytes bytes) {
                              (int8x16_t)to.high);
 #endif
 }
+
+// The same in two parts, for 16 columns: steps of one vector, and then of all
+// in their order, within the limits.
+typedef uint8_t PanelElements __attribute__((vector_size(16)));
+#if defined(__SSE4_1__)
+struct PanelRequantizer {
+  __m128i zero;
+  __m128i low;
+  __m128i high;
+};
+template <typename Params>
+MACE_SIMD_INLINE PanelRequantizer MakePanelRequantizer(const Params &p) {
+  return {_mm_set1_epi16(static_cast<int16_t>(p.zero)),
+          _mm_set1_epi8(static_cast<char>(p.low)),
+          _mm_set1_epi8(static_cast<char>(p.high))};
+}
+MACE_SIMD_INLINE void StoreSteps(int16_t *to, VI steps) {
+#if defined(__AVX512F__)
+  _mm256_storeu_si256(reinterpret_cast<__m256i *>(to),
+                      _mm512_cvtsepi32_epi16((__m512i)steps));
+#elif defined(__AVX2__)
+  const auto low = _mm256_castsi256_si128((__m256i)steps);
+  const auto high = _mm256_extracti128_si256((__m256i)steps, 1);
+  _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_packs_epi32(low, high));
+#else
+  _mm_storel_epi64(reinterpret_cast<__m128i *>(to),
+                   _mm_packs_epi32((__m128i)steps, (__m128i)steps));
+#endif
+}
+MACE_SIMD_INLINE PanelElements NarrowStored(const PanelRequantizer &to,
+                                            const int16_t *steps) {
+  __m128i all[2];
+  __builtin_memcpy(all, steps, sizeof(all));
+  const __m128i bytes = _mm_packus_epi16(_mm_adds_epi16(all[0], to.zero),
+                                         _mm_adds_epi16(all[1], to.zero));
+  return (PanelElements)_mm_min_epu8(_mm_max_epu8(bytes, to.low), to.high);
+}
+#else
+using PanelRequantizer = Requantizer;
+template <typename Params>
+MACE_SIMD_INLINE PanelRequantizer MakePanelRequantizer(const Params &p) {
+  return MakeRequantizer(p);
+}
+MACE_SIMD_INLINE void StoreSteps(int16_t *to, VI steps) {
+  vst1_s16(to, vqmovn_s32((int32x4_t)steps));
+}
+MACE_SIMD_INLINE PanelElements NarrowStored(const PanelRequantizer &to,
+                                            const int16_t *steps) {
+  const auto zero = (int16x8_t)to.zero;
+  const int16x8_t first = vqaddq_s16(vld1q_s16(steps), zero);
+  const int16x8_t second = vqaddq_s16(vld1q_s16(steps + 8), zero);
+  return LimitBytes(
+      to, (VDotBytes)vcombine_s8(vqmovn_s16(first), vqmovn_s16(second)));
+}
+#endif
 // Whether LimitBytes may change anything.
 template <typename Params>
 MACE_SIMD_INLINE bool HasLimits(const Params &p) {
@@ -137,6 +179,15 @@ MACE_SIMD_INLINE VDotBytes InOrder(VDotBytes bytes) {
 #else
   return bytes;
 #endif
+}
+
+// The second half as the first one.
+MACE_SIMD_INLINE VDotBytes UpperHalf(VDotBytes bytes) {
+  VDotBytes to{};
+  uint8_t all[kDotColumns];
+  __builtin_memcpy(all, &bytes, sizeof(all));
+  __builtin_memcpy(&to, all + kDotColumns / 2, kDotColumns / 2);
+  return to;
 }
 
 // The first `n` elements.

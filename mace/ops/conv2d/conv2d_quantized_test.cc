@@ -260,7 +260,7 @@ TEST(QuantizedConv2DTest, GroupsOfOneChannel) {
   Check(large);
 }
 
-// A layer that NEON without dot products computes by Winograd's method.
+// A layer that processors without dot products compute by Winograd's method.
 Layer WinogradLayer() {
   Layer layer;
   layer.channels = 24;
@@ -273,16 +273,27 @@ Layer WinogradLayer() {
   return layer;
 }
 
-// Whether that method is used where it exists.
-void ExpectWinograd([[maybe_unused]] const Layer &layer,
-                    [[maybe_unused]] bool wanted) {
+// Instruction sets with that method.
+const std::vector<CpuIsa> kWinogradIsas = {
 #if defined(__aarch64__) || defined(__arm__)
-  op_test::RunOptions options;
-  options.isa = CpuIsa::neon;
-  const std::string name =
-      op_test::RunOp(QuantizedLayer(layer).Case(), options).kernel_name;
-  EXPECT_EQ(name == "winograd4x4, quantized", wanted) << name;
+    CpuIsa::neon,
+#elif !defined(MACE_ONLY_AVX2) && !defined(MACE_ONLY_SSE41)
+    CpuIsa::sse41,
+    CpuIsa::avx2,
 #endif
+};
+
+// Whether that method is used where it exists.
+void ExpectWinograd(const Layer &layer, bool wanted) {
+  for (const CpuIsa isa : kWinogradIsas) {
+    if (!CpuSupports(isa)) continue;
+    op_test::RunOptions options;
+    options.isa = isa;
+    const std::string name =
+        op_test::RunOp(QuantizedLayer(layer).Case(), options).kernel_name;
+    EXPECT_EQ(name == "winograd4x4, quantized", wanted)
+        << CpuIsaName(isa) << ": " << name;
+  }
 }
 
 TEST(QuantizedConv2DTest, Winograd) {
@@ -332,7 +343,7 @@ TEST(QuantizedConv2DTest, SumsAtTheLimitOfWinograd) {
       layer.from = layer.to = type;
       layer.channels = channels;
       layer.outputs = 20;
-      layer.rows = layer.columns = 7;
+      layer.rows = layer.columns = 15;
       layer.extremes = true;
       Check(layer);
       ExpectWinograd(layer, channels == 216);

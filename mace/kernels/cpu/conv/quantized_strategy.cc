@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <string>
+#include <vector>
 
 #include "mace/core/base/aligned_memory.h"
 #include "mace/kernels/cpu/conv/plan_of_direct.h"
 #include "mace/kernels/cpu/dwconv/int16_dwconv.h"
 #include "mace/kernels/cpu/dwconv/quantized_dwconv.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
+#include "mace/kernels/cpu/gemm/step_packing.h"
 
 namespace mace::conv {
 namespace {
@@ -22,25 +25,65 @@ constexpr ptrdiff_t kPanel = gemm::kPanelColumns;
 struct Panels {
   ptrdiff_t depth = 0;
   const void *memory = nullptr;  // null until it is needed
+  // Of panels of kI8Steps, until they are written.
+  std::unique_ptr<gemm::StepPacking> steps;
+  gemm::StepShares shares;
 };
+
+// The share of fours that are not plain, for reports.
+std::string TextOf(const gemm::StepShares &shares) {
+  const size_t all = shares.deep + shares.plain + shares.flipped;
+  const auto percent = [all](size_t part) {
+    return std::to_string((part * 100 + all / 2) / all) + "%";
+  };
+  return " by steps, " + percent(shares.deep) + " deep, " +
+         percent(shares.flipped) + " flipped";
+}
+
+// Only processors that read uint8 multiply by steps.
+bool ReadsSteps(const Request &request) {
+  return kUnsignedBytes && request.arithmetic->reads_steps;
+}
 
 class PlanOfQuantized final : public PlanOfDirect {
  public:
   explicit PlanOfQuantized(const Request &request)
       : PlanOfDirect(request),
         shape_(request.shape),
-        filter_(static_cast<const int8_t *>(request.filter)) {}
+        filter_(static_cast<const int8_t *>(request.filter)),
+        is_packed_(request.layout == FilterLayout::kFours),
+        in_steps_(request.weights == WeightType::kI8Steps) {}
 
   // Before anything else.
-  void UsePanels(Panels *panels) { panels_ = panels; }
+  void UsePanels(Panels *panels) {
+    panels_ = panels;
+    if (is_packed_ && !in_steps_) panels_->memory = filter_;
+    if (kUnsignedBytes && in_steps_ && panels_->memory == nullptr &&
+        panels_->steps == nullptr) {
+      PlanSteps();
+    }
+  }
   ptrdiff_t depth() const { return plan().depth; }
 
+  std::string Name() const override {
+    std::string name = PlanOfDirect::Name();
+    if (kUnsignedBytes && in_steps_) name += TextOf(panels_->shares);
+    return name;
+  }
   size_t PreparedBytes() const override {
     return panels_->memory != nullptr ? 0 : Bytes();
   }
   MaceStatus TakePrepared(void *memory) override {
     MACE_RETURN_IF_ERROR(CheckPrepared(memory, Bytes()));
-    Fill(static_cast<int8_t *>(memory));
+    if (kUnsignedBytes && in_steps_) {
+      ForEachPanel(
+          [&](const int8_t *fours) { panels_->steps->Write(fours, memory); });
+      panels_->steps.reset();
+    } else {
+      for (size_t i = 0; i < PanelCount(); ++i) {
+        FillPanel(i, static_cast<int8_t *>(memory) + i * PanelBytes());
+      }
+    }
     panels_->memory = memory;
     return MaceStatus();
   }
@@ -65,25 +108,54 @@ class PlanOfQuantized final : public PlanOfDirect {
   size_t StoredDepth() const {
     return gemm::DepthInFours(static_cast<size_t>(plan().depth));
   }
+  // Of a panel of kI8Fours.
   size_t PanelBytes() const {
     return gemm::PanelBytes(WeightType::kI8Fours,
                             static_cast<size_t>(plan().taps) * StoredDepth());
   }
+  // Of all groups.
+  size_t PanelCount() const {
+    return static_cast<size_t>(shape_.groups * plan().panels);
+  }
   size_t Bytes() const {
-    return static_cast<size_t>(shape_.groups * plan().panels) * PanelBytes();
+    return kUnsignedBytes && in_steps_ ? panels_->steps->Bytes()
+                                       : PanelCount() * PanelBytes();
+  }
+
+  void PlanSteps() {
+    panels_->steps = std::make_unique<gemm::StepPacking>(
+        PanelCount(), static_cast<size_t>(plan().taps),
+        static_cast<size_t>(plan().depth));
+    ForEachPanel([this](const int8_t *fours) { panels_->steps->Plan(fours); });
+    panels_->shares = panels_->steps->shares();
+  }
+
+  // Calls function(panel of kI8Fours) in order.
+  template <typename Function>
+  void ForEachPanel(const Function &function) const {
+    std::vector<int8_t> panel(is_packed_ ? 0 : PanelBytes());
+    for (size_t i = 0; i < PanelCount(); ++i) {
+      if (is_packed_) {
+        function(filter_ + i * PanelBytes());
+      } else {
+        FillPanel(i, panel.data());
+        function(panel.data());
+      }
+    }
   }
 
   // A tap of the plan is one or several pixels of the filter.
-  void Fill(int8_t *to) const {
-    std::memset(to, 0, Bytes());
+  void FillPanel(size_t index, int8_t *to) const {
+    std::memset(to, 0, PanelBytes());
+    const auto panel = static_cast<ptrdiff_t>(index);
     const ptrdiff_t columns = shape_.out_c / shape_.groups;
+    const ptrdiff_t first = panel % plan().panels * kPanel;
+    const ptrdiff_t count = std::min(kPanel, columns - first);
     const auto stored = static_cast<ptrdiff_t>(StoredDepth());
-    const int8_t *from = filter_;
-    for (ptrdiff_t o = 0; o < shape_.out_c; ++o) {
-      const ptrdiff_t n = o % columns;
-      const ptrdiff_t panel = o / columns * plan().panels + n / kPanel;
-      int8_t *column =
-          to + panel * static_cast<ptrdiff_t>(PanelBytes()) + n % kPanel * 4;
+    const int8_t *from = filter_ + (panel / plan().panels * columns + first) *
+                                       plan().taps * plan().depth;
+    for (ptrdiff_t n = 0; n < count; ++n) {
+      int8_t *column = to + n * 4;
       for (ptrdiff_t tap = 0; tap < plan().taps; ++tap, from += plan().depth) {
         FillTap(from, column + tap * stored * kPanel);
       }
@@ -104,6 +176,8 @@ class PlanOfQuantized final : public PlanOfDirect {
 
   const Shape shape_;
   const int8_t *const filter_;
+  const bool is_packed_;  // in the model, as kI8Fours
+  const bool in_steps_;
   Panels *panels_ = nullptr;
 };
 
@@ -118,10 +192,12 @@ class QuantizedDirect final : public Strategy {
     own.weights = WeightType::kI8Fours;
     own.image = own.results = element_;
     auto plan = std::make_unique<PlanOfQuantized>(own);
-    Panels *panels = PanelsFor(plan->depth());
-    // The same for taps of any number of pixels.
-    if (request.layout == FilterLayout::kFours) panels->memory = request.filter;
-    plan->UsePanels(panels);
+    // Steps read whole fours.
+    if (ReadsSteps(request) && plan->depth() >= 4) {
+      own.weights = WeightType::kI8Steps;
+      plan = std::make_unique<PlanOfQuantized>(own);
+    }
+    plan->UsePanels(PanelsFor(plan->depth()));
     return plan;
   }
 
@@ -171,7 +247,7 @@ class PlanOfDepthwise final : public Plan, private RowPlan {
   }
   MaceStatus TakePrepared(void *memory) override {
     MACE_RETURN_IF_ERROR(CheckPrepared(memory, Bytes()));
-    dwconv::PackQuantizedFilter(shape_, filter_, kernels_->block,
+    dwconv::PackQuantizedFilter(shape_, filter_, *kernels_,
                                 static_cast<int8_t *>(memory));
     *packed_ = memory;
     return MaceStatus();
@@ -256,11 +332,9 @@ class PlanOfDepthwise final : public Plan, private RowPlan {
   static constexpr ptrdiff_t kGrainProducts = 1 << 17;
 
   size_t ThreadBytes() const {
-    return dwconv::QuantizedScratchBytes(shape_, kernels_->block);
+    return dwconv::QuantizedScratchBytes(shape_, *kernels_);
   }
-  size_t Bytes() const {
-    return dwconv::PackedFilterBytes(shape_, kernels_->block);
-  }
+  size_t Bytes() const { return dwconv::PackedFilterBytes(shape_, *kernels_); }
   dwconv::QuantizedArgs KernelArgs(const Args &args, const Shape &shape) const {
     dwconv::QuantizedArgs own;
     own.shape = shape;

@@ -3,6 +3,8 @@
 
 #include "mace/kernels/cpu/dwconv/quantized_dwconv.h"
 
+#include <cstring>
+
 #include "mace/kernels/cpu/dwconv/quantized_filter.h"
 #include "mace/kernels/cpu/isa_table.h"
 
@@ -26,22 +28,26 @@ const QuantizedKernels *QuantizedKernelsFor(CpuIsa isa) {
   return MACE_FIND_TABLE(INT8_OR_BASE, isa, kQuantizedKernels);
 }
 
-size_t PackedFilterBytes(const conv::Shape &shape, ptrdiff_t block) {
-  const QuantizedFilter f = FilterOf(shape, block);
+size_t PackedFilterBytes(const conv::Shape &shape,
+                         const QuantizedKernels &kernels) {
+  const QuantizedFilter f = FilterOf(shape, kernels.block, kernels.widened);
   return static_cast<size_t>(f.blocks * f.block_bytes);
 }
 
-size_t QuantizedScratchBytes(const conv::Shape &shape, ptrdiff_t block) {
-  const QuantizedFilter f = FilterOf(shape, block);
+size_t QuantizedScratchBytes(const conv::Shape &shape,
+                             const QuantizedKernels &kernels) {
+  const QuantizedFilter f = FilterOf(shape, kernels.block, kernels.widened);
   if (f.by_columns) return static_cast<size_t>(shape.in_w * shape.in_c);
   return static_cast<size_t>(f.head_bytes + (f.window + 1) * f.slot_bytes);
 }
 
 void PackQuantizedFilter(const conv::Shape &shape,
                          const DepthwiseFilter &filter,
-                         ptrdiff_t block,
+                         const QuantizedKernels &kernels,
                          int8_t *to) {
-  const QuantizedFilter f = FilterOf(shape, block);
+  const ptrdiff_t block = kernels.block;
+  const QuantizedFilter f = FilterOf(shape, block, kernels.widened);
+  const ptrdiff_t lanes = block / 4;
   for (ptrdiff_t b = 0; b < f.blocks; ++b) {
     const ptrdiff_t first = BlockBegin(shape, block, b);
     // Of a filter by_columns, which is square, this is the column.
@@ -49,8 +55,8 @@ void PackQuantizedFilter(const conv::Shape &shape,
       for (ptrdiff_t four = 0; four < f.fours; ++four) {
         for (ptrdiff_t j = 0; j < f.outputs; ++j) {
           for (ptrdiff_t i = 0; i < block; ++i) {
-            const ptrdiff_t vector = i / (block / 4);
-            const ptrdiff_t lane = i % (block / 4);
+            const ptrdiff_t vector = i / lanes;
+            const ptrdiff_t lane = i % lanes;
             const ptrdiff_t column = lane / 4 * 16 + vector * 4 + lane % 4;
             const ptrdiff_t c = f.pixels > 1 && column < f.pixels * shape.in_c
                                     ? column % shape.in_c
@@ -61,11 +67,21 @@ void PackQuantizedFilter(const conv::Shape &shape,
                   kx >= 0 && kx < shape.kernel_w && c < shape.in_c;
               const ptrdiff_t tap = f.by_columns ? kx * shape.kernel_w + ky
                                                  : ky * shape.kernel_w + kx;
-              *to++ = exists ? filter.weights[tap * filter.tap_stride +
-                                              c * filter.channel_stride]
-                             : int8_t{0};
+              const int8_t weight =
+                  exists ? filter.weights[tap * filter.tap_stride +
+                                          c * filter.channel_stride]
+                         : int8_t{0};
+              if (kUnsignedBytes && kernels.widened) {
+                const auto wide = int16_t{weight};
+                const ptrdiff_t at =
+                    (vector * 2 + t % 2) * lanes * 2 + lane * 2 + t / 2;
+                std::memcpy(to + at * 2, &wide, sizeof(wide));
+              } else {
+                to[i * 4 + t] = weight;
+              }
             }
           }
+          to += block * (kernels.widened ? 8 : 4);
         }
       }
     }

@@ -36,6 +36,8 @@ struct QuantizedKernels {
   const char *name;  // for reports
   // Channels that are computed together.
   ptrdiff_t block;
+  // Whether they read weights as int16.
+  bool widened;
   // Rows [begin, end) of all rows of all images. `scratch` has
   // QuantizedScratchBytes and is aligned to 64.
   void (*run)(const QuantizedArgs &args,
@@ -47,9 +49,11 @@ struct QuantizedKernels {
 const QuantizedKernels *QuantizedKernelsFor(CpuIsa isa);
 
 // Of one thread; the height of the image makes no difference.
-size_t QuantizedScratchBytes(const conv::Shape &shape, ptrdiff_t block);
+size_t QuantizedScratchBytes(const conv::Shape &shape,
+                             const QuantizedKernels &kernels);
 // Of a filter for such a shape.
-size_t PackedFilterBytes(const conv::Shape &shape, ptrdiff_t block);
+size_t PackedFilterBytes(const conv::Shape &shape,
+                         const QuantizedKernels &kernels);
 // Element (tap, channel) of the filter is at
 // weights[tap * tap_stride + channel * channel_stride]; taps by row.
 struct DepthwiseFilter {
@@ -59,7 +63,7 @@ struct DepthwiseFilter {
 };
 void PackQuantizedFilter(const conv::Shape &shape,
                          const DepthwiseFilter &filter,
-                         ptrdiff_t block,
+                         const QuantizedKernels &kernels,
                          int8_t *to);
 
 // Writes each of `count` elements `times` times: a channel for each of its

@@ -19,7 +19,13 @@ static_assert(sv::kDotRowsUnsigned == kUnsignedBytes);
 
 constexpr int kVectors = 4;
 constexpr ptrdiff_t kBlock = sv::kDotColumns;
-constexpr ptrdiff_t kStaged = kVectors * kBlock;  // bytes of four pixels
+#if defined(__SSE4_1__) && !defined(__AVX512VNNI__) && !defined(__AVXVNNI__)
+constexpr bool kWidened = true;
+#else
+constexpr bool kWidened = false;
+#endif
+// Bytes of four pixels, and of their weights.
+constexpr ptrdiff_t kStaged = kVectors * kBlock * (kWidened ? 2 : 1);
 
 // What is equal for all outputs of a block.
 struct BlockOf {
@@ -169,8 +175,15 @@ class StagedRows {
   MACE_SIMD_INLINE uint8_t *Put(const sv::VDotBytes (&x4)[4], uint8_t *to) {
     sv::VDotBytes fours[4];
     sv::InterleaveDot(x4, fours);
-    sv::StoreDotFours(to, fours);
-    return to + sizeof(fours);
+    if constexpr (kWidened) {
+      MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+        const sv::DotX x = sv::SetDotFours(fours[v]);
+        __builtin_memcpy(to + v * sizeof(x), &x, sizeof(x));
+      }
+    } else {
+      sv::StoreDotFours(to, fours);
+    }
+    return to + kStaged;
   }
 
   __attribute__((noinline)) sv::VDotBytes LoadAtEdge(const uint8_t *row,
@@ -210,14 +223,10 @@ __attribute__((noinline)) void StorePart(const uint8_t *bytes,
 
 MACE_SIMD_INLINE void Finish(const QuantizedFilter &filter,
                              const BlockOf &b,
-                             const sv::DotSum (&acc)[kVectors],
+                             const sv::VI (&steps)[kVectors],
                              ptrdiff_t left,
                              uint8_t *to,
                              ptrdiff_t to_stride) {
-  sv::VI steps[kVectors];
-  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    steps[v] = sv::StepsOf(sv::DotLanes(acc[v]), b.scale[v]);
-  }
   const sv::VDotBytes bytes = sv::PackSteps(b.requantizer, steps);
   const auto channels = static_cast<ptrdiff_t>(b.channels);
   const bool dense = filter.pixels == 1 || to_stride == channels;
@@ -237,6 +246,19 @@ template <int kOutputs>
 MACE_SIMD_INLINE const int8_t *Add(const uint8_t *pixels,
                                    const int8_t *w,
                                    sv::DotSum (&acc)[kOutputs][kVectors]) {
+  if constexpr (kWidened) {
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      sv::DotX x;
+      __builtin_memcpy(&x, pixels + v * sizeof(x), sizeof(x));
+      MACE_UNROLL for (int j = 0; j < kOutputs; ++j) {
+        sv::DotWeights weights;
+        __builtin_memcpy(&weights, w + j * kStaged + v * sizeof(weights),
+                         sizeof(weights));
+        acc[j][v] = sv::Dot4(acc[j][v], x, weights);
+      }
+    }
+    return w + kOutputs * kStaged;
+  }
   sv::VDotBytes x[kVectors];
   sv::LoadDotFours(pixels, x);
   MACE_UNROLL for (int j = 0; j < kOutputs; ++j) {
@@ -250,6 +272,39 @@ MACE_SIMD_INLINE const int8_t *Add(const uint8_t *pixels,
     }
   }
   return w + kOutputs * kStaged;
+}
+
+// The results of a group for a filter of kRows rows, without zero point. One
+// vector after the other: sums of all would not fit in the registers beside
+// their operands.
+template <int kOutputs, int kRows>
+MACE_SIMD_INLINE void StepsByVector(const uint8_t *const (&row)[kRows + 1],
+                                    ptrdiff_t from,
+                                    const BlockOf &b,
+                                    sv::VI (&steps)[kOutputs][kVectors]) {
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    sv::DotSum acc[kOutputs];
+    MACE_UNROLL for (int j = 0; j < kOutputs; ++j) {
+      acc[j] = sv::SetDotSum(b.bias[v]);
+    }
+    const int8_t *w = b.filter + v * sizeof(sv::DotWeights);
+    MACE_UNROLL for (int ky = 0; ky < kRows; ++ky) {
+      sv::DotX x;
+      __builtin_memcpy(&x, row[ky] + from + v * sizeof(x), sizeof(x));
+      MACE_UNROLL for (int j = 0; j < kOutputs; ++j, w += kStaged) {
+        sv::DotWeights weights;
+        __builtin_memcpy(&weights, w, sizeof(weights));
+        acc[j] = sv::Dot4(acc[j], x, weights);
+      }
+    }
+    MACE_UNROLL for (int j = 0; j < kOutputs; ++j) {
+      steps[j][v] = sv::StepsOf(sv::DotLanes(acc[j]), b.scale[v]);
+#if defined(__SSE4_1__)
+      // Before the next vector.
+      __asm__("" : "+v"(steps[j][v]));
+#endif
+    }
+  }
 }
 
 // Outputs from `x` of the row that `rows` are at. kOutputs:
@@ -271,29 +326,39 @@ void RunStrip(const QuantizedArgs &args,
   MACE_UNROLL for (int ky = 0; ky < kRows; ++ky) row[ky] = rows.Row(ky);
   ptrdiff_t from = 0;
   for (; x < end; x += kOutputs * filter.pixels, from += group_bytes) {
-    sv::DotSum acc[kOutputs][kVectors];
-    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-      const sv::DotSum bias = sv::SetDotSum(b.bias[v]);
-      MACE_UNROLL for (int j = 0; j < kOutputs; ++j) acc[j][v] = bias;
-    }
-    const int8_t *w = b.filter;
-    if constexpr (kRows > 0) {
-      MACE_UNROLL for (int ky = 0; ky < kRows; ++ky) {
-        w = Add(row[ky] + from, w, acc);
-      }
+    sv::VI steps[kOutputs][kVectors];
+    if constexpr (kWidened && kRows > 0) {
+      StepsByVector<kOutputs, kRows>(row, from, b, steps);
     } else {
+      sv::DotSum acc[kOutputs][kVectors];
+      MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+        const sv::DotSum bias = sv::SetDotSum(b.bias[v]);
+        MACE_UNROLL for (int j = 0; j < kOutputs; ++j) acc[j][v] = bias;
+      }
+      const int8_t *w = b.filter;
+      if constexpr (kRows > 0) {
+        MACE_UNROLL for (int ky = 0; ky < kRows; ++ky) {
+          w = Add(row[ky] + from, w, acc);
+        }
+      } else {
 #pragma clang loop unroll(disable)
-      for (ptrdiff_t ky = 0; ky < s.kernel_h; ++ky) {
-        const uint8_t *pixels = rows.Row(ky) + from;
+        for (ptrdiff_t ky = 0; ky < s.kernel_h; ++ky) {
+          const uint8_t *pixels = rows.Row(ky) + from;
 #pragma clang loop unroll(disable)
-        for (ptrdiff_t four = 0; four < filter.fours; ++four) {
-          w = Add(pixels + four * kStaged, w, acc);
+          for (ptrdiff_t four = 0; four < filter.fours; ++four) {
+            w = Add(pixels + four * kStaged, w, acc);
+          }
+        }
+      }
+      MACE_UNROLL for (int j = 0; j < kOutputs; ++j) {
+        MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+          steps[j][v] = sv::StepsOf(sv::DotLanes(acc[j][v]), b.scale[v]);
         }
       }
     }
     MACE_UNROLL for (int j = 0; j < kOutputs; ++j) {
       if (j > 0 && x + j >= s.out_w) continue;
-      Finish(filter, b, acc[j], s.out_w - x, to, to_stride);
+      Finish(filter, b, steps[j], s.out_w - x, to, to_stride);
       to += filter.pixels * to_stride;
     }
   }
@@ -315,7 +380,7 @@ void Run(const QuantizedArgs &args,
          ptrdiff_t end,
          void *scratch) {
   const conv::Shape &s = args.shape;
-  const QuantizedFilter filter = FilterOf(s, kBlock);
+  const QuantizedFilter filter = FilterOf(s, kBlock, kWidened);
 #if !defined(__SSE4_1__)
   if (filter.by_columns) {
     columns::Run(args, filter, begin, end, static_cast<uint8_t *>(scratch));
@@ -357,6 +422,7 @@ void Run(const QuantizedArgs &args,
 #endif
 
 extern const QuantizedKernels kQuantizedKernels;
-const QuantizedKernels kQuantizedKernels = {MACE_QUANTIZED_NAME, kBlock, &Run};
+const QuantizedKernels kQuantizedKernels = {MACE_QUANTIZED_NAME, kBlock,
+                                            kWidened, &Run};
 
 }  // namespace mace::dwconv::MACE_ISA

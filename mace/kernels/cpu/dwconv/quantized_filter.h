@@ -17,6 +17,12 @@
 // `outputs` are those of neighbouring rows:
 //
 //   int8 [kernel_w][outputs][4 vectors][block / 4][4]
+//
+// Kernels that multiply int16 (QuantizedKernels::widened) have weights and
+// staged pixels as such, elements 0 and 2 of all fours of a vector before 1 and
+// 3:
+//
+//   int16 [kernel_h][fours][outputs][4 vectors][2][block / 4][2]
 
 #ifndef MACE_KERNELS_CPU_DWCONV_QUANTIZED_FILTER_H_
 #define MACE_KERNELS_CPU_DWCONV_QUANTIZED_FILTER_H_
@@ -51,8 +57,11 @@ struct StagedRow {
   const uint8_t *row;
 };
 
-static inline QuantizedFilter FilterOf(const conv::Shape &s, ptrdiff_t block) {
+static inline QuantizedFilter FilterOf(const conv::Shape &s,
+                                       ptrdiff_t block,
+                                       bool widened) {
   QuantizedFilter f;
+  const ptrdiff_t bytes = widened ? 2 : 1;  // of an element
   f.blocks = (s.in_c + block - 1) / block;
   f.pixels = s.stride_w == 1 && 2 * s.in_c <= block ? block / s.in_c : 1;
   const bool shares = s.stride_w == 1 && s.dilation_w == 1 && f.pixels == 1;
@@ -61,17 +70,17 @@ static inline QuantizedFilter FilterOf(const conv::Shape &s, ptrdiff_t block) {
   f.by_columns = !kUnsignedBytes && s.in_c >= block && s.kernel_h == 3 &&
                  s.kernel_w == 3 && s.dilation_h == 1 && s.dilation_w == 1 &&
                  s.stride_h == s.stride_w && s.stride_w <= 2;
-  f.block_bytes = s.kernel_h * f.outputs * f.fours * 4 * block;
+  f.block_bytes = s.kernel_h * f.outputs * f.fours * 4 * block * bytes;
 
   // The rows under one row of the output stay in a cache of 32 KB.
-  constexpr ptrdiff_t kGroups = 32;
+  const ptrdiff_t most = 32 / bytes;
   const ptrdiff_t step = f.outputs * f.pixels;
   const ptrdiff_t all = (s.out_w + step - 1) / step;
   f.window = (s.kernel_h - 1) * s.dilation_h + 1;
-  f.groups = all < kGroups ? all : kGroups;
+  f.groups = all < most ? all : most;
   const auto entry = static_cast<ptrdiff_t>(sizeof(StagedRow));
   f.head_bytes = ((f.window + 1) * entry + 63) / 64 * 64;
-  f.slot_bytes = f.groups * f.fours * 4 * block;
+  f.slot_bytes = f.groups * f.fours * 4 * block * bytes;
   return f;
 }
 

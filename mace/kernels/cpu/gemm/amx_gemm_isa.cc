@@ -285,6 +285,7 @@ const Arithmetic kBf16Arithmetic = {
     &Pack<float>,
     &Pack<uint16_t>,
     /*pads_images=*/true,
+    /*reads_steps=*/false,
     /*integers=*/nullptr,
     /*rate=*/16.0,
 };

@@ -320,6 +320,7 @@ const Arithmetic kBf16Arithmetic = {
     nullptr,
     nullptr,
     /*pads_images=*/false,
+    /*reads_steps=*/false,
     /*integers=*/nullptr,
     /*rate=*/2.0,  // an instruction adds two products to each sum
 };

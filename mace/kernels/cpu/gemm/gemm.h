@@ -27,7 +27,10 @@
 // the sum of the row times the offset is added.
 //
 // kI8Fours is for products of integers: [ceil(N / 16)][K / 4][16][4] of int8,
-// with K rounded up to a multiple of 4; see int8_gemm.h.
+// with K rounded up to a multiple of 4; see int8_gemm.h. kI8Steps has the same
+// weights for x86 without instructions for their products: see step_panels.h.
+// Every panel has a size of its own; where panels have one size, it is that of
+// the distance to it.
 //
 // Types and order of summation of each Arithmetic:
 //
@@ -88,7 +91,15 @@ inline constexpr size_t ElementBytes(Element element) {
   return element == Element::kI8 ? 1 : 2;
 }
 
-enum class WeightType { kF32, kF16, kBf16, kBf16Pairs, kI8, kI8Fours };
+enum class WeightType {
+  kF32,
+  kF16,
+  kBf16,
+  kBf16Pairs,
+  kI8,
+  kI8Fours,
+  kI8Steps
+};
 
 // Bytes of the scales and offsets that every panel of kI8 begins with.
 inline constexpr size_t kScaleBytes = 2 * kPanelColumns * sizeof(float);
@@ -103,6 +114,8 @@ inline constexpr size_t PanelBytes(WeightType type, size_t depth) {
       return kScaleBytes + depth * kPanelColumns;
     case WeightType::kI8Fours:
       return depth * kPanelColumns;
+    case WeightType::kI8Steps:
+      return sizeof(int64_t);
     default:
       return depth * kPanelColumns * 2;
   }
@@ -279,6 +292,8 @@ struct Arithmetic {
   // together with their padding, because row pointers must not point to a
   // separate row of zeros.
   bool pads_images = false;
+  // Whether products with weights kI8Steps are faster than with kI8Fours.
+  bool reads_steps = false;
   // int8 only, else null: how rows and panels are packed.
   const IntegerPacking *integers = nullptr;
   // The number of multiply-adds in the time of one float multiply-add on the

@@ -191,6 +191,7 @@ const Arithmetic kInt8Arithmetic = {
     /*pack=*/nullptr,
     /*pack_half=*/nullptr,
     /*pads_images=*/false,
+    /*reads_steps=*/false,
     &kPacking,
 };
 

@@ -9,6 +9,11 @@
 #if defined(MACE_FLOAT_RESULTS)
 #include "mace/kernels/cpu/gemm/float_results.h"
 #endif
+// Weights of products with results of float are not arranged in steps.
+#if defined(MACE_SATURATING_BYTES) && !defined(MACE_FLOAT_RESULTS)
+#define MACE_READS_STEPS
+#include "mace/kernels/cpu/gemm/step_tile.h"
+#endif
 
 namespace mace::gemm::MACE_ISA {
 namespace {
@@ -302,30 +307,40 @@ MACE_SIMD_INLINE void Finish(const Block &b,
   constexpr size_t kColumns = static_cast<size_t>(kVectors) * sv::kLanes;
   const size_t columns = b.columns - t.column;
   auto *c = static_cast<uint8_t *>(b.c) + t.row * b.c_stride + t.column;
-  sv::VDotBytes bytes[kRows];
-  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-    // Vectors that do not exist are those of others.
+  // Four vectors become one of bytes: of as many rows, each of which has a part
+  // of it. Vectors that do not exist are those of others.
+  constexpr int kTogether =
+      kUnsignedBytes && kRows % 2 == 0 && kVectors == 2 ? 2 : 1;
+  constexpr int kParts = kRows / kTogether;
+  sv::VDotBytes bytes[kParts];
+  MACE_UNROLL for (int part = 0; part < kParts; ++part) {
     sv::VI steps[4];
-    MACE_UNROLL for (int v = 0; v < 4; ++v) {
-      steps[v] = v < kVectors
-                     ? sv::StepsOf<kBounded>(sv::DotLanes(acc[r][v % kVectors]),
-                                             scale[v % kVectors])
-                     : steps[v % kVectors];
+    MACE_UNROLL for (int i = 0; i < 4; ++i) {
+      const int r = part * kTogether + i / kVectors % kTogether;
+      const int v = i % kVectors;
+      steps[i] = i < kVectors * kTogether
+                     ? sv::StepsOf<kBounded>(sv::DotLanes(acc[r][v]), scale[v])
+                     : steps[v];
     }
-    bytes[r] = sv::InOrder(sv::NarrowSteps(requantizer, steps));
+    bytes[part] = sv::InOrder(sv::NarrowSteps(requantizer, steps));
   }
   if (sv::HasLimits(to)) {
-    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-      bytes[r] = sv::LimitBytes(requantizer, bytes[r]);
+    MACE_UNROLL for (int part = 0; part < kParts; ++part) {
+      bytes[part] = sv::LimitBytes(requantizer, bytes[part]);
     }
   }
   if (columns >= kColumns) {
     MACE_UNROLL for (int r = 0; r < kRows; ++r, c += b.c_stride) {
-      __builtin_memcpy(c, &bytes[r], kColumns);
+      const auto *row =
+          reinterpret_cast<const uint8_t *>(&bytes[r / kTogether]);
+      __builtin_memcpy(c, row + r % kTogether * kColumns, kColumns);
     }
   } else {
     sv::VDotBytes rows[kRows];
-    MACE_UNROLL for (int r = 0; r < kRows; ++r) rows[r] = bytes[r];
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      rows[r] = bytes[r / kTogether];
+      if (r % kTogether > 0) rows[r] = sv::UpperHalf(rows[r]);
+    }
     StorePart(rows, kRows, columns, c, b.c_stride);
   }
 }
@@ -354,6 +369,32 @@ struct Kernel {
 }
 [[maybe_unused]] int32_t LeastWeight(const Block &b) {
   return b.epilogue.requantization->least_weight;
+}
+#endif
+
+#if defined(MACE_READS_STEPS)
+// Weights in steps (step_panels.h).
+template <bool kBounded>
+struct StepKernel {
+  template <int kRows, int kVectors>
+  static void RunTile(const Block &b, const DotTile &t) {
+    sv::DotSum acc[kRows][kVectors];
+    Begin<kRows, kVectors>(b, t, acc);
+    AddSteps<kRows, kVectors>(b, t, acc);
+    Finish<kBounded, kRows, kVectors>(b, t, acc);
+  }
+};
+
+template <bool kBounded, int kRows>
+void RunSteps(const Block &b) {
+  constexpr size_t kColumns = kTileVectors * static_cast<size_t>(sv::kLanes);
+  const size_t begin = b.panel_begin * kPanelColumns;
+  size_t end = b.panel_end * kPanelColumns;
+  if (end > b.columns) end = b.columns;
+  for (size_t column = begin; column < end; column += kColumns) {
+    RunDotRows<StepKernel<kBounded>, kRows, kTileVectors>(
+        b, {0, column}, NextStepPanel(b, column, b.rows / kRows));
+  }
 }
 #endif
 
@@ -390,6 +431,16 @@ void Run(const Block &block) {
   constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / sv::kLanes;
   const size_t end = b.panel_end * kPanelColumns;
   DotTile t = {0, b.panel_begin * kPanelColumns};
+#if defined(MACE_READS_STEPS)
+  if (b.w_type == WeightType::kI8Steps) {
+    if (IsFast(b)) {
+      RunSteps<true, kTileRows>(b);
+    } else {
+      RunSteps<false, kSlowRows>(b);
+    }
+    return;
+  }
+#endif
   if (!IsFast(b)) {
     RunDotColumns < Kernel<false>, kSlowRows,
         kSlowVectors<kPanelVectors ? kSlowVectors : kPanelVectors>(b, end, &t);
@@ -423,14 +474,26 @@ void Run(const Block &block) {
 #define MACE_QUANTIZED_NAME MACE_QUANTIZED_KIND
 #endif
 
+#if defined(MACE_READS_STEPS)
+constexpr bool kReadsSteps = true;
+#else
+constexpr bool kReadsSteps = false;
+#endif
+
 // All of K is one K-block.
 extern const Arithmetic MACE_QUANTIZED_ARITHMETIC;
 const Arithmetic MACE_QUANTIZED_ARITHMETIC = {
-    MACE_QUANTIZED_NAME,      Element::kI8, &Run,
+    MACE_QUANTIZED_NAME,       Element::kI8, &Run,
     /*run_vector=*/nullptr,
-    /*widen=*/nullptr,        kTileRows,
+    /*widen=*/nullptr,         kTileRows,
     /*depth_block=*/SIZE_MAX,
     /*sum_columns=*/0,
+    /*narrow=*/nullptr,
+    /*widen_row=*/nullptr,
+    /*narrow_padded=*/nullptr,
+    /*pack=*/nullptr,
+    /*pack_half=*/nullptr,
+    /*pads_images=*/false,     kReadsSteps,
 };
 
 }  // namespace mace::gemm::MACE_ISA

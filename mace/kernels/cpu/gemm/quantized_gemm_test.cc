@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "mace/kernels/cpu/gemm/step_packing.h"
 #include "mace/kernels/cpu/kernel_testing.h"
 
 namespace mace::gemm {
@@ -66,9 +67,17 @@ class Operands {
                        bounded};
   }
 
+  // Whether the kernels of `isa` read the weights in steps.
+  bool InSteps(CpuIsa isa) const {
+    return p_.depth >= 4 &&
+           ArithmeticFor(ArithmeticKind::kQuantized, isa)->reads_steps;
+  }
+
   std::vector<uint8_t> Run(CpuIsa isa, size_t stretch, size_t gap) const {
     const Arithmetic &arithmetic =
         *ArithmeticFor(ArithmeticKind::kQuantized, isa);
+    std::vector<int8_t> steps;
+    if (InSteps(isa)) steps = Steps();
     const size_t stride = p_.columns + gap;
     std::vector<uint8_t> c(p_.rows * stride, kGuard);
     Block block;
@@ -76,8 +85,8 @@ class Operands {
     block.rows = p_.rows;
     block.taps = p_.taps;
     block.depth = p_.depth;
-    block.w = panels_.data();
-    block.w_type = WeightType::kI8Fours;
+    block.w = steps.empty() ? panels_.data() : steps.data();
+    block.w_type = steps.empty() ? WeightType::kI8Fours : WeightType::kI8Steps;
     block.columns = p_.columns;
     block.c = c.data();
     block.c_type = Element::kI8;
@@ -111,6 +120,20 @@ class Operands {
  private:
   int Below(int limit) {
     return static_cast<int>(random_() % static_cast<unsigned>(limit));
+  }
+
+  std::vector<int8_t> Steps() const {
+    const size_t count = PanelCount(p_.columns);
+    const size_t bytes = panels_.size() / count;
+    StepPacking packing(count, p_.taps, p_.depth);
+    for (size_t i = 0; i < count; ++i) {
+      packing.Plan(panels_.data() + i * bytes);
+    }
+    std::vector<int8_t> steps(packing.Bytes());
+    for (size_t i = 0; i < count; ++i) {
+      packing.Write(panels_.data() + i * bytes, steps.data());
+    }
+    return steps;
   }
 
   const Product p_;

@@ -100,6 +100,7 @@ void RunVector(const Vector &x) {
     }
     case WeightType::kI8:  // int8_weights_isa.cc
     case WeightType::kI8Fours:
+    case WeightType::kI8Steps:
       break;
   }
 }

@@ -16,8 +16,20 @@ const QuantizedKernels *QuantizedKernelsFor(CpuIsa isa) {
 #endif
   return isa == CpuIsa::neon ? &neon::kQuantizedKernels : nullptr;
 }
-#else
+#elif defined(MACE_ONLY_AVX2) || defined(MACE_ONLY_SSE41)
 const QuantizedKernels *QuantizedKernelsFor(CpuIsa /*isa*/) { return nullptr; }
+#else
+namespace sse41 {
+extern const QuantizedKernels kQuantizedKernels;
+}
+namespace avx2 {
+extern const QuantizedKernels kQuantizedKernels;
+}
+
+const QuantizedKernels *QuantizedKernelsFor(CpuIsa isa) {
+  if (isa == CpuIsa::sse41) return &sse41::kQuantizedKernels;
+  return isa == CpuIsa::avx2 ? &avx2::kQuantizedKernels : nullptr;
+}
 #endif
 
 }  // namespace mace::winograd

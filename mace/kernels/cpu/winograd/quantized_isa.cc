@@ -5,7 +5,11 @@
 
 #include "mace/kernels/cpu/simd.h"
 #include "mace/kernels/cpu/simd_quantized.h"
+#if defined(__SSE4_1__)
+#include "mace/kernels/cpu/winograd/x86_quantized_tile.h"
+#else
 #include "mace/kernels/cpu/winograd/neon_quantized_tile.h"
+#endif
 
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
@@ -19,10 +23,16 @@ constexpr size_t kTileColumns = static_cast<size_t>(kTileVectors) * sv::kLanes;
 constexpr size_t kPixels = kTile * kTile;
 static_assert(kTileRows == kTilesTogether);
 
-typedef int16_t Shorts __attribute__((vector_size(16)));
-typedef int8_t Bytes __attribute__((vector_size(8)));
+using Element = sv::QuantizedElement;
 typedef int8_t PanelBytes __attribute__((vector_size(kPanel)));
 typedef int16_t Weights __attribute__((vector_size(2 * kPanel)));
+
+// Channels of a vector.
+template <size_t kChannels>
+struct Of {
+  typedef int16_t Shorts __attribute__((vector_size(2 * kChannels)));
+  typedef Element Bytes __attribute__((vector_size(kChannels)));
+};
 
 // ---- filter -----------------------------------------------------------------
 
@@ -43,42 +53,77 @@ MACE_SIMD_INLINE void FilterPoints(const T &g0,
   to[5] = g2 * 6;
 }
 
+// The 36 points of channel k.
+MACE_SIMD_INLINE void PointsOfChannel(const QuantizedFilter &args,
+                                      size_t k,
+                                      Weights (&to)[kEdge][kEdge]) {
+  const int8_t *from = args.from + k / 4 * args.four_stride + k % 4;
+  Weights g[3][3];
+  for (size_t tap = 0; tap < 9; ++tap) {
+    PanelBytes w{};
+    const int8_t *element = from + tap * args.tap_stride;
+    for (size_t n = 0; n < args.columns; ++n) {
+      w[n] = element[n * args.column_stride];
+    }
+    g[tap / 3][tap % 3] = __builtin_convertvector(w, Weights);
+  }
+  Weights rows[3][kEdge];  // of columns of g
+  for (size_t j = 0; j < 3; ++j) {
+    FilterPoints(g[0][j], g[1][j], g[2][j], rows[j]);
+  }
+  for (size_t i = 0; i < kEdge; ++i) {
+    FilterPoints(rows[0][i], rows[1][i], rows[2][i], to[i]);
+  }
+}
+
+#if defined(__SSE4_1__)
+// Two channels side by side.
 void TransformFilter(const QuantizedFilter &args) {
   const size_t point_elements = args.channels * kPanel;
-  for (size_t k = 0; k < args.channels; ++k) {
-    const int8_t *from = args.from + k / 4 * args.four_stride + k % 4;
-    Weights g[3][3];
-    for (size_t tap = 0; tap < 9; ++tap) {
-      PanelBytes w{};
-      const int8_t *element = from + tap * args.tap_stride;
-      for (size_t n = 0; n < args.columns; ++n) {
-        w[n] = element[n * args.column_stride];
-      }
-      g[tap / 3][tap % 3] = __builtin_convertvector(w, Weights);
-    }
-    Weights rows[3][kEdge];  // of columns of g
-    for (size_t j = 0; j < 3; ++j) {
-      FilterPoints(g[0][j], g[1][j], g[2][j], rows[j]);
-    }
-    for (size_t i = 0; i < kEdge; ++i) {
-      Weights points[kEdge];
-      FilterPoints(rows[0][i], rows[1][i], rows[2][i], points);
-      for (size_t j = 0; j < kEdge; ++j) {
-        int16_t all[kPanel];
-        __builtin_memcpy(all, &points[j], sizeof(all));
-        int16_t *to = args.to + (i * kEdge + j) * point_elements;
-        for (size_t n = 0; n < kPanel; n += kTileColumns) {
-          __builtin_memcpy(to + n * args.channels + k * kTileColumns, all + n,
-                           kTileColumns * sizeof(int16_t));
-        }
+  for (size_t k = 0; k < args.channels; k += 2) {
+    Weights first[kEdge][kEdge];
+    Weights second[kEdge][kEdge];
+    PointsOfChannel(args, k, first);
+    PointsOfChannel(args, k + 1, second);
+    for (size_t i = 0; i < kQuantizedPoints; ++i) {
+      const Weights &a = first[i / kEdge][i % kEdge];
+      const Weights &b = second[i / kEdge][i % kEdge];
+      const auto pairs = __builtin_shufflevector(
+          a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24,
+          9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+      int16_t all[2 * kPanel];
+      __builtin_memcpy(all, &pairs, sizeof(all));
+      int16_t *to = args.to + i * point_elements + k * kTileColumns;
+      for (size_t n = 0; n < kPanel; n += kTileColumns) {
+        __builtin_memcpy(to + n * args.channels, all + 2 * n,
+                         2 * kTileColumns * sizeof(int16_t));
       }
     }
   }
 }
+#else
+void TransformFilter(const QuantizedFilter &args) {
+  const size_t point_elements = args.channels * kPanel;
+  for (size_t k = 0; k < args.channels; ++k) {
+    Weights points[kEdge][kEdge];
+    PointsOfChannel(args, k, points);
+    for (size_t i = 0; i < kQuantizedPoints; ++i) {
+      int16_t all[kPanel];
+      __builtin_memcpy(all, &points[i / kEdge][i % kEdge], sizeof(all));
+      int16_t *to = args.to + i * point_elements;
+      for (size_t n = 0; n < kPanel; n += kTileColumns) {
+        __builtin_memcpy(to + n * args.channels + k * kTileColumns, all + n,
+                         kTileColumns * sizeof(int16_t));
+      }
+    }
+  }
+}
+#endif
 
 // ---- input ------------------------------------------------------------------
 
 // B' * d.
+template <typename Shorts>
 MACE_SIMD_INLINE void InputPoints(const Shorts (&d)[kEdge],
                                   Shorts (&to)[kEdge]) {
   const Shorts a = d[4] - d[2] * 4;
@@ -94,32 +139,54 @@ MACE_SIMD_INLINE void InputPoints(const Shorts (&d)[kEdge],
   to[5] = (d[5] - d[3]) - e * 4;
 }
 
+// kChannels of them, from `k`.
+template <size_t kChannels>
+MACE_SIMD_INLINE void InputOfChannels(const QuantizedInput &args,
+                                      size_t k,
+                                      int16_t *to) {
+  using Shorts = typename Of<kChannels>::Shorts;
+  Shorts columns[kEdge][kEdge];
+  MACE_UNROLL for (size_t j = 0; j < kEdge; ++j) {
+    Shorts d[kEdge];
+    MACE_UNROLL for (size_t i = 0; i < kEdge; ++i) {
+      typename Of<kChannels>::Bytes bytes;
+      __builtin_memcpy(
+          &bytes, static_cast<const Element *>(args.pixels[i * kEdge + j]) + k,
+          sizeof(bytes));
+      d[i] = __builtin_convertvector(bytes, Shorts);
+    }
+    Shorts points[kEdge];
+    InputPoints(d, points);
+    MACE_UNROLL for (size_t i = 0; i < kEdge; ++i) columns[i][j] = points[i];
+  }
+  int16_t *point = to;
+  MACE_UNROLL for (size_t i = 0; i < kEdge; ++i) {
+    Shorts points[kEdge];
+    InputPoints(columns[i], points);
+    MACE_UNROLL for (size_t j = 0; j < kEdge; ++j) {
+      int16_t all[kChannels];
+      __builtin_memcpy(all, &points[j], sizeof(all));
+      MACE_UNROLL for (size_t n = 0; n < kChannels; n += kChannelsTogether) {
+        __builtin_memcpy(point + n * kTilesTogether, all + n,
+                         kChannelsTogether * sizeof(int16_t));
+      }
+      point += args.to_stride;
+    }
+  }
+}
+
 void TransformInput(const QuantizedInput &args) {
   int16_t *to = args.to;
-  for (size_t k = 0; k < args.channels; k += kChannelsTogether) {
-    Shorts columns[kEdge][kEdge];
-    MACE_UNROLL for (size_t j = 0; j < kEdge; ++j) {
-      Shorts d[kEdge];
-      MACE_UNROLL for (size_t i = 0; i < kEdge; ++i) {
-        Bytes bytes;
-        __builtin_memcpy(
-            &bytes, static_cast<const int8_t *>(args.pixels[i * kEdge + j]) + k,
-            sizeof(bytes));
-        d[i] = __builtin_convertvector(bytes, Shorts);
-      }
-      Shorts points[kEdge];
-      InputPoints(d, points);
-      MACE_UNROLL for (size_t i = 0; i < kEdge; ++i) columns[i][j] = points[i];
-    }
-    int16_t *point = to;
-    MACE_UNROLL for (size_t i = 0; i < kEdge; ++i) {
-      Shorts points[kEdge];
-      InputPoints(columns[i], points);
-      MACE_UNROLL for (size_t j = 0; j < kEdge; ++j) {
-        __builtin_memcpy(point, &points[j], sizeof(points[j]));
-        point += args.to_stride;
-      }
-    }
+  size_t k = 0;
+#if defined(__AVX2__)
+  constexpr size_t kTwice = 2 * kChannelsTogether;
+  for (; k + kTwice <= args.channels; k += kTwice) {
+    InputOfChannels<kTwice>(args, k, to);
+    to += kTilesTogether * kTwice;
+  }
+#endif
+  for (; k < args.channels; k += kChannelsTogether) {
+    InputOfChannels<kChannelsTogether>(args, k, to);
     to += kTilesTogether * kChannelsTogether;
   }
 }
@@ -166,7 +233,7 @@ MACE_SIMD_INLINE void OutputPoints(const Sums (&m)[kEdge], Sums (&to)[kTile]) {
   to[3] = odd + ((twice + m[5]) << 2);
 }
 
-// The rounded results of four columns, without zero point, as int16.
+// The rounded results of a vector of columns, without zero point, as int16.
 MACE_SIMD_INLINE void StepsOfTile(const QuantizedOutput &args,
                                   size_t column,
                                   int16_t *to) {
@@ -204,19 +271,18 @@ void TransformOutput(const QuantizedOutput &args) {
   for (size_t column = 0; column < kPanel; column += sv::kLanes) {
     StepsOfTile(args, column, steps + column);
   }
-  const sv::Requantizer to = sv::MakeRequantizer(*args.requantization);
+  const sv::PanelRequantizer to =
+      sv::MakePanelRequantizer(*args.requantization);
   for (size_t i = 0; i < args.rows; ++i) {
-    int8_t *pixel = args.to + i * args.row_stride;
+    Element *pixel = static_cast<Element *>(args.to) + i * args.row_stride;
     const int16_t *from = steps + i * kTile * kPanel;
     for (size_t j = 0; j < args.cols;
          ++j, pixel += args.pixel_stride, from += kPanel) {
-      const sv::VDotBytes bytes =
-          sv::LimitBytes(to, sv::NarrowStored(to, from));
+      const sv::PanelElements bytes = sv::NarrowStored(to, from);
       if (args.columns >= kPanel) {
         __builtin_memcpy(pixel, &bytes, sizeof(bytes));
       } else {
-        sv::StoreDotBytesN(reinterpret_cast<uint8_t *>(pixel), bytes,
-                           args.columns);
+        __builtin_memcpy(pixel, &bytes, args.columns);
       }
     }
   }

@@ -1,0 +1,59 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Panels of int8 for PMADDUBSW, which multiplies bytes four times as densely as
+// floats but saturates: it adds two products of uint8 and int8 in 16 bits. Here
+// no sum can leave them, whatever the elements of the rows are, so that results
+// are exact:
+//
+//   x0 * w0 + x1 * w1 fits if the weights above 0 are 128 together at most, and
+//   those below 0, too: 255 * 128 is 32,640.
+//
+// The steps of a panel, each of four elements of K by 16 columns, are of three
+// kinds:
+//
+//   deep      two fours, whose products are added in 16 bits before they are
+//             widened: the bound holds for the four weights of each such sum
+//   plain     one four: it holds for each pair
+//   flipped   one four with a mask. In a pair that does not fit, both weights
+//             have one sign. So one of them changes it, and its element x
+//             becomes 255 - x, which is x ^ 255: x * w = 255 * w + (255 - x) *
+//             -w. Then the products have different signs, and fit. 255 * w is a
+//             constant of the column, the correction.
+//
+// Two weights of -128 have no int8 of the other sign: one becomes -127, and a
+// further plain four has -1 at its place.
+//
+// The memory begins with a number of 8 bytes per panel, the distance from it to
+// its panel, so that panels of any size are found like those of one size. A
+// panel is a StepPanel, StepCounts for each tap, the offset in bytes from a
+// tap's row to the elements of each four, and the weights, [16][4] for each
+// four, in the order of taps and of the kinds above. A mask follows its
+// weights.
+
+#ifndef MACE_KERNELS_CPU_GEMM_STEP_PANELS_H_
+#define MACE_KERNELS_CPU_GEMM_STEP_PANELS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mace::gemm {
+
+struct StepPanel {
+  int32_t correction[16];  // of each column, modulo 2^32
+  uint64_t weights;        // bytes from the begin of this to the weights
+};
+
+struct StepCounts {
+  uint32_t deep;
+  uint32_t plain;
+  uint32_t flipped;
+};
+
+// Weights of one sign in a sum of 16 bits.
+inline constexpr int kStepLimit = 128;
+inline constexpr size_t kStepBytes = 64;  // of a four, and of its mask
+
+}  // namespace mace::gemm
+
+#endif  // MACE_KERNELS_CPU_GEMM_STEP_PANELS_H_

@@ -1,0 +1,133 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The products of a tile with weights in steps (step_panels.h). Included only
+// by quantized_gemm_isa.cc.
+
+#ifndef MACE_KERNELS_CPU_GEMM_STEP_TILE_H_
+#define MACE_KERNELS_CPU_GEMM_STEP_TILE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/kernels/cpu/gemm/dot_tiles.h"
+#include "mace/kernels/cpu/gemm/step_panels.h"
+
+namespace mace::gemm::MACE_ISA {
+
+MACE_SIMD_INLINE const char *StepPanelAt(const Block &b, size_t panel) {
+  const char *place = static_cast<const char *>(b.w) + panel * sizeof(int64_t);
+  int64_t distance;
+  __builtin_memcpy(&distance, place, sizeof(distance));
+  return place + distance;
+}
+
+// The panel after that of `column`, read by the first columns of a panel; about
+// as large as that.
+MACE_SIMD_INLINE Ahead NextStepPanel(const Block &b,
+                                     size_t column,
+                                     size_t tiles) {
+  const size_t next = column / kPanelColumns + 1;
+  if (column % kPanelColumns > 0 || next >= b.panel_end) {
+    return {nullptr, 0, 0};
+  }
+  const char *panel = StepPanelAt(b, next);
+  const auto bytes = static_cast<size_t>(panel - StepPanelAt(b, next - 1));
+  return {reinterpret_cast<const int8_t *>(panel), bytes, tiles};
+}
+
+MACE_SIMD_INLINE sv::VDot LoadStep(const int8_t *w) {
+  sv::VDot bytes;
+  __builtin_memcpy(&bytes, w, sizeof(bytes));
+  return bytes;
+}
+
+// A mask, if kFlipped, follows the weights of the step.
+template <bool kFlipped, int kRows, int kVectors>
+MACE_SIMD_INLINE void AddStep(const int8_t *w,
+                              const uint8_t *const (&a)[kRows],
+                              uint32_t offset,
+                              sv::DotSum (&acc)[kRows][kVectors]) {
+  sv::VI x[kRows];
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    x[r] = sv::SetInt(sv::DotBits(a[r] + offset));
+  }
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    const int8_t *at = w + v * sizeof(sv::VDot);
+    const sv::VDot weights = LoadStep(at);
+    sv::VI mask = {};
+    if constexpr (kFlipped) {
+      mask = reinterpret_cast<sv::VI>(LoadStep(at + kStepBytes));
+    }
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      acc[r][v] =
+          sv::AddPairs(acc[r][v], sv::MultiplyBytes(x[r] ^ mask, weights));
+    }
+  }
+}
+
+// Two fours at once.
+template <int kRows, int kVectors>
+MACE_SIMD_INLINE void AddDeepStep(const int8_t *w,
+                                  const uint8_t *const (&a)[kRows],
+                                  const uint32_t *offset,
+                                  sv::DotSum (&acc)[kRows][kVectors]) {
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    const sv::VI x = sv::SetInt(sv::DotBits(a[r] + offset[0]));
+    const sv::VI y = sv::SetInt(sv::DotBits(a[r] + offset[1]));
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      const int8_t *at = w + v * sizeof(sv::VDot);
+      acc[r][v] = sv::AddPairs(
+          acc[r][v], sv::MultiplyBytes(x, LoadStep(at)) +
+                         sv::MultiplyBytes(y, LoadStep(at + kStepBytes)));
+    }
+  }
+}
+
+template <int kRows, int kVectors>
+MACE_SIMD_INLINE void AddSteps(const Block &b,
+                               const DotTile &t,
+                               sv::DotSum (&acc)[kRows][kVectors]) {
+  const char *panel = StepPanelAt(b, t.column / kPanelColumns);
+  const size_t in_panel = t.column % kPanelColumns;
+  const auto *head = reinterpret_cast<const StepPanel *>(panel);
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    sv::VI correction;
+    __builtin_memcpy(&correction, head->correction + in_panel + v * sv::kLanes,
+                     sizeof(correction));
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      acc[r][v] = sv::AddToDotSum(acc[r][v], correction);
+    }
+  }
+  const auto *counts = reinterpret_cast<const StepCounts *>(head + 1);
+  const auto *offset = reinterpret_cast<const uint32_t *>(counts + b.taps);
+  const auto *w = reinterpret_cast<const int8_t *>(panel) + head->weights +
+                  in_panel * sv::kDotFour;
+  const void *const *rows = b.a + t.row;
+#pragma clang loop unroll(disable)
+  for (size_t tap = 0; tap < b.taps; ++tap, ++counts, rows += b.rows) {
+    const uint8_t *a[kRows];
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      a[r] = static_cast<const uint8_t *>(rows[r]);
+    }
+#pragma clang loop unroll(disable)
+    for (uint32_t i = counts->deep; i > 0; --i, offset += 2) {
+      AddDeepStep(w, a, offset, acc);
+      w += 2 * kStepBytes;
+    }
+#pragma clang loop unroll(disable)
+    for (uint32_t i = counts->plain; i > 0; --i, ++offset) {
+      AddStep<false>(w, a, *offset, acc);
+      w += kStepBytes;
+    }
+#pragma clang loop unroll(disable)
+    for (uint32_t i = counts->flipped; i > 0; --i, ++offset) {
+      AddStep<true>(w, a, *offset, acc);
+      w += 2 * kStepBytes;
+    }
+  }
+}
+
+}  // namespace mace::gemm::MACE_ISA
+
+#endif  // MACE_KERNELS_CPU_GEMM_STEP_TILE_H_
