@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.catalogue import AttributeKind, default_catalogue
+from mace.python.tools.catalogue import AttributeKind, LoopPart, default_catalogue
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import (
@@ -52,7 +52,11 @@ _SUCCESS, _OUT_OF_RESOURCES = 0, 2
 # weights within 1, and few sums have more than a hundred terms.
 _ABSOLUTE, _RELATIVE = 1e-5, 1e-4
 
-_EVERY_OP = pytest.mark.parametrize("op_type", sorted(default_catalogue().ops))
+# The end of a loop takes what its beginning made; there are no random cases of it.
+_OPS = sorted(
+    name for name, op in default_catalogue().ops.items() if op.loop is not LoopPart.END
+)
+_EVERY_OP = pytest.mark.parametrize("op_type", _OPS)
 
 
 @dataclass(frozen=True)

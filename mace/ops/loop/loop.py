@@ -12,7 +12,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import OpRules, OutputType
-from mace.python.tools.ir.shapes import compatible, format_shape
+from mace.python.tools.ir.shapes import compatible, format_shape, product
 
 # The inputs before the values.
 BEGIN_VALUES, END_VALUES = 2, 4
@@ -20,6 +20,7 @@ BEGIN_VALUES, END_VALUES = 2, 4
 
 class LoopBegin(OpRules):
     def infer(self, op: Op) -> list[OutputType]:
+        _check_scalars(op, ("go", "trips"))
         initial = _values(op, BEGIN_VALUES)
         return [
             OutputType(DataType.BOOL, ()),
@@ -37,6 +38,7 @@ class LoopBegin(OpRules):
 
 class LoopEnd(OpRules):
     def infer(self, op: Op) -> list[OutputType]:
+        _check_scalars(op, ("enters", "step", "again", "trips"))
         values, states = _values(op, END_VALUES), op.attr("states")
         if len(values) < 2 * states:
             raise ValueError(f"it has {states} states and {len(values)} values")
@@ -80,6 +82,14 @@ class LoopEnd(OpRules):
                 collected[int(step)] = value
             results.append(collected)
         return results
+
+
+def _check_scalars(op: Op, names: Sequence[str]) -> None:
+    for name, value in zip(names, op.inputs):
+        if value is not None and product(value.shape or ()) not in (1, None):
+            raise ValueError(
+                f"{name} has the shape {format_shape(value.shape)}, not one element"
+            )
 
 
 def _values(op: Op, first: int) -> list[Value]:

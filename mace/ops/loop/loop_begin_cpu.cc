@@ -26,7 +26,7 @@ class LoopBeginOp final : public CpuOp {
     const Tensor *go = context->input(kLoopBeginGoInput);
     const Tensor *trips = context->input(kLoopBeginTripsInput);
     *context->output(kLoopBeginEntersOutput)->MutableAs<bool>() =
-        (go == nullptr || *go->As<bool>()) &&
+        (go == nullptr || *go->As<uint8_t>() != 0) &&
         (trips == nullptr || *trips->As<int32_t>() > 0);
     *context->output(kLoopBeginStepOutput)->MutableAs<int32_t>() = 0;
     for (size_t i = kLoopBeginInitialInput; i < context->input_count(); ++i) {

@@ -29,12 +29,13 @@ class LoopEndOp final : public CpuOp {
   }
 
   MaceStatus Run(RunContext *context) const override {
-    const bool enters = *context->input(kLoopEndEntersInput)->As<bool>();
+    const bool enters =
+        *context->input(kLoopEndEntersInput)->As<uint8_t>() != 0;
     const int32_t step = *context->input(kLoopEndStepInput)->As<int32_t>();
     const Tensor *again = context->input(kLoopEndAgainInput);
     const Tensor *trips = context->input(kLoopEndTripsInput);
     *context->output(kLoopEndMoreOutput)->MutableAs<bool>() =
-        enters && (again == nullptr || *again->As<bool>()) &&
+        enters && (again == nullptr || *again->As<uint8_t>() != 0) &&
         step < INT32_MAX &&
         (trips == nullptr || step + 1 < *trips->As<int32_t>());
     for (size_t i = 0; i < states_; ++i) {

@@ -252,8 +252,12 @@ std::vector<const OpRegistration *> CpuOps() {
   std::vector<const OpRegistration *> ops;
   for (const OpRegistration *op = OpRegistration::first(); op != nullptr;
        op = op->next()) {
-    // What quantized operators have in common with these is their schema.
-    if (op->device() == CPU && !op->quantized()) ops.push_back(op);
+    // What quantized operators have in common with these is their schema. The
+    // end of a loop takes what its beginning made, never anything random.
+    if (op->device() == CPU && !op->quantized() &&
+        op->schema()->loop != LoopPart::kEnd) {
+      ops.push_back(op);
+    }
   }
   return ops;
 }

@@ -16,7 +16,7 @@
 
 namespace mace::op_test {
 
-// All operators that are linked in.
+// All operators that are linked in, without those that end a loop.
 std::vector<const OpRegistration *> CpuOps();
 
 // Random numbers for one operator, so that a new operator does not change the
