@@ -22,6 +22,10 @@ class LoopBegin(OpRules):
     def infer(self, op: Op) -> list[OutputType]:
         _check_scalars(op, ("go", "trips"))
         initial = _values(op, BEGIN_VALUES)
+        if len(op.outputs) != 2 + len(initial):
+            raise ValueError(
+                f"it has {len(initial)} initial values and {len(op.outputs)} outputs"
+            )
         return [
             OutputType(DataType.BOOL, ()),
             OutputType(DataType.INT32, ()),
@@ -40,8 +44,11 @@ class LoopEnd(OpRules):
     def infer(self, op: Op) -> list[OutputType]:
         _check_scalars(op, ("enters", "step", "again", "trips"))
         values, states = _values(op, END_VALUES), op.attr("states")
-        if len(values) < 2 * states:
-            raise ValueError(f"it has {states} states and {len(values)} values")
+        if len(values) < 2 * states or len(op.outputs) != 1 + len(values) - states:
+            raise ValueError(
+                f"it has {states} states, {len(values)} values and {len(op.outputs)} "
+                "outputs"
+            )
         results = [OutputType(DataType.BOOL, ())]
         for state, following in zip(values[:states], values[states:]):
             if state.dtype is not following.dtype or not compatible(
