@@ -164,16 +164,14 @@ MACE_SIMD_INLINE void FetchAhead(const NextWeights &next,
                                  size_t index,
                                  Tile *t) {
   if (!sv::kPrefetch) return;
-  const bool fetch = index < TilesThatFetch(next);
+  t->ahead.at = t->w;
+  t->ahead.step = 0;
+  if (index >= TilesThatFetch(next)) return;
   t->ahead.step = kPanelColumns >> next.log_shares;
   const size_t panel = index >> next.log_shares;
   const size_t share = index - (panel << next.log_shares);
   t->ahead.at = next.w + panel * next.panel_stride +
                 share * t->taps * t->depth * t->ahead.step;
-  if (!fetch) {
-    t->ahead.at = t->w;
-    t->ahead.step = 0;
-  }
 }
 
 // The rows of a block, used in place.
