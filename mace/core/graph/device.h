@@ -178,9 +178,6 @@ class Device {
 class HostDevice : public Device, public HostOps {
  public:
   HostDevice *AsHost() final { return this; }
-  // Per node: the outermost loop that it belongs to, -1 for none; the host runs
-  // all of a loop, one operator after the other. Empty if there are no loops.
-  virtual std::vector<int> LoopsOf(const Graph &graph) const { return {}; }
   // For copying and zeroing large blocks of memory.
   virtual ThreadPool *thread_pool() const = 0;
 };

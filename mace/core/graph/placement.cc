@@ -32,7 +32,6 @@ class Placer {
   }
 
   Placement Place() {
-    loops_ = devices_[host_]->AsHost()->LoopsOf(graph_);
     ChooseDevices();
     if (devices_.size() > 1 && shapes_ != nullptr) {
       while (DeclineOneIsland()) {
@@ -49,9 +48,6 @@ class Placer {
     std::vector<int> nodes;
   };
 
-  bool IsInLoop(size_t node) const {
-    return !loops_.empty() && loops_[node] >= 0;
-  }
   bool IsKnownNode(size_t node) const {
     return shapes_ != nullptr && shapes_->known_node[node] != 0;
   }
@@ -65,6 +61,8 @@ class Placer {
   }
 
   void ChooseDevices() {
+    std::vector<char> in_loop;
+    if (NodesInLoops != nullptr) in_loop = NodesInLoops(graph_);
     placement_.nodes.resize(graph_.nodes().size());
     host_nanos_.resize(graph_.nodes().size(), 0);
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
@@ -74,7 +72,7 @@ class Placer {
       place.device = host_;
       place.nanos = host.nanos;
       if (IsKnownNode(i)) continue;
-      if (IsInLoop(i)) continue;
+      if (!in_loop.empty() && in_loop[i] != 0) continue;
       for (DeviceType type : wishes_[graph_.nodes()[i].def->subgraph]) {
         const size_t d = IndexOf(type);
         if (d >= host_) continue;
@@ -111,19 +109,16 @@ class Placer {
     std::vector<std::vector<int>> readers(count);
     std::vector<std::vector<int>> ready(devices_.size());
     size_t left = 0;
-    size_t first = 0;  // of the loop that i is in
     for (size_t i = 0; i < count; ++i) {
       ++left;
-      if (i == 0 || !IsInLoop(i) || loops_[i] != loops_[i - 1]) first = i;
       for (int id : graph_.nodes()[i].inputs) {
         if (id < 0 || producer_[id] < 0) continue;
         ++missing[i];
         readers[producer_[id]].push_back(static_cast<int>(i));
-        // A loop begins when all that it reads is there.
-        if (first == i || static_cast<size_t>(producer_[id]) >= first) continue;
-        ++missing[first];
-        readers[producer_[id]].push_back(static_cast<int>(first));
       }
+    }
+    if (WaitBeforeLoops != nullptr) {
+      WaitBeforeLoops(graph_, producer_, &missing, &readers);
     }
     for (size_t i = 0; i < count; ++i) {
       if (missing[i] == 0) {
@@ -349,7 +344,6 @@ class Placer {
   const size_t host_;
   std::vector<int> producer_;  // node of each tensor; -1 for none
   std::vector<double> host_nanos_;
-  std::vector<int> loops_;  // HostDevice::LoopsOf
   Placement placement_;
 };
 

@@ -117,19 +117,14 @@ class LayoutMaker {
               : end;
       last_use_[id] = std::max(last_use_[id], step);
     }
-    for (int step = 0; step < end; ++step) {
-      for (int id : plan_.nodes[step].outputs()) {
-        if (id < 0) continue;
-        first_use_[id] = step;
-        last_use_[id] = std::max(step, last_use_[id]);
-      }
-    }
-    if (!nodes_of.loops.empty()) ExtendLives(plan_, first_use_, &last_use_);
+    if (!nodes_of.loops.empty()) ExtendLives(plan_, &last_use_);
     // An owner is in use from the first to the last use of its parts, all of
     // which are computed before it.
     for (int step = 0; step < end; ++step) {
       for (int id : plan_.nodes[step].outputs()) {
         if (id < 0) continue;
+        if (first_use_[id] < 0) first_use_[id] = step;
+        last_use_[id] = std::max(step, last_use_[id]);
         const int owner = parts_[id].owner;
         if (owner < 0) continue;
         first_use_[owner] = first_use_[owner] < 0

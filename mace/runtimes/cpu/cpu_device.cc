@@ -278,11 +278,6 @@ MaceStatus CpuDevice::MakeOps(Graph *graph) {
   return MaceStatus::MACE_SUCCESS;
 }
 
-std::vector<int> CpuDevice::LoopsOf(const Graph &graph) const {
-  if (OutermostLoops == nullptr) return {};
-  return OutermostLoops(graph);
-}
-
 bool CpuDevice::CanCompute(const GraphNode &node) const {
   const OpSignature *signature =
       static_cast<const CpuOp *>(node.op.get())->signature();

@@ -42,7 +42,6 @@ class CpuDevice final : public HostDevice {
   MaceStatus Compute(const Graph &graph,
                      size_t node,
                      std::vector<Tensor> *tensors) override;
-  std::vector<int> LoopsOf(const Graph &graph) const override;
   ThreadPool *thread_pool() const override { return pool_.get(); }
 
   // The options with which a partition of this CPU is created; for a device

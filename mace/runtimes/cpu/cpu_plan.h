@@ -62,10 +62,8 @@ struct CpuNodes {
   std::vector<std::unique_ptr<Op>> added_ops;
   // Per graph tensor: the tensor that is exported in its place.
   std::vector<int> export_of;
-  // Inner loops before outer ones; and of each node the index of the innermost,
-  // or -1: empty if there are none.
+  // Inner loops before outer ones.
   std::vector<CpuLoop> loops;
-  std::vector<int> loop_of;
 
   size_t tensor_count() const { return graph_tensors + added.size(); }
   size_t SegmentBegin(size_t segment) const {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "mace/core/graph/graph.h"
+#include "mace/core/graph/placement.h"
 #include "mace/runtimes/cpu/cpu_plan.h"
 
 namespace mace {
@@ -65,14 +66,6 @@ class LoopFinder {
     MACE_RETURN_IF_ERROR(Pair());
     if (nodes_.loops.empty()) return MaceStatus();
     while (MoveConversion()) MACE_RETURN_IF_ERROR(Pair());
-    nodes_.loop_of.assign(nodes_.nodes.size(), -1);
-    // Outer loops first.
-    for (size_t i = nodes_.loops.size(); i-- > 0;) {
-      const CpuLoop &loop = nodes_.loops[i];
-      std::fill(nodes_.loop_of.begin() + static_cast<ptrdiff_t>(loop.begin),
-                nodes_.loop_of.begin() + static_cast<ptrdiff_t>(loop.end) + 1,
-                static_cast<int>(i));
-    }
     for (const CpuLoop &loop : nodes_.loops) {
       const CpuNode &end = nodes_.nodes[loop.end];
       MACE_RETURN_IF_ERROR(AtOperator(*end.def, CheckEnd(loop)));
@@ -171,57 +164,85 @@ class LoopFinder {
 
 }  // namespace
 
-std::vector<int> OutermostLoops(const Graph &graph) {
+std::vector<char> NodesInLoops(const Graph &graph) {
+  std::vector<char> inside(graph.nodes().size(), 0);
+  int depth = 0;
+  bool any = false;
+  for (size_t i = 0; i < inside.size(); ++i) {
+    const LoopPart part = PartOf(graph, static_cast<int>(i));
+    if (part == LoopPart::kBegin) ++depth;
+    inside[i] = static_cast<char>(depth > 0);
+    if (part == LoopPart::kEnd) --depth;
+    any |= depth > 0;
+  }
+  if (!any) inside.clear();
+  return inside;
+}
+
+void WaitBeforeLoops(const Graph &graph,
+                     const std::vector<int> &producer,
+                     std::vector<int> *missing,
+                     std::vector<std::vector<int>> *readers) {
   std::vector<CpuLoop> loops;
   const MaceStatus status = PairLoops(
       graph.nodes().size(),
       [&graph](size_t i) { return PartOf(graph, static_cast<int>(i)); },
       &loops);
-  if (!IsOk(status) || loops.empty()) return {};
-  std::vector<int> outermost(graph.nodes().size(), -1);
-  for (size_t i = 0; i < loops.size(); ++i) {
-    for (size_t node = loops[i].begin; node <= loops[i].end; ++node) {
-      outermost[node] = static_cast<int>(i);
+  if (!IsOk(status)) return;  // FindLoops says so
+  for (const CpuLoop &loop : loops) {
+    for (size_t i = loop.begin + 1; i <= loop.end; ++i) {
+      for (int id : graph.nodes()[i].inputs) {
+        if (id < 0) continue;
+        const int maker = producer[static_cast<size_t>(id)];
+        if (maker < 0 || static_cast<size_t>(maker) >= loop.begin) continue;
+        ++(*missing)[loop.begin];
+        (*readers)[static_cast<size_t>(maker)].push_back(
+            static_cast<int>(loop.begin));
+      }
     }
   }
-  return outermost;
 }
 
 MaceStatus FindLoops(const Graph &graph, CpuNodes *nodes) {
   return LoopFinder(graph, nodes).Find();
 }
 
-void ExtendLives(const CpuPlan &plan,
-                 const std::vector<int> &first_use,
-                 std::vector<int> *last_use) {
+void ExtendLives(const CpuPlan &plan, std::vector<int> *last_use) {
+  std::vector<int> made(last_use->size(), -1);
+  for (size_t i = 0; i < plan.nodes.size(); ++i) {
+    for (int id : plan.nodes[i].outputs()) {
+      if (id >= 0) made[static_cast<size_t>(id)] = static_cast<int>(i);
+    }
+  }
   for (const CpuLoop &loop : plan.nodes_of->loops) {
     const auto begin = static_cast<int>(loop.begin);
     const auto end = static_cast<int>(loop.end);
-    for (size_t id = 0; id < last_use->size(); ++id) {
+    for (size_t id = 0; id < made.size(); ++id) {
       int &last = (*last_use)[id];
-      if (first_use[id] < begin && last > begin && last < end) last = end;
+      if (made[id] < begin && last > begin && last < end) last = end;
     }
   }
 }
 
 size_t NextStep(CpuPlan *plan, size_t step) {
-  const int index = plan->nodes_of->loop_of[step];
-  if (index < 0) return step + 1;
-  const CpuLoop &loop = plan->nodes_of->loops[static_cast<size_t>(index)];
-  const PlannedNode &begin = plan->nodes[loop.begin];
-  if (step == loop.begin) {
-    return IsTrue(*plan, begin.outputs()[kEnters]) ? step + 1 : loop.end;
+  for (const CpuLoop &loop : plan->nodes_of->loops) {
+    const PlannedNode &begin = plan->nodes[loop.begin];
+    if (step == loop.begin) {
+      return IsTrue(*plan, begin.outputs()[kEnters]) ? step + 1 : loop.end;
+    }
+    if (step != loop.end) continue;
+    const PlannedNode &end = plan->nodes[loop.end];
+    if (!IsTrue(*plan, end.outputs()[kMore])) return step + 1;
+    for (size_t i = 0; i + kBeginStates < begin.outputs().size(); ++i) {
+      const Tensor &from = TensorOf(*plan, end.outputs()[kResults + i]);
+      const Tensor &to = TensorOf(*plan, begin.outputs()[kBeginStates + i]);
+      if (to.elements() == 0) continue;
+      std::memcpy(to.data, from.data, static_cast<size_t>(to.bytes()));
+    }
+    ++*static_cast<int32_t *>(TensorOf(*plan, begin.outputs()[kStep]).data);
+    return loop.begin + 1;
   }
-  const PlannedNode &end = plan->nodes[loop.end];
-  if (step != loop.end || !IsTrue(*plan, end.outputs()[kMore])) return step + 1;
-  for (size_t i = 0; i + kBeginStates < begin.outputs().size(); ++i) {
-    const Tensor &from = TensorOf(*plan, end.outputs()[kResults + i]);
-    const Tensor &to = TensorOf(*plan, begin.outputs()[kBeginStates + i]);
-    if (to.elements() == 0) continue;
-    std::memcpy(to.data, from.data, static_cast<size_t>(to.bytes()));
-  }
-  ++*static_cast<int32_t *>(TensorOf(*plan, begin.outputs()[kStep]).data);
-  return loop.begin + 1;
+  return step + 1;
 }
 
 }  // namespace mace

@@ -27,12 +27,7 @@ struct CpuLoop {
   size_t end;
 };
 
-// Per node of the graph: the outermost loop that it belongs to; -1 for none.
-// Empty if there are no loops.
-__attribute__((weak, visibility("hidden"))) std::vector<int> OutermostLoops(
-    const Graph &graph);
-
-// Sets CpuNodes::loops and loop_of. Moves conversions that the partition added
+// Sets CpuNodes::loops. Moves conversions that the partition added
 // out of the loops that do not make what they convert. MACE_INVALID_ARGS if the
 // loops are not nested, if the end of a loop does not read the values of its
 // beginning, or if an operator outside, or the application, reads what is
@@ -41,12 +36,9 @@ __attribute__((weak, visibility("hidden"))) MaceStatus
 FindLoops(const Graph &graph, CpuNodes *nodes);
 
 // What was computed before a loop that reads it is needed until the loop ends:
-// moves `last_use` there. Both have a step for each tensor; `first_use` is
-// negative for a tensor that no operator of the partition makes.
+// moves the last step that needs it there. `last_use`: per tensor.
 __attribute__((weak, visibility("hidden"))) void ExtendLives(
-    const CpuPlan &plan,
-    const std::vector<int> &first_use,
-    std::vector<int> *last_use);
+    const CpuPlan &plan, std::vector<int> *last_use);
 
 // The step that follows `step`, which has run. For another round of a loop,
 // hands its results on to its states.

@@ -12,6 +12,7 @@
 #include "mace/core/testing/engine_maker.h"
 #include "mace/core/testing/model_builder.h"
 #include "mace/public/mace.h"
+#include "mace/runtimes/testing/fake_device.h"
 
 namespace mace {
 namespace core_test {
@@ -219,6 +220,34 @@ TEST(LoopsTest, EndMustBelongToItsBeginning) {
   const MadeEngine made = Make(model);
   EXPECT_CODE(made.status, MACE_INVALID_ARGS);
   EXPECT_MENTIONS(made.status, "'loop/begin'");
+}
+
+// What a round reads may come from another device, but the loop stays on the
+// host in one piece.
+TEST(LoopsTest, RunOnTheHostBesideAnotherDevice) {
+  ModelBuilder model = Inputs(2);
+  model.Operator("a", "TestAffine", {"x"}, {"a"}, {Scale(3)});
+  Begin(&model, "loop", "trips", {"x"}, {"s"});
+  model.Operator("double", "TestAffine", {"s"}, {"t"}, {Scale(2)})
+      .Operator("add", "TestAdd", {"t", "a"}, {"u"});
+  End(&model, "loop", "trips", {"s"}, {"u"}, {"last"});
+  model.Operator("after", "TestAffine", {"last"}, {"y"}, {Scale(5)})
+      .Output("y");
+  const FakeDeviceControl control(Taking(TakesAll));
+  MakeOptions options;
+  ASSERT_OK(options.config.SetRuntimeTypes({RT_APU, RT_CPU}));
+  const MadeEngine made = Make(model, options);
+  ASSERT_OK(made.status);
+  for (const int32_t trips : {0, 1, 4}) {
+    float s = 1;
+    for (int32_t i = 0; i < trips; ++i) s = 2 * s + 3;
+    EXPECT_EQ(RunWith(made, trips, {1, 2}),
+              (std::vector<float>{5 * s, 10 * s}));
+  }
+  for (const OperatorPlacement &op : made.engine->GetPlacement().operators) {
+    const bool outside = op.operator_name == "a" || op.operator_name == "after";
+    EXPECT_EQ(op.device, outside ? APU : CPU) << op.operator_name;
+  }
 }
 
 TEST(LoopsTest, ExplainNamesTheirOperators) {
