@@ -33,6 +33,9 @@ class Placer {
 
   Placement Place() {
     ChooseDevices();
+    if (PlaceLoopsOnHost != nullptr) {
+      PlaceLoopsOnHost(graph_, host_, &placement_);
+    }
     if (devices_.size() > 1 && shapes_ != nullptr) {
       while (DeclineOneIsland()) {
       }
@@ -61,8 +64,6 @@ class Placer {
   }
 
   void ChooseDevices() {
-    std::vector<char> in_loop;
-    if (NodesInLoops != nullptr) in_loop = NodesInLoops(graph_);
     placement_.nodes.resize(graph_.nodes().size());
     host_nanos_.resize(graph_.nodes().size(), 0);
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
@@ -72,7 +73,6 @@ class Placer {
       place.device = host_;
       place.nanos = host.nanos;
       if (IsKnownNode(i)) continue;
-      if (!in_loop.empty() && in_loop[i] != 0) continue;
       for (DeviceType type : wishes_[graph_.nodes()[i].def->subgraph]) {
         const size_t d = IndexOf(type);
         if (d >= host_) continue;
@@ -109,6 +109,9 @@ class Placer {
     std::vector<std::vector<int>> readers(count);
     std::vector<std::vector<int>> ready(devices_.size());
     size_t left = 0;
+    if (WaitBeforeLoops != nullptr) {
+      WaitBeforeLoops(graph_, producer_, &missing, &readers);
+    }
     for (size_t i = 0; i < count; ++i) {
       ++left;
       for (int id : graph_.nodes()[i].inputs) {
@@ -116,11 +119,6 @@ class Placer {
         ++missing[i];
         readers[producer_[id]].push_back(static_cast<int>(i));
       }
-    }
-    if (WaitBeforeLoops != nullptr) {
-      WaitBeforeLoops(graph_, producer_, &missing, &readers);
-    }
-    for (size_t i = 0; i < count; ++i) {
       if (missing[i] == 0) {
         ready[placement_.nodes[i].device].push_back(static_cast<int>(i));
       }

@@ -65,15 +65,14 @@ Placement Place(const Graph &graph,
                 const DeviceWishes &wishes,
                 const GraphShapes *shapes);
 
-// Per node: whether it begins or ends a loop, or is in one; empty if there are
-// no loops. All of a loop runs on the host, one operator after the other.
-// Defined, as the next function is, by mace/runtimes/cpu:loops, and null in a
-// library without loops.
-__attribute__((weak, visibility("hidden"))) std::vector<char> NodesInLoops(
-    const Graph &graph);
-// Makes the first operator of each loop wait for all that the loop reads.
-// `missing`: for how many of its inputs each node waits; `readers`: which nodes
-// wait for it; `producer`: the node of each tensor, or -1.
+// All of a loop runs on the host, one operator after the other: places it
+// there. Defined, as the next function is, by mace/runtimes/cpu:loops, and null
+// in a library without loops.
+__attribute__((weak, visibility("hidden"))) void PlaceLoopsOnHost(
+    const Graph &graph, size_t host, Placement *placement);
+// Makes the first operator of each loop wait for all that the loop reads: adds
+// to `missing`, for how many of its inputs each node waits, and to `readers`,
+// which nodes wait for it. `producer`: the node of each tensor, or -1.
 __attribute__((weak, visibility("hidden"))) void WaitBeforeLoops(
     const Graph &graph,
     const std::vector<int> &producer,

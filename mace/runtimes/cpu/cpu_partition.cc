@@ -32,8 +32,11 @@ Result<std::unique_ptr<Partition>> CpuPartition::Create(
   nodes.graph_tensors = graph.tensors().size();
   nodes.export_of.resize(nodes.graph_tensors);
   std::iota(nodes.export_of.begin(), nodes.export_of.end(), 0);
-  MACE_RETURN_IF_ERROR(ChooseStorageTypes(graph, options.make_op, &nodes));
-  if (FindLoops != nullptr) MACE_RETURN_IF_ERROR(FindLoops(graph, &nodes));
+  // One call: its code is in every library.
+  const auto choose = ChooseTypesAndFindLoops == nullptr
+                          ? &ChooseStorageTypes
+                          : &ChooseTypesAndFindLoops;
+  MACE_RETURN_IF_ERROR(choose(graph, options.make_op, &nodes));
   return std::unique_ptr<Partition>(std::move(partition));
 }
 

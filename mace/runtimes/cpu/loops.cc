@@ -11,6 +11,7 @@
 #include "mace/core/graph/graph.h"
 #include "mace/core/graph/placement.h"
 #include "mace/runtimes/cpu/cpu_plan.h"
+#include "mace/runtimes/cpu/storage_types.h"
 
 namespace mace {
 namespace {
@@ -67,7 +68,7 @@ class LoopFinder {
     if (nodes_.loops.empty()) return MaceStatus();
     while (MoveConversion()) MACE_RETURN_IF_ERROR(Pair());
     for (const CpuLoop &loop : nodes_.loops) {
-      const CpuNode &end = nodes_.nodes[loop.end];
+      const CpuNode &end = nodes_.nodes[loop.second];
       MACE_RETURN_IF_ERROR(AtOperator(*end.def, CheckEnd(loop)));
       MACE_RETURN_IF_ERROR(AtOperator(*end.def, CheckInside(loop)));
     }
@@ -89,14 +90,14 @@ class LoopFinder {
     std::vector<int> made(nodes_.tensor_count(), -1);
     FindMakers(&made);
     for (const CpuLoop &loop : nodes_.loops) {
-      for (size_t i = loop.begin + 1; i < loop.end; ++i) {
+      for (size_t i = loop.first + 1; i < loop.second; ++i) {
         const CpuNode &node = nodes_.nodes[i];
         if (node.graph_node >= 0 ||
-            made[node.inputs[0]] >= static_cast<int>(loop.begin)) {
+            made[node.inputs[0]] >= static_cast<int>(loop.first)) {
           continue;
         }
         const auto nodes = nodes_.nodes.begin();
-        std::rotate(nodes + static_cast<ptrdiff_t>(loop.begin),
+        std::rotate(nodes + static_cast<ptrdiff_t>(loop.first),
                     nodes + static_cast<ptrdiff_t>(i),
                     nodes + static_cast<ptrdiff_t>(i) + 1);
         return true;
@@ -114,13 +115,13 @@ class LoopFinder {
   }
 
   MaceStatus CheckEnd(const CpuLoop &loop) const {
-    const std::vector<int> &begin = nodes_.nodes[loop.begin].outputs;
-    const std::vector<int> &end = nodes_.nodes[loop.end].inputs;
+    const std::vector<int> &begin = nodes_.nodes[loop.first].outputs;
+    const std::vector<int> &end = nodes_.nodes[loop.second].inputs;
     const size_t states = begin.size() - kBeginStates;
     bool same = end.size() >= kEndValues + states &&
                 begin[kEnters] == end[kEnters] && begin[kStep] == end[kStep] &&
                 begin[kEnters] >= 0 && begin[kStep] >= 0;
-    const std::vector<int> &results = nodes_.nodes[loop.end].outputs;
+    const std::vector<int> &results = nodes_.nodes[loop.second].outputs;
     same = same && results.size() >= kResults + states && results[kMore] >= 0;
     for (size_t i = 0; same && i < states; ++i) {
       same = begin[kBeginStates + i] >= 0 && results[kResults + i] >= 0 &&
@@ -128,19 +129,19 @@ class LoopFinder {
     }
     if (same) return MaceStatus();
     return InvalidArgs("it does not read the values of '",
-                       nodes_.nodes[loop.begin].def->name,
+                       nodes_.nodes[loop.first].def->name,
                        "', which begins the loop");
   }
 
   MaceStatus CheckInside(const CpuLoop &loop) const {
     std::vector<char> inside(nodes_.tensor_count(), 0);
-    for (size_t i = loop.begin; i < loop.end; ++i) {
+    for (size_t i = loop.first; i < loop.second; ++i) {
       for (int id : nodes_.nodes[i].outputs) {
         if (id >= 0) inside[id] = 1;
       }
     }
     for (size_t i = 0; i < nodes_.nodes.size(); ++i) {
-      if (i >= loop.begin && i <= loop.end) continue;
+      if (i >= loop.first && i <= loop.second) continue;
       for (int id : nodes_.nodes[i].inputs) {
         if (id >= 0 && inside[id] != 0) {
           return InvalidArgs("operator '", nodes_.nodes[i].def->name,
@@ -164,19 +165,19 @@ class LoopFinder {
 
 }  // namespace
 
-std::vector<char> NodesInLoops(const Graph &graph) {
-  std::vector<char> inside(graph.nodes().size(), 0);
+void PlaceLoopsOnHost(const Graph &graph, size_t host, Placement *placement) {
   int depth = 0;
-  bool any = false;
-  for (size_t i = 0; i < inside.size(); ++i) {
+  for (size_t i = 0; i < placement->nodes.size(); ++i) {
     const LoopPart part = PartOf(graph, static_cast<int>(i));
     if (part == LoopPart::kBegin) ++depth;
-    inside[i] = static_cast<char>(depth > 0);
+    Placement::NodePlace &place = placement->nodes[i];
+    if (depth > 0 && place.device != host) {
+      place.refusals.push_back({place.device, "it is in a loop"});
+      place.device = host;
+      place.nanos = 0;  // compared with those of no other device
+    }
     if (part == LoopPart::kEnd) --depth;
-    any |= depth > 0;
   }
-  if (!any) inside.clear();
-  return inside;
 }
 
 void WaitBeforeLoops(const Graph &graph,
@@ -188,22 +189,25 @@ void WaitBeforeLoops(const Graph &graph,
       graph.nodes().size(),
       [&graph](size_t i) { return PartOf(graph, static_cast<int>(i)); },
       &loops);
-  if (!IsOk(status)) return;  // FindLoops says so
+  if (!IsOk(status)) return;  // LoopFinder says so
   for (const CpuLoop &loop : loops) {
-    for (size_t i = loop.begin + 1; i <= loop.end; ++i) {
+    for (size_t i = loop.first + 1; i <= loop.second; ++i) {
       for (int id : graph.nodes()[i].inputs) {
         if (id < 0) continue;
         const int maker = producer[static_cast<size_t>(id)];
-        if (maker < 0 || static_cast<size_t>(maker) >= loop.begin) continue;
-        ++(*missing)[loop.begin];
+        if (maker < 0 || static_cast<size_t>(maker) >= loop.first) continue;
+        ++(*missing)[loop.first];
         (*readers)[static_cast<size_t>(maker)].push_back(
-            static_cast<int>(loop.begin));
+            static_cast<int>(loop.first));
       }
     }
   }
 }
 
-MaceStatus FindLoops(const Graph &graph, CpuNodes *nodes) {
+MaceStatus ChooseTypesAndFindLoops(const Graph &graph,
+                                   const MakeAddedOp &make_op,
+                                   CpuNodes *nodes) {
+  MACE_RETURN_IF_ERROR(ChooseStorageTypes(graph, make_op, nodes));
   return LoopFinder(graph, nodes).Find();
 }
 
@@ -215,8 +219,8 @@ void ExtendLives(const CpuPlan &plan, std::vector<int> *last_use) {
     }
   }
   for (const CpuLoop &loop : plan.nodes_of->loops) {
-    const auto begin = static_cast<int>(loop.begin);
-    const auto end = static_cast<int>(loop.end);
+    const auto begin = static_cast<int>(loop.first);
+    const auto end = static_cast<int>(loop.second);
     for (size_t id = 0; id < made.size(); ++id) {
       int &last = (*last_use)[id];
       if (made[id] < begin && last > begin && last < end) last = end;
@@ -226,12 +230,12 @@ void ExtendLives(const CpuPlan &plan, std::vector<int> *last_use) {
 
 size_t NextStep(CpuPlan *plan, size_t step) {
   for (const CpuLoop &loop : plan->nodes_of->loops) {
-    const PlannedNode &begin = plan->nodes[loop.begin];
-    if (step == loop.begin) {
-      return IsTrue(*plan, begin.outputs()[kEnters]) ? step + 1 : loop.end;
+    const PlannedNode &begin = plan->nodes[loop.first];
+    if (step == loop.first) {
+      return IsTrue(*plan, begin.outputs()[kEnters]) ? step + 1 : loop.second;
     }
-    if (step != loop.end) continue;
-    const PlannedNode &end = plan->nodes[loop.end];
+    if (step != loop.second) continue;
+    const PlannedNode &end = plan->nodes[loop.second];
     if (!IsTrue(*plan, end.outputs()[kMore])) return step + 1;
     for (size_t i = 0; i + kBeginStates < begin.outputs().size(); ++i) {
       const Tensor &from = TensorOf(*plan, end.outputs()[kResults + i]);
@@ -240,7 +244,7 @@ size_t NextStep(CpuPlan *plan, size_t step) {
       std::memcpy(to.data, from.data, static_cast<size_t>(to.bytes()));
     }
     ++*static_cast<int32_t *>(TensorOf(*plan, begin.outputs()[kStep]).data);
-    return loop.begin + 1;
+    return loop.first + 1;
   }
   return step + 1;
 }

@@ -10,30 +10,16 @@
 #define MACE_RUNTIMES_CPU_LOOPS_H_
 
 #include <cstddef>
+#include <utility>
 #include <vector>
-
-#include "mace/core/base/status.h"
 
 namespace mace {
 
-class Graph;
-struct CpuNodes;
 struct CpuPlan;
 
-// Nodes of a partition, in the order of execution; the others of the loop are
-// between them.
-struct CpuLoop {
-  size_t begin;
-  size_t end;
-};
-
-// Sets CpuNodes::loops. Moves conversions that the partition added
-// out of the loops that do not make what they convert. MACE_INVALID_ARGS if the
-// loops are not nested, if the end of a loop does not read the values of its
-// beginning, or if an operator outside, or the application, reads what is
-// computed inside.
-__attribute__((weak, visibility("hidden"))) MaceStatus
-FindLoops(const Graph &graph, CpuNodes *nodes);
+// The nodes of a partition that begin and end a loop; the others of the loop
+// are between them in the order of execution.
+using CpuLoop = std::pair<size_t, size_t>;
 
 // What was computed before a loop that reads it is needed until the loop ends:
 // moves the last step that needs it there. `last_use`: per tensor.

@@ -121,14 +121,6 @@ Result<PreparedCpu::Placing> PreparedCpu::MakePlacing(
   Placing placing;
   placing.external = external;
   placing.layout = MakeLayout(external);
-  for (const BandChain &chain : placing.layout.chains) {
-    VLOG(1) << "runs " << chain.nodes.size() << " operators, from '"
-            << plan_->nodes[chain.nodes.front()].node->def->name << "' to '"
-            << plan_->nodes[chain.nodes.back()].node->def->name << "', in "
-            << chain.tasks() << " task(s) by bands of " << chain.band_rows
-            << " of " << chain.rows << " row(s), with " << chain.thread_bytes
-            << " bytes for each thread";
-  }
   const std::vector<PlanRequest> &requests = placing.layout.requests;
   MACE_ASSIGN_OR_RETURN(placing.memory, PlanMemory(requests));
   // A wrong plan would corrupt results silently, and checking costs far less

@@ -26,6 +26,14 @@ MaceStatus ChooseStorageTypes(const Graph &graph,
                               const MakeAddedOp &make_op,
                               CpuNodes *nodes);
 
+// The same, and then sets CpuNodes::loops. Moves the conversions out of the
+// loops that do not make what they convert. MACE_INVALID_ARGS if the loops are
+// not nested, if the end of a loop does not read the values of its beginning,
+// or if an operator outside, or the application, reads what is computed inside.
+// Defined by mace/runtimes/cpu:loops, and null in a library without loops.
+__attribute__((weak, visibility("hidden"))) MaceStatus ChooseTypesAndFindLoops(
+    const Graph &graph, const MakeAddedOp &make_op, CpuNodes *nodes);
+
 // Stores the quantized tensors of 8 bits that the plan's operators compute as
 // the processor's kernels read them (kUnsignedBytes), with zero points that
 // differ by 128 from the model's if the model has the other type, so that no

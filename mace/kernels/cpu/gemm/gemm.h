@@ -114,8 +114,10 @@ inline constexpr size_t PanelBytes(WeightType type, size_t depth) {
       return kScaleBytes + depth * kPanelColumns;
     case WeightType::kI8Fours:
       return depth * kPanelColumns;
+#if defined(__x86_64__) || defined(__i386__)
     case WeightType::kI8Steps:
       return sizeof(int64_t);
+#endif
     default:
       return depth * kPanelColumns * 2;
   }
