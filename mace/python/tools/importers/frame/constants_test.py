@@ -307,7 +307,7 @@ def test_a_condition_is_decided_in_pytorch(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rate", _RATES)
 def test_an_exported_program_takes_the_branch(rate: int, tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch", reason="it is the reference here")
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
     class Net(torch.nn.Module):  # type: ignore[name-defined,misc]
         def forward(self, x: Any, sr: Any) -> Any:
