@@ -58,6 +58,17 @@ MaceStatus PairLoops(size_t count,
   return InvalidArgs("a loop begins that does not end");
 }
 
+// The node that computes each tensor; -1 for none.
+std::vector<int> MakersOf(const CpuNodes &nodes) {
+  std::vector<int> made(nodes.tensor_count(), -1);
+  for (size_t i = 0; i < nodes.nodes.size(); ++i) {
+    for (int id : nodes.nodes[i].outputs) {
+      if (id >= 0) made[static_cast<size_t>(id)] = static_cast<int>(i);
+    }
+  }
+  return made;
+}
+
 class LoopFinder {
  public:
   LoopFinder(const Graph &graph, CpuNodes *nodes)
@@ -87,8 +98,7 @@ class LoopFinder {
   // A conversion stands before its first reader, which may be inside. Moves one
   // out of its loop; false if none is left.
   bool MoveConversion() {
-    std::vector<int> made(nodes_.tensor_count(), -1);
-    FindMakers(&made);
+    const std::vector<int> made = MakersOf(nodes_);
     for (const CpuLoop &loop : nodes_.loops) {
       for (size_t i = loop.first + 1; i < loop.second; ++i) {
         const CpuNode &node = nodes_.nodes[i];
@@ -106,19 +116,16 @@ class LoopFinder {
     return false;
   }
 
-  void FindMakers(std::vector<int> *made) const {
-    for (size_t i = 0; i < nodes_.nodes.size(); ++i) {
-      for (int id : nodes_.nodes[i].outputs) {
-        if (id >= 0) (*made)[id] = static_cast<int>(i);
-      }
-    }
-  }
-
   MaceStatus CheckEnd(const CpuLoop &loop) const {
     const std::vector<int> &begin = nodes_.nodes[loop.first].outputs;
     const std::vector<int> &end = nodes_.nodes[loop.second].inputs;
     const size_t states = begin.size() - kBeginStates;
-    bool same = end.size() >= kEndValues + states &&
+    // Its shape function has compared as many values as its attribute says.
+    const AttributeValue *count =
+        nodes_.nodes[loop.second].def->FindAttribute("states");
+    bool same = begin.size() > kBeginStates && count != nullptr &&
+                count->i == static_cast<int64_t>(states) &&
+                end.size() >= kEndValues + states &&
                 begin[kEnters] == end[kEnters] && begin[kStep] == end[kStep] &&
                 begin[kEnters] >= 0 && begin[kStep] >= 0;
     const std::vector<int> &results = nodes_.nodes[loop.second].outputs;
@@ -212,12 +219,7 @@ MaceStatus ChooseTypesAndFindLoops(const Graph &graph,
 }
 
 void ExtendLives(const CpuPlan &plan, std::vector<int> *last_use) {
-  std::vector<int> made(last_use->size(), -1);
-  for (size_t i = 0; i < plan.nodes.size(); ++i) {
-    for (int id : plan.nodes[i].outputs()) {
-      if (id >= 0) made[static_cast<size_t>(id)] = static_cast<int>(i);
-    }
-  }
+  const std::vector<int> made = MakersOf(*plan.nodes_of);
   for (const CpuLoop &loop : plan.nodes_of->loops) {
     const auto begin = static_cast<int>(loop.first);
     const auto end = static_cast<int>(loop.second);

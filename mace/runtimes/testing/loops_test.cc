@@ -222,6 +222,19 @@ TEST(LoopsTest, EndMustBelongToItsBeginning) {
   EXPECT_MENTIONS(made.status, "'loop/begin'");
 }
 
+// Otherwise the collected value would be handed on as a state of another shape.
+TEST(LoopsTest, EndHasAsManyStatesAsItsBeginning) {
+  ModelBuilder model = Inputs(2);
+  model.Constant("none", {1}, std::vector<int32_t>{0});
+  Begin(&model, "loop", "none", {"x", "x"}, {"s", "r"});
+  model.Operator("double", "TestAffine", {"s"}, {"t"}, {Scale(2)});
+  End(&model, "loop", "none", {"s"}, {"r", "t"}, {"y", "all"});
+  model.Output("y").Output("all");
+  const MadeEngine made = Make(model);
+  EXPECT_CODE(made.status, MACE_INVALID_ARGS);
+  EXPECT_MENTIONS(made.status, "'loop/begin'");
+}
+
 // What a round reads may come from another device, but the loop stays on the
 // host in one piece.
 TEST(LoopsTest, RunOnTheHostBesideAnotherDevice) {
