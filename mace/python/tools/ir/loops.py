@@ -61,8 +61,8 @@ def arranged(ops: Sequence[Op]) -> list[Op]:
         for inner in bodies:
             if inner[-1] in inside:
                 inside.update(inner)
-        bodies.append(sorted(inside - {enters, end}, key=place.__getitem__))
-        bodies[-1] = [enters, *bodies[-1], end]
+        between = sorted(inside - {enters, end}, key=place.__getitem__)
+        bodies.append([enters, *between, end])
     return _arranged(list(ops), bodies, place)
 
 
@@ -128,5 +128,5 @@ def _arranged(
             if not waits[reader]:
                 heapq.heappush(ready, reader)
     # What remains waits in a circle: something outside of a loop reads what is inside.
-    left = [op for op in ops if op not in set(result)]
-    return result + left
+    done = set(result)
+    return result + [op for op in ops if op not in done]

@@ -161,17 +161,16 @@ class Budget:
         """Nodes that were added so far."""
         return self._added
 
-    def check_rest(self, before: int, rounds: int, what: str = "rounds") -> None:
+    def check_rest(self, before: int, rounds: int) -> None:
         """Refuses the rest of a loop when its first round is there: that may hold loops
         whose rounds nobody could count before.
 
         Args:
             before: the nodes that had been added before the first round.
             rounds: how many follow, at least.
-            what: they are called.
         """
         each = self._added - before
-        self.check_nodes(rounds * each, f"{rounds} or more {what} of {each} nodes")
+        self.check_nodes(rounds * each, f"{rounds} or more rounds of {each} nodes")
 
     @contextlib.contextmanager
     def choice(self, condition: str) -> Iterator[None]:

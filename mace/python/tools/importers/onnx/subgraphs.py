@@ -83,11 +83,13 @@ class Host(Protocol):
 
 
 class _UnknownStepsError(UnsupportedNodeError):
-    """A loop cannot be unrolled, as the number of its steps is not known or too large;
-    the engine may run it.
+    """A loop cannot be unrolled, as the number of its steps is not known; the engine
+    may run it.
     """
 
-    too_many = False
+
+class _TooManyStepsError(_UnknownStepsError):
+    """A loop should not be unrolled, as its steps become many nodes."""
 
 
 @contextlib.contextmanager
@@ -160,19 +162,14 @@ class Subgraph:
         self._rest = count - 1
 
     def _check_cost(self, nodes: int, what: str) -> None:
-        if self._most_nodes is None:
-            budget().check_nodes(nodes, what)
-            return
         try:
             budget().check_nodes(nodes, what)
-            if nodes <= self._most_nodes:
-                return
-            error = UnsupportedNodeError(f"{what} are too many to be unrolled")
-        except UnsupportedNodeError as refused:
-            error = refused
-        unknown = _UnknownStepsError(error.reason, error.hint)
-        unknown.too_many = True
-        raise unknown
+            if self._most_nodes is not None and nodes > self._most_nodes:
+                raise UnsupportedNodeError(f"{what} are too many to be unrolled")
+        except UnsupportedNodeError as error:
+            if self._most_nodes is None:
+                raise
+            raise _TooManyStepsError(error.reason, error.hint) from error
 
     def check_rounds(self, limit: int | None, states: Sequence[Known]) -> None:
         """Refuses the steps of a loop before the first one, if they are too many and
@@ -339,18 +336,37 @@ def _choice(node: Node, condition: Value, one: Known, other: Known) -> Known:
     return node.make("Where", [condition, one, other])
 
 
-def run_loop(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known]:
-    """The last states, and the scan outputs of all steps."""
+def _unrolled_or_looped(
+    node: Node,
+    unroll: Callable[[str, int | None], list[Known]],
+    loop: Callable[[UnsupportedNodeError], list[Known]],
+) -> list[Known]:
+    """The results of a loop, unrolled if its steps are known and few.
+
+    Args:
+        unroll: called with a unique prefix of names, and the most nodes that it may
+            become.
+        loop: leaves it to the engine; called with the reason.
+    """
     try:
-        return _unrolled(host, node, inputs, node.output_name, MOST_UNROLLED)
+        return unroll(node.output_name, MOST_UNROLLED)
     except _UnknownStepsError as error:
         why = error
     try:
-        return _looped(host, node, inputs, why)
+        return loop(why)
     except UnsupportedNodeError:
-        if not why.too_many:
+        if not isinstance(why, _TooManyStepsError):
             raise
-    return _unrolled(host, node, inputs, f"{node.output_name}/unrolled", None)
+    return unroll(f"{node.output_name}/unrolled", None)
+
+
+def run_loop(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known]:
+    """The last states, and the scan outputs of all steps."""
+    return _unrolled_or_looped(
+        node,
+        lambda prefix, most: _unrolled(host, node, inputs, prefix, most),
+        lambda why: _looped(host, node, inputs, why),
+    )
 
 
 def _unrolled(
@@ -445,16 +461,11 @@ def run_scan(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Kno
         body = Subgraph(host, _graph(node, "body"), prefix, most_nodes)
         return _Scan(node, body, len(values))
 
-    try:
-        return scan(node.output_name, MOST_UNROLLED).run(values, 0)
-    except _UnknownStepsError as error:
-        why = error
-    try:
-        return scan(f"{node.output_name}/loop", None).run_in_engine(values, why)
-    except UnsupportedNodeError:
-        if not why.too_many:
-            raise
-    return scan(f"{node.output_name}/unrolled", None).run(values, 0)
+    return _unrolled_or_looped(
+        node,
+        lambda prefix, most: scan(prefix, most).run(values, 0),
+        lambda why: scan(f"{node.output_name}/loop", None).run_in_engine(values, why),
+    )
 
 
 def _scan_of_batch(

@@ -101,9 +101,9 @@ def test_rounds_of_loops_in_loops_are_refused_at_once(
     calls = []
     inside = Budget.check_rest
 
-    def check(self: Budget, before: int, rounds: int, what: str = "rounds") -> None:
+    def check(self: Budget, before: int, rounds: int) -> None:
         calls.append((rounds, self.added - before))
-        inside(self, before, rounds, what)
+        inside(self, before, rounds)
 
     monkeypatch.setattr(Budget, "check_rest", check)
     with pytest.raises(UnsupportedNodesError, match="(49|50) or more rounds of"):
