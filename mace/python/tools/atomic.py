@@ -186,15 +186,15 @@ def atomic_write(
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             remove_leftovers(target)
             stream = _open_new(temporary, mode, encoding)
-        with _place_errors(Path(path), every_errno=False):
-            with stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-        with _place_errors(Path(path), every_errno=True):
-            if target.exists():
-                shutil.copymode(target, temporary)
-            os.replace(temporary, target)
+        # Closed before it has its name, it would count as a leftover.
+        with _place_errors(Path(path), every_errno=False), stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+            with _place_errors(Path(path), every_errno=True):
+                if target.exists():
+                    shutil.copymode(target, temporary)
+                os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()

@@ -57,6 +57,21 @@ def test_failed_write_keeps_old_content(
     assert _names(tmp_path) == ["model.pb"]
 
 
+def test_two_writers_do_not_take_each_other_for_dead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "model.pb"
+
+    def replace_late(source: Path, name: Path) -> None:
+        remove_leftovers(target)  # as another writer does when it begins
+        os.rename(source, name)
+
+    monkeypatch.setattr(os, "replace", replace_late)
+    with atomic_write(target) as stream:
+        stream.write(b"abc")
+    assert target.read_bytes() == b"abc"
+
+
 def test_permissions_follow_umask_and_old_file(tmp_path: Path) -> None:
     target = tmp_path / "a"
     old_umask = os.umask(0o027)
