@@ -1,18 +1,18 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The devices that the farm can emulate, one YAML file each in profiles/."""
+"""The devices that the farm can emulate: profiles.yaml, and users' own files."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Dict, List, Literal, Tuple
+from typing import Any, Dict, List, Literal, Tuple
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from test.device_farm.errors import FarmError
 
-_FOLDER = Path(__file__).resolve().parent / "profiles"
+_FILE = Path(__file__).resolve().with_name("profiles.yaml")
 _ARM64 = ("arm64-v8a", "arm64")
 _AMD64 = ("amd64",)
 
@@ -48,7 +48,7 @@ class Profile(BaseModel):
     """One device.
 
     Attributes:
-        name: of the file; how the command line asks for it.
+        name: how the command line asks for it.
         kind: phone (adb) or board (ssh).
         model: product name, for people.
         soc: as ro.board.platform or as the manual of the board has it.
@@ -105,28 +105,44 @@ class Profile(BaseModel):
         return "armhf" if self.is_32_bit else "amd64"
 
 
-def load_profile(path: Path) -> Profile:
-    """Reads one file.
-
-    Raises:
-        FarmError: it cannot be read or a key is wrong; the message names all.
-    """
+def _read(path: Path) -> Any:
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return Profile.model_validate({"name": path.stem, **data})
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise FarmError(f"device profile {path} cannot be read: {error}") from error
+
+
+def _check(name: str, data: Any, place: str) -> Profile:
+    if not isinstance(data, dict):
+        raise FarmError(f"device profile {place}: there are no keys in it")
+    try:
+        return Profile.model_validate({"name": name, **data})
     except ValidationError as error:
         lines = [
             f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
         ]
-        raise FarmError(f"device profile {path}: " + "; ".join(lines)) from error
-    except (OSError, TypeError, yaml.YAMLError) as error:
-        raise FarmError(f"device profile {path} cannot be read: {error}") from error
+        raise FarmError(f"device profile {place}: " + "; ".join(lines)) from error
+
+
+def load_profile(path: Path) -> Profile:
+    """Reads a file with one profile; its name is that of the file.
+
+    Raises:
+        FarmError: it cannot be read or a key is wrong; the message names all.
+    """
+    return _check(path.stem, _read(path), str(path))
+
+
+def _own_profiles() -> Dict[str, Profile]:
+    return {
+        name: _check(name, data, f"'{name}' of {_FILE}")
+        for name, data in _read(_FILE).items()
+    }
 
 
 def profile_names(kind: Kind) -> List[str]:
     """The profiles of a kind, in the order in which the farm uses them."""
-    found = [load_profile(path) for path in sorted(_FOLDER.glob("*.yaml"))]
-    return [profile.name for profile in found if profile.kind == kind]
+    return [name for name, one in _own_profiles().items() if one.kind == kind]
 
 
 def find_profile(name: str, kind: Kind) -> Profile:
@@ -135,13 +151,16 @@ def find_profile(name: str, kind: Kind) -> Profile:
     Raises:
         FarmError: there is none of that kind.
     """
-    path = Path(name) if "/" in name else _FOLDER / f"{name}.yaml"
-    if not path.is_file():
-        raise FarmError(
-            f"there is no {kind} profile '{name}'; choose from "
-            f"{', '.join(profile_names(kind))} or give the path of a YAML file"
-        )
-    profile = load_profile(path)
+    if "/" in name and Path(name).is_file():
+        profile = load_profile(Path(name))
+    else:
+        own = _own_profiles()
+        if name not in own:
+            raise FarmError(
+                f"there is no {kind} profile '{name}'; choose from "
+                f"{', '.join(profile_names(kind))} or give the path of a YAML file"
+            )
+        profile = own[name]
     if profile.kind != kind:
         raise FarmError(f"profile '{name}' is a {profile.kind}, not a {kind}")
     return profile
