@@ -24,17 +24,26 @@ from typing import Any, Dict, List, Mapping
 
 _SETUP = Path(__file__).resolve().parent
 LOCKED = _SETUP / "locked.txt"
-# Of the tasks `validate` and `wheel`, which are those of the image and of a release.
-LISTS = ("requirements.txt", "requirements-validate.txt", "requirements-wheel.txt")
+# Those of the tasks `validate` and `wheel`: the image's and a release's.
+LISTS = ("convert", "validate", "wheel")
+_FILES = ("requirements.txt", "optionals.txt", "pip.txt")
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)==(\S+) --hash=sha256:([0-9a-f]{64})$")
 _HEAD = """\
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `setup.sh --locked` installs for {lists}.
+# What `setup.sh --locked` installs of the lists {lists}.
 # Written by setup/lock.py.
 
 """
+
+
+def packages() -> List[str]:
+    """The lines of LISTS."""
+    text = "".join((_SETUP / name).read_text(encoding="utf-8") for name in _FILES)
+    sections = re.split(r"^# \[(.+)\]$", text, flags=re.MULTILINE)
+    found = dict(zip(sections[1::2], sections[2::2]))
+    return [line for name in LISTS for line in found[name].splitlines()]
 
 
 def lines_of(report: Mapping[str, Any]) -> List[str]:
@@ -72,9 +81,9 @@ def _report() -> Mapping[str, Any]:
         command = [sys.executable, "-m", "pip", "install", "--dry-run", "--quiet"]
         command += ["--ignore-installed", "--only-binary", ":all:"]
         command += ["--disable-pip-version-check", "--report", str(target)]
-        for name in LISTS:
-            command += ["-r", str(_SETUP / name)]
-        subprocess.run(command, check=True)
+        wanted = Path(folder) / "requirements.txt"
+        wanted.write_text("\n".join(packages()), encoding="utf-8")
+        subprocess.run([*command, "-r", str(wanted)], check=True)
         found: Mapping[str, Any] = json.loads(target.read_text(encoding="utf-8"))
         return found
 

@@ -131,8 +131,10 @@ for task in ${tasks:-run}; do add_task "$task"; done
 
 # --- Packages of the distribution. -------------------------------------------
 
-# The packages of a section of apt.txt, with their uses.
-apt_list() { sed -n "/^\[$1]\$/,/^\[/{/^\[/!p}" "$root/setup/apt.txt"; }
+# The lines of a section, with their uses.
+section() { sed -n "/^# \[$1]\$/,/^# \[/p"; }
+apt_list() { section "$1" <"$root/setup/apt.txt"; }
+pip_list() { cat "$root"/setup/{requirements,optionals,pip}.txt | section "$1"; }
 
 # Lines of a list, "package  # its use", as "apt package use".
 show_list() { sed -nE "s/^([^#[:space:]]+) +# (.*)/$1\t\1\t\2/p"; }
@@ -140,7 +142,7 @@ show_list() { sed -nE "s/^([^#[:space:]]+) +# (.*)/$1\t\1\t\2/p"; }
 show_lists() {
   local list
   for list in $apt_lists; do apt_list "$list" | show_list apt; done
-  for list in $pip_lists; do show_list pip <"$root/setup/$list"; done
+  for list in $pip_lists; do pip_list "$list" | show_list pip; done
 }
 
 apt_packages() {
@@ -265,7 +267,7 @@ sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
   fail "no Python 3.9 or newer with venv found (packages python3, python3-venv)"
 }
 
-stamp_of() { sha256sum "$root/setup/$1" | cut -d' ' -f1; }
+stamp_of() { pip_list "$1" | sha256sum | cut -d' ' -f1; }
 
 install_pip() {
   local list todo=()
@@ -286,8 +288,7 @@ install_pip() {
   [[ ${#todo[@]} -gt 0 ]] || return 0
   say "Python packages to install: ${todo[*]}"
   if $dry_run; then return 0; fi
-  local arguments=()
-  for list in "${todo[@]}"; do arguments+=(-r "$root/setup/$list"); done
+  local arguments=(-r /dev/stdin)
   if $locked; then
     for list in "${todo[@]}"; do
       grep -q "^# .*\<$list\>" "$root/setup/locked.txt" ||
@@ -296,7 +297,9 @@ install_pip() {
     arguments=(--require-hashes --no-deps -r "$root/setup/locked.txt")
   fi
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-    --no-input "${arguments[@]}" </dev/null || {
+    --no-input "${arguments[@]}" < <(
+      for list in "${todo[@]}"; do pip_list "$list"; done
+    ) || {
     fail "pip could not install the packages of ${todo[*]}" \
       "(its message is above): is this computer online?"
   }

@@ -18,10 +18,14 @@ _LINE = re.compile(r"[\w.+-]+(?:[=>]=[\d.]+(?:,<[\d.]+)?)?  # \S.*")
 
 def _lists() -> Dict[str, List[str]]:
     """Each list's packages, with their uses; names are those of tasks.txt."""
-    texts = {f"pip:{file.name}": file.read_text() for file in _SETUP.glob("req*.txt")}
-    sections = re.split(r"^\[(.+)\]$", (_SETUP / "apt.txt").read_text(), flags=re.M)
-    for name, text in zip(sections[1::2], sections[2::2]):
-        texts[f"apt:{name}"] = text
+    texts = {}
+    for file in ("apt", "requirements", "optionals", "pip"):
+        kind = "apt" if file == "apt" else "pip"
+        text = (_SETUP / f"{file}.txt").read_text()
+        sections = re.split(r"^# \[(.+)\]$", text, flags=re.M)
+        for name, packages in zip(sections[1::2], sections[2::2]):
+            assert f"{kind}:{name}" not in texts
+            texts[f"{kind}:{name}"] = packages
     return {
         name: [line for line in text.splitlines() if line and not line.startswith("#")]
         for name, text in texts.items()

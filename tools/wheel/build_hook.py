@@ -22,7 +22,10 @@ CONTENTS_VARIABLE = "MACE_WHEEL_CONTENTS"
 # What a build that is no release has after its version: that of the commit, say.
 LABEL_VARIABLE = "MACE_WHEEL_LABEL"
 
-_EXTRA = re.compile(r"requirements-(.+)\.txt$")
+# The lists of Python packages, whose sections are extras, but for that of the package.
+_LISTS = ("requirements.txt", "optionals.txt", "pip.txt")
+_SECTION = re.compile(r"^# \[(.+)\]$", re.MULTILINE)
+_PACKAGE = "convert"
 
 
 def version() -> str:
@@ -35,10 +38,15 @@ def version() -> str:
     return f"{found[1]}+{label}" if label else found[1]
 
 
-def requirements(path: Path) -> List[str]:
-    """The packages of a list of `setup/`."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [line for line in (line.split("#")[0].strip() for line in lines) if line]
+def requirements(folder: Path) -> Dict[str, List[str]]:
+    """The Python packages of each section of the lists in `setup/`."""
+    found = {}
+    for name in _LISTS:
+        parts = _SECTION.split((folder / name).read_text(encoding="utf-8"))
+        for section, text in zip(parts[1::2], parts[2::2]):
+            lines = (line.split("#")[0].strip() for line in text.splitlines())
+            found[section] = [line for line in lines if line]
+    return found
 
 
 class MetadataHook(MetadataHookInterface):
@@ -47,14 +55,9 @@ class MetadataHook(MetadataHookInterface):
     PLUGIN_NAME = "custom"
 
     def update(self, metadata: Dict[str, Any]) -> None:
-        folder = Path(self.root, "setup")
-        metadata["dependencies"] = requirements(folder / "requirements.txt")
-        metadata["optional-dependencies"] = {
-            match[1]: requirements(path)
-            for path in sorted(folder.iterdir())
-            for match in [_EXTRA.match(path.name)]
-            if match
-        }
+        extras = requirements(Path(self.root, "setup"))
+        metadata["dependencies"] = extras.pop(_PACKAGE)
+        metadata["optional-dependencies"] = extras
 
 
 class BuildHook(BuildHookInterface):  # type: ignore[type-arg]

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.catalogue.loader import DEVICES_FILE
+from mace.python.tools.doctor.requirements import PIP_LISTS
 from mace.python.tools.proto import COMPILED_SUFFIX, compile_proto
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -41,9 +42,8 @@ def write(folder: Path) -> None:
     lists = folder / "setup"
     lists.mkdir(exist_ok=True)
     shutil.copy(_ROOT / "setup" / "tasks-installed.txt", lists / "tasks.txt")
-    for path in sorted((_ROOT / "setup").glob("requirements*.txt")):
-        if f"pip:{path.name} " in (lists / "tasks.txt").read_text(encoding="utf-8"):
-            shutil.copy(path, lists)
+    for name in PIP_LISTS:
+        shutil.copy(_ROOT / "setup" / name, lists)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ from mace.python.tools.doctor.computer import (
 # `tools/setup.sh` installs by the same table and the same lists.
 
 
+PIP_LISTS = ("requirements.txt", "optionals.txt", "pip.txt")
 _TASK = re.compile(r"^([a-z]+) +([^#]*[^# ]) +# (.+)$")
 _PACKAGE = re.compile(r"^([\w.+-]+)\s*(?:[=>]=\s*([\d.]+))?")
 
@@ -49,7 +50,7 @@ class Task:
         name: for --for.
         use: what it is good for, an imperative.
         includes: tasks.
-        lists: of its own, "apt:NAME" or "pip:FILE".
+        lists: of its own, "apt:NAME" or "pip:NAME".
     """
 
     name: str
@@ -108,8 +109,8 @@ def listed(root: Path) -> List[Listed]:
     found: Dict[Tuple[str, str], Listed] = {}
     for task in read_tasks(root).values():
         for name in task.lists:
-            kind, _, file = name.partition(":")
-            for package, minimum in _packages(root / "setup", kind, file):
+            kind, _, section = name.partition(":")
+            for package, minimum in _packages(root / "setup", kind, section):
                 before = found.get((kind, package))
                 tasks = (*(before.tasks if before else ()), task.name)
                 found[kind, package] = Listed(kind, package, minimum, tasks)
@@ -117,11 +118,10 @@ def listed(root: Path) -> List[Listed]:
 
 
 def _packages(setup: Path, kind: str, name: str) -> Iterator[Tuple[str, str]]:
-    file = "apt.txt" if kind == "apt" else name
-    text = (setup / file).read_text(encoding="utf-8")
-    if kind == "apt":
-        text = text.partition(f"\n[{name}]\n")[2].partition("\n[")[0]
-    for line in text.splitlines():
+    files = ("apt.txt",) if kind == "apt" else PIP_LISTS
+    text = "".join((setup / file).read_text(encoding="utf-8") for file in files)
+    section = text.partition(f"\n# [{name}]\n")[2].partition("\n# [")[0]
+    for line in section.splitlines():
         found = _PACKAGE.match(line.split("#")[0])
         if found:
             yield found[1], found[2] or ""

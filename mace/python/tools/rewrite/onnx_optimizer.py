@@ -44,8 +44,6 @@ DEFAULT_PASSES = (
     "fuse_transpose_into_gemm",
 )
 
-_REQUIREMENTS = "setup/requirements-onnx-optimizer.txt"
-
 # The largest message of protobuf, and so of the package.
 _LARGEST_FILE = 2**31 - 1
 
@@ -127,7 +125,7 @@ def _require_package() -> None:
         raise MissingToolError(
             "the Python package onnxoptimizer",
             "simplifying ONNX files (converting them works without)",
-            f"{sys.executable} -m pip install -r {_REQUIREMENTS}",
+            f"{sys.executable} -m pip install onnxoptimizer",
         )
 
 

@@ -136,7 +136,7 @@ def test_a_child_that_dies_is_reported(
 
 def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingToolError, match="pip install -r setup/"):
+    with pytest.raises(MissingToolError, match="pip install onnxoptimizer"):
         onnx_optimizer.available_passes()
 
 
