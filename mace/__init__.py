@@ -27,7 +27,11 @@ if TYPE_CHECKING:
         Pipeline,
         RunOptions,
         TensorInfo,
+        UsageError,
+        convert,
+        inspect,
         load,
+        quantize,
     )
 
 __version__: str
@@ -42,8 +46,12 @@ __all__ = [
     "Pipeline",
     "RunOptions",
     "TensorInfo",
+    "UsageError",
     "__version__",
+    "convert",
+    "inspect",
     "load",
+    "quantize",
 ]
 
 
@@ -63,4 +71,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return list(__all__)
