@@ -9,6 +9,7 @@ from mace.python.runtime.load import load
 from mace.python.runtime.model import BoundModel, Model
 from mace.python.runtime.options import RunOptions
 from mace.python.runtime.pipeline import Copy, Pipeline
+from mace.python.runtime.profile import OperatorInfo, OperatorTime, Profile
 from mace.python.runtime.tensors import TensorInfo
 from mace.python.tools.errors import MaceError, UsageError
 
@@ -19,7 +20,10 @@ __all__ = [
     "EngineError",
     "MaceError",
     "Model",
+    "OperatorInfo",
+    "OperatorTime",
     "Pipeline",
+    "Profile",
     "RunOptions",
     "TensorInfo",
     "UsageError",

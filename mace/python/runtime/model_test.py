@@ -218,6 +218,28 @@ def test_some_outputs_alone(open_several: mace.Model) -> None:
             open_several.run(inputs, outputs=wrong)
 
 
+def test_a_model_says_where_its_time_goes(digits: mace.Model) -> None:
+    image = _random(1, 1, 8, 8)
+    expected = digits(image)
+    profile = digits.profile({"image": image}, runs=3)
+    operators = digits.operators()
+    assert [item.operator for item in profile.operators] == list(operators)
+    assert {op.device for op in operators} == {"cpu"}
+    assert all(0 <= item.min_us <= item.median_us for item in profile.operators)
+    assert sum(item.min_us for item in profile.operators) <= profile.median_us * 1.5
+    assert sum(profile.by_type().values()) == pytest.approx(
+        sum(item.median_us for item in profile.operators)
+    )
+    for text in (str(profile), profile._repr_html_(), digits.explain()):
+        assert all(op.type in text for op in operators)
+    assert "(3 runs)" in str(profile)
+    memory = digits.memory()
+    assert memory["weights"] > 10000 and memory["states"] == 0
+    np.testing.assert_array_equal(digits(image), expected)
+    with pytest.raises(mace.UsageError, match="runs: found 0, accepted: 1, 2"):
+        digits.profile({"image": image}, runs=0)
+
+
 def test_an_event_loop_goes_on(digits: mace.Model) -> None:
     images = [_random(1, 1, 8, 8) for _ in range(4)]
 
