@@ -13,6 +13,7 @@ import platform
 import re
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,10 @@ from mace.python.tools.errors import MaceError, UsageError
 
 if TYPE_CHECKING:
     from mace.python.tools.load.deployments import Loaded
+
+LIMIT_VARIABLE = "MACE_CACHE_LIMIT"
+_USUAL_LIMIT_MB = 4000
+_IN_USE_S = 3600
 
 # The converter works for one caller at a time.
 _CONVERTING = threading.Lock()
@@ -89,7 +94,49 @@ def cached(request: Request) -> tuple[Path, Path]:
             if not _is_current(folder, beside):
                 with atomic_dir(folder) as stage:
                     convert(request, stage)
+                _prune(folder)
+    with contextlib.suppress(OSError):
+        os.utime(folder)  # when it was used, for the limit
     return graph, data
+
+
+def _limit() -> int:
+    """The most bytes of conversions that are kept.
+
+    Raises:
+        UsageError: the variable is no number.
+    """
+    text = os.environ.get(LIMIT_VARIABLE) or str(_USUAL_LIMIT_MB)
+    try:
+        return int(float(text) * 1e6)
+    except (OverflowError, ValueError) as error:
+        raise UsageError(
+            f"{LIMIT_VARIABLE}={text}: accepted is a number of megabytes; unset, it is "
+            f"{_USUAL_LIMIT_MB}"
+        ) from error
+
+
+def _prune(newest: Path) -> None:
+    """Removes conversions that were not used for the longest time, as far as all of
+    them are more than the limit.
+
+    Those of the last hour stay: another process may be about to map them. Programs that
+    run a model do not need its files any more.
+    """
+    limit, whole = _limit(), 0
+    entries = []
+    for folder in newest.parent.iterdir():
+        with contextlib.suppress(OSError):
+            if folder.is_dir() and not folder.name.startswith("."):
+                size = sum(path.lstat().st_size for path in folder.iterdir())
+                entries.append((folder.stat().st_mtime, size, folder))
+                whole += size
+    for used, size, folder in sorted(entries):
+        if whole <= limit or used > time.time() - _IN_USE_S:
+            break
+        if folder != newest:
+            shutil.rmtree(folder, ignore_errors=True)
+            whole -= size
 
 
 @contextlib.contextmanager
@@ -155,6 +202,8 @@ def _convert(
     os.replace(made / f"{name}.pb", graph)
     os.replace(made / f"{name}.data", data)
     shutil.rmtree(build)
+    # Its former name, a link to it.
+    (folder / "builds").unlink(missing_ok=True)
     if has_calibration(model) or deployment.custom_ops:
         # Not kept: it depends on samples, or on code.
         return graph, data

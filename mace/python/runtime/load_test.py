@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import subprocess
 import sys
+import time
 import types
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -104,6 +106,29 @@ def test_weights_in_another_file_count(tmp_path: Path) -> None:
     _scale(path, 5, external=True)
     assert path.read_bytes() == kept
     assert _factor(mace.load(path, dims={"n": 1})) == 5
+
+
+def test_what_was_not_used_for_long_makes_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MACE_CACHE", str(tmp_path / "cache"))
+    shutil.copytree(_cache_of_messages(), tmp_path / "cache" / "proto")
+    made = [
+        mace.load(_scale(tmp_path / f"m{i}.onnx", i + 1)).path.parent for i in range(4)
+    ]
+    hour = 3600
+    for ago, folder in zip((5, 4, 3, 0), made):
+        os.utime(folder, (time.time() - ago * hour,) * 2)
+    # Used now, though made before the others.
+    assert mace.load(tmp_path / "m0.onnx").path.parent == made[0]
+    size = sum(path.stat().st_size for path in made[0].iterdir())
+    monkeypatch.setenv("MACE_CACHE_LIMIT", str(size * 2.5 / 1e6))
+    last = mace.load(_scale(tmp_path / "m4.onnx", 5))
+    assert [folder.is_dir() for folder in made] == [True, False, False, True]
+    assert _factor(last) == 5
+    monkeypatch.setenv("MACE_CACHE_LIMIT", "much")
+    with pytest.raises(mace.MaceError, match="MACE_CACHE_LIMIT=much: accepted is"):
+        mace.load(_scale(tmp_path / "m5.onnx", 6))
 
 
 def test_without_the_cache_nothing_is_left(
