@@ -24,10 +24,17 @@ if TYPE_CHECKING:
         EngineError,
         MaceError,
         Model,
+        OperatorInfo,
+        OperatorTime,
         Pipeline,
+        Profile,
         RunOptions,
         TensorInfo,
+        UsageError,
+        convert,
+        inspect,
         load,
+        quantize,
     )
 
 __version__: str
@@ -39,11 +46,18 @@ __all__ = [
     "EngineError",
     "MaceError",
     "Model",
+    "OperatorInfo",
+    "OperatorTime",
     "Pipeline",
+    "Profile",
     "RunOptions",
     "TensorInfo",
+    "UsageError",
     "__version__",
+    "convert",
+    "inspect",
     "load",
+    "quantize",
 ]
 
 
@@ -63,4 +77,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return list(__all__)

@@ -142,7 +142,7 @@ def test_on_the_jvm(
     suites = [f"com.xiaomi.mace.{name}" for name in ("MaceEngineTest", "ExampleTest")]
     junit = ("org.junit.runner.JUnitCore", *suites)
     output = _run("java", *_JVM, *defines, "-cp", f"{tests}:{jars}", *junit)
-    assert "OK (18 tests)" in output
+    assert "OK (19 tests)" in output
     assert "WARNING" not in output, output
 
 

@@ -135,6 +135,45 @@ typedef struct mace_tensor {
   mace_memory memory;
 } mace_tensor;
 
+/* What an engine says of itself is handed to functions of the application, one
+ * item a call, with the pointer `user` that the application gave. The item and
+ * its texts last until the call returns; a call must not use the engine. */
+
+/* An input or output of a model. */
+typedef struct mace_port {
+  const char *name;
+  const char *alias; /* another name; "" if there is none */
+  mace_type type;
+  mace_format format;
+  size_t rank;
+  int64_t dims[MACE_MAX_RANK]; /* -1: each run decides */
+} mace_port;
+typedef void (*mace_port_visitor)(const mace_port *port, void *user);
+
+/* Where an operator runs, and how long it took: OperatorPlacement. */
+typedef struct mace_operator {
+  const char *name;
+  const char *type;     /* "Conv2D" */
+  const char *subgraph; /* "" if the model has one only */
+  mace_device device;
+  const char *kernel;      /* "" if the device has no choice */
+  const char *output;      /* types and shapes; "" before shapes are known */
+  const char *remark;      /* what else the device says; often "" */
+  int64_t estimated_nanos; /* 0 if the model leaves shapes open */
+  int64_t measured_nanos;  /* in the last mace_engine_run_timed; -1: none */
+} mace_operator;
+typedef void (*mace_operator_visitor)(const mace_operator *op, void *user);
+
+/* Bytes of memory that an engine holds: EngineStats. */
+typedef struct mace_engine_stats {
+  size_t arena_bytes;
+  size_t tensor_bytes;
+  size_t constant_bytes;
+  size_t prepared_bytes;
+  size_t state_bytes;
+  size_t operator_count;
+} mace_engine_stats;
+
 /* Numbers as in GPUPerfHint and GPUPriorityHint. */
 typedef int mace_gpu_hint;
 enum {
@@ -215,6 +254,40 @@ MACE_API mace_code mace_engine_run(mace_engine *engine,
                                    size_t input_count,
                                    mace_tensor *outputs,
                                    size_t output_count);
+/* As mace_engine_run; and the time of each operator is measured, which costs a
+ * little. mace_engine_visit_operators tells it. */
+MACE_API mace_code mace_engine_run_timed(mace_engine *engine,
+                                         const mace_tensor *inputs,
+                                         size_t input_count,
+                                         mace_tensor *outputs,
+                                         size_t output_count);
+
+/* The inputs that a run takes, in the order of the model, as it declares them.
+ * As MaceEngine::Describe. */
+MACE_API mace_code mace_engine_visit_inputs(mace_engine *engine,
+                                            mace_port_visitor visit,
+                                            void *user);
+/* All outputs of a run with inputs of these shapes, in the order of the model.
+ * Of `inputs`, names, ranks and dims count; those that are left out have the
+ * shape that the model declares. As MaceEngine::Describe, with its errors. */
+MACE_API mace_code mace_engine_visit_outputs(mace_engine *engine,
+                                             const mace_tensor *inputs,
+                                             size_t input_count,
+                                             mace_port_visitor visit,
+                                             void *user);
+/* The operators in the order of execution: MaceEngine::GetPlacement. */
+MACE_API mace_code mace_engine_visit_operators(mace_engine *engine,
+                                               mace_operator_visitor visit,
+                                               void *user);
+/* The text of MaceEngine::Explain, in one call. */
+MACE_API mace_code mace_engine_explain(mace_engine *engine,
+                                       void (*write)(const char *text,
+                                                     void *user),
+                                       void *user);
+/* As MaceEngine::GetStats. */
+MACE_API mace_code mace_engine_get_stats(mace_engine *engine,
+                                         mace_engine_stats *stats);
+
 /* As MaceEngine::ReleaseIntermediateBuffer. */
 MACE_API mace_code mace_engine_release_intermediate_buffer(mace_engine *engine);
 /* As MaceEngine::ResetStates. */

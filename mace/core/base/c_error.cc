@@ -27,6 +27,10 @@ mace_code Report(const MaceStatus &status) {
 
 const std::string &LastErrorOfC() { return Message(); }
 
+MaceStatus IsNull(const char *name) {
+  return InvalidArgs("`", name, "` is NULL");
+}
+
 mace_code GuardBody(MaceStatus (*body)(const void *), const void *function) {
   try {
     return Report(body(function));

@@ -17,6 +17,9 @@ namespace mace {
 // The message of this thread's last failure; empty before the first.
 const std::string &LastErrorOfC();
 
+// The error of an argument that must not be NULL.
+MaceStatus IsNull(const char *name);
+
 // Runs the body of an entry point: body(function). One function for all of
 // them: what catches takes much room.
 mace_code GuardBody(MaceStatus (*body)(const void *), const void *function);
@@ -34,7 +37,7 @@ mace_code Guard(const Function &function) {
 template <typename Object, typename Function>
 mace_code GuardWith(Object *object, const char *name, Function function) {
   return Guard([&]() -> MaceStatus {
-    if (object == nullptr) return InvalidArgs("`", name, "` is NULL");
+    if (object == nullptr) return IsNull(name);
     return function();
   });
 }

@@ -3,7 +3,10 @@
 
 #include "mace/public/mace_c.h"
 
+#include <algorithm>
+#include <cstring>
 #include <exception>
+#include <limits>
 #include <map>
 #include <memory>
 #include <new>
@@ -128,7 +131,8 @@ MaceStatus RunEngine(MaceEngine *engine,
                      const mace_tensor *inputs,
                      size_t input_count,
                      mace_tensor *outputs,
-                     size_t output_count) {
+                     size_t output_count,
+                     RunMetadata *metadata) {
   std::map<std::string, MaceTensor> in;
   std::map<std::string, MaceTensor> out;
   for (size_t i = 0; i < input_count; ++i) {
@@ -137,7 +141,7 @@ MaceStatus RunEngine(MaceEngine *engine,
   for (size_t i = 0; i < output_count; ++i) {
     MACE_RETURN_IF_ERROR(AddTensor("output", outputs[i], true, &out));
   }
-  const MaceStatus status = engine->Run(in, &out);
+  const MaceStatus status = engine->Run(in, &out, metadata);
   for (size_t i = 0; i < output_count; ++i) {
     const std::vector<int64_t> &shape = out[outputs[i].name].shape();
     outputs[i].rank = shape.size();
@@ -146,6 +150,107 @@ MaceStatus RunEngine(MaceEngine *engine,
     }
   }
   return status;
+}
+
+// Asks an engine for its inputs or outputs.
+struct CPortVisitor : PortVisitor {
+  mace_port_visitor visit_port;
+  void *user;
+};
+
+void VisitPort(const PortVisitor &visitor, const PortDescription &found) {
+  constexpr mace_type kTypes[] = {0,
+                                  MACE_TYPE_FLOAT,
+                                  MACE_TYPE_FLOAT16,
+                                  MACE_TYPE_BFLOAT16,
+                                  MACE_TYPE_INT32,
+                                  MACE_TYPE_INT8,
+                                  MACE_TYPE_UINT8,
+                                  MACE_TYPE_BOOL,
+                                  MACE_TYPE_INT16};
+  mace_port port = {};
+  port.name = found.name;
+  port.alias = found.alias;
+  if (found.data_type >= 0 &&
+      found.data_type < static_cast<int>(sizeof(kTypes) / sizeof(*kTypes))) {
+    port.type = kTypes[found.data_type];
+  }
+  port.format = static_cast<mace_format>(found.data_format);
+  port.rank = found.rank;
+  const bool is_nchw = !visitor.of_inputs && found.rank == 4 &&
+                       found.data_format == DataFormat::NCHW;
+  for (size_t axis = 0; axis < found.rank; ++axis) {
+    constexpr size_t kOfNchw[] = {0, 3, 1, 2};
+    port.dims[axis] = found.dims[is_nchw ? kOfNchw[axis] : axis];
+  }
+  const auto &c_visitor = static_cast<const CPortVisitor &>(visitor);
+  c_visitor.visit_port(&port, c_visitor.user);
+}
+
+MaceStatus VisitPorts(MaceEngine *engine,
+                      const std::map<std::string, MaceTensor> &inputs,
+                      bool of_inputs,
+                      mace_port_visitor visit,
+                      void *user) {
+  if (visit == nullptr) return IsNull("visit");
+  CPortVisitor visitor;
+  visitor.of_inputs = of_inputs;
+  visitor.visit = &VisitPort;
+  visitor.found = nullptr;
+  visitor.visit_port = visit;
+  visitor.user = user;
+  RunMetadata question;
+  question.port_visitor = &visitor;
+  return engine->Run(inputs, nullptr, &question);
+}
+
+MaceStatus VisitOutputs(MaceEngine *engine,
+                        const mace_tensor *inputs,
+                        size_t input_count,
+                        mace_port_visitor visit,
+                        void *user) {
+  std::vector<mace_tensor> shapes(inputs, inputs + input_count);
+  // The inputs that are left out, as the model declares them.
+  const auto add = [](const mace_port *port, void *found) {
+    auto *known = static_cast<std::vector<mace_tensor> *>(found);
+    for (const mace_tensor &tensor : *known) {
+      if (tensor.name == nullptr || std::strcmp(tensor.name, port->name) == 0 ||
+          std::strcmp(tensor.name, port->alias) == 0) {
+        return;
+      }
+    }
+    mace_tensor tensor = {};
+    tensor.name = port->name;
+    tensor.type = port->type;
+    tensor.format = port->format;
+    tensor.rank = port->rank;
+    std::copy(port->dims, port->dims + port->rank, tensor.dims);
+    known->push_back(tensor);
+  };
+  MACE_RETURN_IF_ERROR(VisitPorts(engine, {}, true, add, &shapes));
+  std::map<std::string, MaceTensor> tensors;
+  // Only the shapes count.
+  static char no_element = 0;
+  for (mace_tensor &tensor : shapes) {
+    tensor.data = &no_element;
+    tensor.bytes = std::numeric_limits<size_t>::max();
+    MACE_RETURN_IF_ERROR(AddTensor("input", tensor, false, &tensors));
+  }
+  return VisitPorts(engine, tensors, false, visit, user);
+}
+
+void VisitOperators(MaceEngine *engine,
+                    mace_operator_visitor visit,
+                    void *user) {
+  for (const OperatorPlacement &found : engine->GetPlacement().operators) {
+    const mace_operator op = {
+        found.operator_name.c_str(), found.type.c_str(),
+        found.subgraph.c_str(),      static_cast<mace_device>(found.device),
+        found.kernel.c_str(),        found.output.c_str(),
+        found.remark.c_str(),        found.estimated_nanos,
+        found.measured_nanos};
+    visit(&op, user);
+  }
 }
 
 }  // namespace
@@ -176,7 +281,7 @@ mace_code mace_config_set_devices(mace_config *config,
                                   const mace_device *devices,
                                   size_t count) {
   return mace::GuardWith(config, "config", [=]() -> mace::MaceStatus {
-    if (devices == nullptr) return mace::InvalidArgs("`devices` is NULL");
+    if (devices == nullptr) return mace::IsNull("devices");
     std::vector<mace::RuntimeType> types;
     for (size_t i = 0; i < count; ++i) {
       types.push_back(static_cast<mace::RuntimeType>(devices[i]));
@@ -233,18 +338,92 @@ mace_code mace_engine_create(const mace_model *model,
   });
 }
 
-mace_code mace_engine_run(mace_engine *engine,
-                          const mace_tensor *inputs,
-                          size_t input_count,
-                          mace_tensor *outputs,
-                          size_t output_count) {
+namespace {
+
+mace_code Run(mace_engine *engine,
+              const mace_tensor *inputs,
+              size_t input_count,
+              mace_tensor *outputs,
+              size_t output_count,
+              mace::RunMetadata *metadata) {
   return mace::GuardWith(engine, "engine", [=]() -> mace::MaceStatus {
     if ((inputs == nullptr && input_count > 0) ||
         (outputs == nullptr && output_count > 0)) {
       return mace::InvalidArgs("`inputs` or `outputs` is NULL");
     }
     return mace::RunEngine(engine->engine.get(), inputs, input_count, outputs,
-                           output_count);
+                           output_count, metadata);
+  });
+}
+
+}  // namespace
+
+mace_code mace_engine_run(mace_engine *engine,
+                          const mace_tensor *inputs,
+                          size_t input_count,
+                          mace_tensor *outputs,
+                          size_t output_count) {
+  return Run(engine, inputs, input_count, outputs, output_count, nullptr);
+}
+
+mace_code mace_engine_run_timed(mace_engine *engine,
+                                const mace_tensor *inputs,
+                                size_t input_count,
+                                mace_tensor *outputs,
+                                size_t output_count) {
+  mace::RunMetadata metadata;
+  return Run(engine, inputs, input_count, outputs, output_count, &metadata);
+}
+
+mace_code mace_engine_visit_inputs(mace_engine *engine,
+                                   mace_port_visitor visit,
+                                   void *user) {
+  return mace::GuardWith(engine, "engine", [=]() -> mace::MaceStatus {
+    return mace::VisitPorts(engine->engine.get(), {}, true, visit, user);
+  });
+}
+
+mace_code mace_engine_visit_outputs(mace_engine *engine,
+                                    const mace_tensor *inputs,
+                                    size_t input_count,
+                                    mace_port_visitor visit,
+                                    void *user) {
+  return mace::GuardWith(engine, "engine", [=]() -> mace::MaceStatus {
+    if (inputs == nullptr && input_count > 0) {
+      return mace::IsNull("inputs");
+    }
+    return mace::VisitOutputs(engine->engine.get(), inputs, input_count, visit,
+                              user);
+  });
+}
+
+mace_code mace_engine_visit_operators(mace_engine *engine,
+                                      mace_operator_visitor visit,
+                                      void *user) {
+  return mace::GuardWith(engine, "engine", [=]() -> mace::MaceStatus {
+    if (visit == nullptr) return mace::IsNull("visit");
+    mace::VisitOperators(engine->engine.get(), visit, user);
+    return mace::MaceStatus::MACE_SUCCESS;
+  });
+}
+
+mace_code mace_engine_explain(mace_engine *engine,
+                              void (*write)(const char *text, void *user),
+                              void *user) {
+  return mace::GuardWith(engine, "engine", [=]() -> mace::MaceStatus {
+    if (write == nullptr) return mace::IsNull("write");
+    write(engine->engine->Explain().c_str(), user);
+    return mace::MaceStatus::MACE_SUCCESS;
+  });
+}
+
+mace_code mace_engine_get_stats(mace_engine *engine, mace_engine_stats *stats) {
+  return mace::GuardWith(engine, "engine", [=]() -> mace::MaceStatus {
+    if (stats == nullptr) return mace::IsNull("stats");
+    const mace::EngineStats found = engine->engine->GetStats();
+    *stats = {found.arena_bytes,    found.tensor_bytes, found.constant_bytes,
+              found.prepared_bytes, found.state_bytes,  found.operator_count};
+    return mace::MaceStatus::MACE_SUCCESS;
   });
 }
 

@@ -33,8 +33,8 @@ def main() -> None:
     right = sum(path.stem.endswith(str(model(read(path)).argmax())) for path in images)
     print(f"{right} of {len(images)} images are recognised")
 
-    # Several at once: -1 leaves their number to each run.
-    batches = mace.load(DIGITS / "digits.onnx", dims={"N": -1})
+    # Several at once: the model leaves their number open, and each run decides.
+    batches = mace.load(DIGITS / "digits.onnx")
     batch = np.concatenate([read(path) for path in images])
     print(f"all at once: {batches(batch).argmax(axis=1).tolist()}")
 

@@ -304,14 +304,16 @@ void JNICALL Destroy(JNIEnv * /*env*/, jclass /*type*/, jlong engine) {
 // The tensors of a run.
 class Ports {
  public:
+  // Inputs without memory, if `memory` is null.
   bool Read(JNIEnv *env,
             jobjectArray names,
             jobjectArray memory,
             jobjectArray shapes) {
     if (!ReadTexts(env, names, &names_)) return false;
     for (jsize i = 0; i < static_cast<jsize>(names_.size()); ++i) {
-      const LocalRef<jobject> buffer(env,
-                                     env->GetObjectArrayElement(memory, i));
+      const LocalRef<jobject> buffer(
+          env,
+          memory == nullptr ? nullptr : env->GetObjectArrayElement(memory, i));
       const LocalRef<jlongArray> numbers(env,
                                          env->GetObjectArrayElement(shapes, i));
       std::vector<int64_t> shape;
@@ -323,7 +325,9 @@ class Ports {
       const auto type = static_cast<IDataType>(Pop(&shape));
       // Java's buffer owns the memory, and the caller has the buffer.
       const std::shared_ptr<void> data(
-          env->GetDirectBufferAddress(buffer.get()), [](void *) {});
+          memory == nullptr ? nullptr
+                            : env->GetDirectBufferAddress(buffer.get()),
+          [](void *) {});
       (is_output ? outputs_ : inputs_)
           .emplace(names_[static_cast<size_t>(i)],
                    MaceTensor(shape, data, format, type));
@@ -334,6 +338,8 @@ class Ports {
   MaceStatus Run(MaceEngine *engine, RunMetadata *metadata) {
     return engine->Run(inputs_, &outputs_, metadata);
   }
+
+  std::map<std::string, MaceTensor> &inputs() { return inputs_; }
 
   jobjectArray OutputShapes(JNIEnv *env) const {
     const jobjectArray result = MakeArray(env, "[J", names_.size());
@@ -426,6 +432,57 @@ jobjectArray JNICALL Run(JNIEnv *env,
   });
 }
 
+// A port as TensorInfo reads it.
+std::vector<int64_t> NumbersOf(const MaceTensor &tensor) {
+  std::vector<int64_t> numbers = tensor.shape();
+  numbers.push_back(static_cast<int64_t>(tensor.data_type()));
+  numbers.push_back(static_cast<int64_t>(tensor.data_format()));
+  return numbers;
+}
+
+jobjectArray MakePorts(JNIEnv *env,
+                       const std::map<std::string, MaceTensor> &ports) {
+  const LocalRef<jobjectArray> names(env, MakeArray(env, "[B", ports.size()));
+  if (names.get() == nullptr) return nullptr;
+  const LocalRef<jobjectArray> numbers(env, MakeArray(env, "[J", ports.size()));
+  if (numbers.get() == nullptr) return nullptr;
+  jsize index = 0;
+  for (const auto &port : ports) {
+    const LocalRef<jbyteArray> name(env, MakeText(env, port.first));
+    if (name.get() == nullptr) return nullptr;
+    const LocalRef<jlongArray> values(env,
+                                      MakeLongs(env, NumbersOf(port.second)));
+    if (values.get() == nullptr) return nullptr;
+    env->SetObjectArrayElement(names.get(), index, name.get());
+    env->SetObjectArrayElement(numbers.get(), index++, values.get());
+  }
+  const jobjectArray result = MakeArray(env, "java/lang/Object", 2);
+  if (result == nullptr) return nullptr;
+  env->SetObjectArrayElement(result, 0, names.get());
+  env->SetObjectArrayElement(result, 1, numbers.get());
+  return result;
+}
+
+jobjectArray JNICALL Describe(JNIEnv *env,
+                              jclass /*type*/,
+                              jlong engine,
+                              jobjectArray names,
+                              jobjectArray shapes) {
+  return Guard(env, [&]() -> jobjectArray {
+    Ports ports;
+    if (names != nullptr && !ports.Read(env, names, nullptr, shapes)) {
+      return nullptr;
+    }
+    std::map<std::string, MaceTensor> outputs;
+    if (!Succeeds(
+            env, FromJava(engine)->engine->Describe(
+                     &ports.inputs(), names == nullptr ? nullptr : &outputs))) {
+      return nullptr;
+    }
+    return MakePorts(env, names == nullptr ? ports.inputs() : outputs);
+  });
+}
+
 void JNICALL ReleaseIntermediateBuffer(JNIEnv *env,
                                        jclass /*type*/,
                                        jlong engine) {
@@ -498,6 +555,7 @@ bool Register(JNIEnv *env) {
       Method("destroy", "(J)V", Destroy),
       Method("run", "(J[[B[Ljava/nio/ByteBuffer;[[J[Ljava/lang/Object;)[[J",
              Run),
+      Method("describe", "(J[[B[[J)[Ljava/lang/Object;", Describe),
       Method("releaseIntermediateBuffer", "(J)V", ReleaseIntermediateBuffer),
       Method("resetStates", "(J)V", ResetStates),
       Method("explain", "(J)[B", Explain),

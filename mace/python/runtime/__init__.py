@@ -3,13 +3,15 @@
 """Runs models in Python; `import mace` has what is here."""
 
 from mace.python.runtime.accelerators import AcceleratorOptions
+from mace.python.runtime.converter import convert, inspect, quantize
 from mace.python.runtime.library import EngineError
 from mace.python.runtime.load import load
 from mace.python.runtime.model import BoundModel, Model
 from mace.python.runtime.options import RunOptions
 from mace.python.runtime.pipeline import Copy, Pipeline
+from mace.python.runtime.profile import OperatorInfo, OperatorTime, Profile
 from mace.python.runtime.tensors import TensorInfo
-from mace.python.tools.errors import MaceError
+from mace.python.tools.errors import MaceError, UsageError
 
 __all__ = [
     "AcceleratorOptions",
@@ -18,8 +20,15 @@ __all__ = [
     "EngineError",
     "MaceError",
     "Model",
+    "OperatorInfo",
+    "OperatorTime",
     "Pipeline",
+    "Profile",
     "RunOptions",
     "TensorInfo",
+    "UsageError",
+    "convert",
+    "inspect",
     "load",
+    "quantize",
 ]

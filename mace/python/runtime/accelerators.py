@@ -6,10 +6,27 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Optional, Union
+from typing import Any, Literal, Optional, Union
 
 from mace.python.runtime.library import check
 from mace.python.tools.errors import UsageError
+
+# What editors complete; the numbers are below.
+Corner = Literal[
+    "release", "turboplus", "turbo", "nomplus", "nominal", "svsplus", "svs", "svs2"
+]
+Preference = Literal["low_power", "fast_single_answer", "sustained_speed"]
+Performance = Literal[
+    "burst",
+    "sustained_high",
+    "high",
+    "balanced",
+    "low_balanced",
+    "power_saver",
+    "low_power_saver",
+    "high_power_saver",
+    "system_settings",
+]
 
 # mace_hexagon_corner.
 CORNERS = {
@@ -49,24 +66,23 @@ class AcceleratorOptions:
     It has no effect on other devices, nor in a library without these.
 
     Attributes:
-        dsp_power: what the DSP's clock should do, one of `CORNERS`; None: as the system
-            likes.
+        dsp_power: what the DSP's clock should do, None: as the system likes.
         dsp_dcvs: `dsp_power` is the most, and the DSP chooses below it.
         dsp_latency_us: how long the DSP may take to wake up; 0: no wish.
         dsp_unsigned_pd: insist on a process of the DSP for unsigned code.
         apu_boost: how fast the APU's clock should run, from 0 to 100.
-        apu_preference: one of `PREFERENCES`.
-        htp_performance: the HTP's clock, one of `PERFORMANCES`.
+        apu_preference: what the APU's clock is chosen for.
+        htp_performance: the HTP's clock.
         cache: a file for what accelerators compile, which makes the next start faster.
     """
 
-    dsp_power: Optional[str] = None
+    dsp_power: Optional[Corner] = None
     dsp_dcvs: bool = False
     dsp_latency_us: int = 0
     dsp_unsigned_pd: bool = False
     apu_boost: int = _MOST_BOOST
-    apu_preference: str = "fast_single_answer"
-    htp_performance: str = "burst"
+    apu_preference: Preference = "fast_single_answer"
+    htp_performance: Performance = "burst"
     cache: Union[str, os.PathLike[str], None] = None
 
     def __post_init__(self) -> None:

@@ -111,6 +111,43 @@ class CGpu(ctypes.Structure):
     )
 
 
+class COperator(ctypes.Structure):
+    """mace_operator."""
+
+    VISITOR: Any
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("type", ctypes.c_char_p),
+        ("subgraph", ctypes.c_char_p),
+        ("device", ctypes.c_int),
+        ("kernel", ctypes.c_char_p),
+        ("output", ctypes.c_char_p),
+        ("remark", ctypes.c_char_p),
+        ("estimated_nanos", ctypes.c_int64),
+        ("measured_nanos", ctypes.c_int64),
+    )
+
+
+# mace_operator_visitor.
+COperator.VISITOR = ctypes.CFUNCTYPE(None, ctypes.POINTER(COperator), ctypes.c_void_p)
+
+
+class CStats(ctypes.Structure):
+    """mace_engine_stats."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena_bytes",
+            "tensor_bytes",
+            "constant_bytes",
+            "prepared_bytes",
+            "state_bytes",
+            "operator_count",
+        )
+    )
+
+
 def library_path() -> Path:
     """The library of this computer.
 
@@ -170,6 +207,10 @@ def _declare(found: Any) -> None:
         "mace_config_destroy": (pointer,),
         "mace_engine_create": (pointer, pointer, pointer),
         "mace_engine_run": (pointer, pointer, size, pointer, size),
+        "mace_engine_run_timed": (pointer, pointer, size, pointer, size),
+        "mace_engine_visit_operators": (pointer, pointer, pointer),
+        "mace_engine_explain": (pointer, pointer, pointer),
+        "mace_engine_get_stats": (pointer, pointer),
         "mace_engine_release_intermediate_buffer": (pointer,),
         "mace_engine_reset_states": (pointer,),
         "mace_engine_destroy": (pointer,),

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a file to a model that runs."""
+"""From a file, or an object of a framework, to a model that runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import io
 import os
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -16,6 +17,7 @@ import numpy as np
 from mace.python.runtime import conversion
 from mace.python.runtime.conversion import Request
 from mace.python.runtime.model import Model
+from mace.python.runtime.objects import as_file, is_path, is_stable
 from mace.python.runtime.options import RunOptions
 from mace.python.runtime.tensors import is_graph, read_graph
 from mace.python.tools.errors import UsageError
@@ -28,13 +30,15 @@ _WEIGHTS_SUFFIX = ".data"
 
 
 def load(
-    path: FilePath,
+    path: Union[FilePath, bytes, Any],
     *,
     dims: Optional[Mapping[str, int]] = None,
     constants: Optional[Mapping[str, Any]] = None,
     options: Optional[RunOptions] = None,
     weights: Optional[FilePath] = None,
     model: Optional[str] = None,
+    example_inputs: Any = None,
+    dynamic_shapes: Any = None,
     cache: bool = True,
 ) -> Model:
     """Loads a model, and converts it first if need be.
@@ -42,9 +46,12 @@ def load(
     Args:
         path: a converted model (``.pb``), a model of a framework (``.onnx``,
             ``.tflite``, ``.keras``, ``.pt2``, ``.prototxt``, ..., a SavedModel's
-            folder) or a deployment file (``.yml``).
-        dims: numbers for dimensions that the model leaves open, by name; -1: each run
-            decides.
+            folder) or a deployment file (``.yml``); or what a program has in memory:
+            the bytes of such a file of a model, an ``onnx.ModelProto``, a
+            ``torch.export.ExportedProgram``, a ``torch.nn.Module`` or a
+            ``keras.Model``.
+        dims: numbers for dimensions that the model leaves open, by name; each run
+            decides those that are left out, or -1.
         constants: what inputs hold in every run, by name, as ``{"sr": 16000}``:
             numbers, truth values, lists of these, arrays or the paths of ``.npy``
             files. The loaded model has no such inputs, and conditions that depend on
@@ -53,31 +60,92 @@ def load(
         weights: of a converted model, if they are not in the ``.data`` beside it; of a
             Caffe network, if they are not in the ``.caffemodel`` beside it.
         model: which one of a deployment file with several.
+        example_inputs: of a ``torch.nn.Module``: a tensor, or a tuple of its arguments.
+        dynamic_shapes: of a ``torch.nn.Module``, as `torch.export.export` has it;
+            without it, runs have the shapes of `example_inputs`.
         cache: keep the converted model in ``~/.cache/mace/models`` (or
-            ``$MACE_CACHE/models``), and use the one that is there if the files and
-            options are the same.
+            ``$MACE_CACHE/models``), and use the one that is there if the contents of
+            the files and the options are the same.
 
     Raises:
         MaceError: the file is missing, cannot be converted or cannot run; the message
             says why, and what would be accepted.
     """
-    source = Path(path)
-    _check_types(dims, options)
-    arrays = _arrays(constants)
-    options = options or RunOptions()
-    if not source.exists():
-        raise UsageError(f"{source}: no such file{near_file(source)}")
+    asked = Arguments.of(dims, constants, options, weights, model, cache)
+    with as_file(path, example_inputs, dynamic_shapes) as file:
+        if not is_path(path) and not is_stable(path):
+            asked = replace(asked, cache=False)
+        return _load_file(file, asked)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a model is loaded or converted with, as the converter takes it."""
+
+    dims: tuple[tuple[str, int], ...]
+    constants: tuple[tuple[str, bytes], ...]
+    options: RunOptions
+    weights: Optional[Path]
+    model: Optional[str]
+    cache: bool
+
+    @classmethod
+    def of(
+        cls,
+        dims: Optional[Mapping[str, int]],
+        constants: Optional[Mapping[str, Any]],
+        options: Optional[RunOptions],
+        weights: Optional[FilePath],
+        model: Optional[str],
+        cache: bool = False,
+    ) -> Arguments:
+        """Of the arguments of `load`.
+
+        Raises:
+            UsageError: one is none of what is accepted.
+        """
+        _check_types(dims, options)
+        return cls(
+            tuple(sorted((dims or {}).items())),
+            _arrays(constants),
+            options or RunOptions(),
+            None if weights is None else Path(weights).absolute(),
+            model,
+            cache,
+        )
+
+    def request(self, source: Path) -> Request:
+        """The conversion of a file.
+
+        Raises:
+            UsageError: there is none.
+        """
+        if not source.exists():
+            raise UsageError(f"{source}: no such file{near_file(source)}")
+        return Request(
+            source.absolute(),
+            self.weights,
+            self.dims,
+            self.model,
+            self.options.precision,
+            "gpu" in (self.options.devices or ()),
+            self.constants,
+        )
+
+
+def _load_file(source: Path, asked: Arguments) -> Model:
+    options = asked.options
     if source.suffix == _GRAPH_SUFFIX and source.is_file():
         with open(source, "rb") as stream:
             start = stream.read(1)
-        data = Path(weights) if weights else source.with_suffix(_WEIGHTS_SUFFIX)
+        data = asked.weights or source.absolute().with_suffix(_WEIGHTS_SUFFIX)
         there = data.is_file()
         if is_graph(start) and (there or not _is_onnx(source)):
             _refuse(
                 source,
-                dims=dims,
-                constants=constants,
-                model=model,
+                dims=asked.dims,
+                constants=asked.constants,
+                model=asked.model,
                 precision=options.precision,
             )
             if not there:
@@ -85,23 +153,14 @@ def load(
                     f"{source}: its weights {data} are missing; put them there, or "
                     "name them: mace.load(..., weights=FILE)"
                 )
-            return Model(read_graph(source), source, data, options)
-    request = Request(
-        source.absolute(),
-        None if weights is None else Path(weights).absolute(),
-        tuple(sorted((dims or {}).items())),
-        model,
-        options.precision,
-        "gpu" in (options.devices or ()),
-        arrays,
-    )
-    if cache:
+            return Model(read_graph(source), source.absolute(), data, options)
+    request = asked.request(source)
+    if asked.cache:
         graph_path, data = conversion.cached(request)
         return Model(read_graph(graph_path), graph_path, data, options)
-    with tempfile.TemporaryDirectory(prefix="mace_model_") as folder:
-        graph_path, data = conversion.convert(request, Path(folder))
-        # The weights stay mapped when their file is gone.
-        return Model(read_graph(graph_path), source, data, options)
+    folder = tempfile.TemporaryDirectory(prefix="mace_model_")
+    graph_path, data = conversion.convert(request, Path(folder.name))
+    return Model(read_graph(graph_path), graph_path, data, options, folder)
 
 
 def _check_types(

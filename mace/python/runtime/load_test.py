@@ -4,9 +4,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 import subprocess
 import sys
+import time
+import types
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,6 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import mace
 from mace.python.runtime import conversion
+from mace.python.runtime.options import PrecisionName
 
 _ROOT = Path(__file__).resolve().parents[3]
 _DIGITS = _ROOT / "mace" / "examples" / "digits" / "digits.onnx"
@@ -102,6 +108,29 @@ def test_weights_in_another_file_count(tmp_path: Path) -> None:
     assert _factor(mace.load(path, dims={"n": 1})) == 5
 
 
+def test_what_was_not_used_for_long_makes_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MACE_CACHE", str(tmp_path / "cache"))
+    shutil.copytree(_cache_of_messages(), tmp_path / "cache" / "proto")
+    made = [
+        mace.load(_scale(tmp_path / f"m{i}.onnx", i + 1)).path.parent for i in range(4)
+    ]
+    hour = 3600
+    for ago, folder in zip((5, 4, 3, 0), made):
+        os.utime(folder, (time.time() - ago * hour,) * 2)
+    # Used now, though made before the others.
+    assert mace.load(tmp_path / "m0.onnx").path.parent == made[0]
+    size = sum(path.stat().st_size for path in made[0].iterdir())
+    monkeypatch.setenv("MACE_CACHE_LIMIT", str(size * 2.5 / 1e6))
+    last = mace.load(_scale(tmp_path / "m4.onnx", 5))
+    assert [folder.is_dir() for folder in made] == [True, False, False, True]
+    assert _factor(last) == 5
+    monkeypatch.setenv("MACE_CACHE_LIMIT", "much")
+    with pytest.raises(mace.MaceError, match="MACE_CACHE_LIMIT=much: accepted is"):
+        mace.load(_scale(tmp_path / "m5.onnx", 6))
+
+
 def test_without_the_cache_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,7 +201,7 @@ models:
 
 
 def test_precision_is_that_of_the_weights(tmp_path: Path) -> None:
-    def size(precision: str) -> int:
+    def size(precision: PrecisionName) -> int:
         options = mace.RunOptions(precision=precision)
         model = mace.load(_DIGITS, dims={"N": 1}, options=options)
         return model.path.with_suffix(".data").stat().st_size
@@ -196,9 +225,129 @@ def test_wrong_files_are_errors(tmp_path: Path, name: str, message: str) -> None
         mace.load(tmp_path / name)
 
 
-def test_open_dimensions_are_asked_for() -> None:
-    with pytest.raises(mace.MaceError, match=r"for example dims=\{'N': 1\} \(-1"):
-        mace.load(_DIGITS)
+def test_each_run_decides_open_dimensions() -> None:
+    model = mace.load(_DIGITS)
+    assert model.inputs[0].shape[0] == -1
+    images = np.random.default_rng(0).random((3, 1, 8, 8), np.float32)
+    together = model(images)
+    assert together.shape == (3, 10)
+    single = mace.load(_DIGITS, dims={"N": 1})
+    each = np.concatenate([single(image[None]) for image in images])
+    np.testing.assert_allclose(together, each, rtol=1e-5, atol=1e-6)
+
+
+def test_what_needs_numbers_says_which(tmp_path: Path) -> None:
+    info = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, ("words", 4)),
+        helper.make_tensor_value_info("y", TensorProto.FLOAT, None),
+    ]
+    node = helper.make_node("NoSuchOperator", ["x"], ["y"], domain="of.mine")
+    graph = helper.make_graph([node], "own", info[:1], info[1:])
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("of.mine", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets), tmp_path / "own.onnx")
+    with pytest.raises(mace.MaceError) as caught:
+        mace.load(tmp_path / "own.onnx")
+    assert "NoSuchOperator" in str(caught.value)
+    assert "dims={'words': 1}" in str(caught.value)
+    with pytest.raises(mace.MaceError) as caught:
+        mace.load(tmp_path / "own.onnx", dims={"words": 2})
+    assert "mace.load(" not in str(caught.value)
+
+
+def test_what_a_program_has_in_memory_is_loaded(tmp_path: Path) -> None:
+    path = _scale(tmp_path / "scale.onnx", 6)
+    proto = onnx.load(path)
+    for given in (path.read_bytes(), bytearray(path.read_bytes()), proto):
+        assert _factor(mace.load(given)) == 6
+    converted = mace.load(path).path
+    weights = converted.with_suffix(".data")
+    assert _factor(mace.load(converted.read_bytes(), weights=weights)) == 6
+
+
+def test_objects_of_pytorch_are_exported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded = _ROOT / "test" / "conformance" / "pytorch" / "recorded.zip"
+    with zipfile.ZipFile(recorded) as archive:
+        names = (name for name in archive.namelist() if name.endswith(".pt2"))
+        program = Path(archive.extract(next(names), tmp_path))
+    calls: list[Any] = []
+    torch = _torch(program, calls)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    module = torch.Module()
+    with pytest.raises(mace.MaceError, match="example_inputs=.tensor"):
+        mace.load(module)
+    model = mace.load(module, example_inputs=(1, 2), dynamic_shapes={"x": {0: "n"}})
+    assert model.inputs
+    assert calls == [(module, (1, 2), {"x": {0: "n"}}, [False, False])]
+    assert [part.training for part in module.modules()] == [True, False]
+    assert mace.load(torch.ExportedProgram()).name == "model"
+
+
+def _torch(program: Path, calls: list[Any]) -> Any:
+    """What `mace.load` needs of PyTorch, which is not installed everywhere."""
+
+    class Module:
+        def __init__(self, training: bool = True) -> None:
+            self.training = training
+            self.parts = [Module(False)] if training else []
+
+        def modules(self) -> list[Module]:
+            return [self, *self.parts]
+
+        def eval(self) -> None:
+            self.training = False
+
+    class ExportedProgram:
+        pass
+
+    for kind in (Module, ExportedProgram):
+        kind.__module__ = "torch.nn"
+
+    def export(module: Any, arguments: Any, dynamic_shapes: Any) -> Any:
+        modes = [part.training for part in module.modules()]
+        calls.append((module, arguments, dynamic_shapes, modes))
+        return ExportedProgram()
+
+    return types.SimpleNamespace(
+        Module=Module,
+        ExportedProgram=ExportedProgram,
+        Tensor=np.ndarray,
+        no_grad=contextlib.nullcontext,
+        export=types.SimpleNamespace(
+            export=export, save=lambda _, path: shutil.copy(program, path)
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        (None, "found builtins.NoneType, accepted: the path of a file, its bytes"),
+        (b"<html>", "the 6 bytes are a web page: download the file"),
+        (b"", "the 0 bytes are empty"),
+        (b"no model", "the 8 bytes are no known model"),
+    ],
+)
+def test_what_is_no_model_is_an_error(given: Any, message: str) -> None:
+    with pytest.raises(mace.MaceError, match=message):
+        mace.load(given)
+
+
+def test_a_moved_model_is_not_converted_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "before").mkdir()
+    path = _scale(tmp_path / "before" / "moved.onnx", 9, external=True)
+    assert _factor(mace.load(path)) == 9
+    (tmp_path / "before").rename(tmp_path / "after")
+    with monkeypatch.context() as patch:
+        patch.setattr(conversion, "convert", None)
+        assert _factor(mace.load(tmp_path / "after" / "moved.onnx")) == 9
+    # Its weights are beside it, not where they were.
+    (tmp_path / "after" / "weights.bin").unlink()
+    _scale(tmp_path / "after" / "moved.onnx", 10, external=True)
+    assert _factor(mace.load(tmp_path / "after" / "moved.onnx")) == 10
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,16 @@
 from __future__ import annotations
 
 import ctypes
+import html
 import os
+import shutil
 import threading
+import time
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, NoReturn, Optional
+from typing import Any, NoReturn, Optional, Union
 
 import numpy as np
 
@@ -25,7 +28,22 @@ from mace.python.runtime.library import (
     library,
 )
 from mace.python.runtime.options import RunOptions, devices_of_hint, native_config
-from mace.python.runtime.tensors import Array, GraphFile, TensorInfo, elements
+from mace.python.runtime.profile import (
+    OperatorInfo,
+    Profile,
+    explanation_of,
+    measured,
+    memory_of,
+    operators_of,
+)
+from mace.python.runtime.tensors import (
+    Array,
+    GraphFile,
+    TensorInfo,
+    elements,
+    read_graph,
+)
+from mace.python.tools.atomic import atomic_write
 from mace.python.tools.errors import MaceError, UsageError
 from mace.python.tools.wording import nearest
 
@@ -46,6 +64,7 @@ class Model:
         inputs, outputs: in the order of the model.
         options: that it was loaded with.
         path: of its graph file.
+        weights: of the file of its weights.
     """
 
     def __init__(
@@ -54,8 +73,12 @@ class Model:
         path: Path,
         weights: Path,
         options: Optional[RunOptions] = None,
+        folder: object = None,
     ) -> None:
         """Prefer `mace.load`.
+
+        Args:
+            folder: lasts as long as the model.
 
         Raises:
             EngineError: the library cannot load the model.
@@ -65,6 +88,8 @@ class Model:
         self.outputs = graph.outputs
         self.options = options or RunOptions()
         self.path = path
+        self.weights = weights
+        self._folder = folder
         self._c = library()
         self._lock = threading.Lock()
         devices = self.options.devices or devices_of_hint(graph.runtime)
@@ -80,6 +105,8 @@ class Model:
         for name, place in list(self._places.items()):
             self._places.setdefault(_other_spelling(name), place)
         self._runner = Runner(self, self.inputs, self.outputs)
+        # Of runs that want some of the outputs, by these.
+        self._runners: dict[tuple[int, ...], Runner] = {}
 
     def _create(
         self, graph: GraphFile, weights: Path, devices: Sequence[str]
@@ -122,10 +149,64 @@ class Model:
             return results[0]
         return {info.name: array for info, array in zip(self.outputs, results)}
 
-    def run(self, inputs: Mapping[str, Any]) -> dict[str, Array]:
-        """As calling the model, with names for all inputs and outputs."""
-        results = self._run(self._ordered((), inputs))
-        return {info.name: array for info, array in zip(self.outputs, results)}
+    def run(
+        self, inputs: Mapping[str, Any], outputs: Optional[Iterable[str]] = None
+    ) -> dict[str, Array]:
+        """As calling the model, with names for all inputs and outputs.
+
+        Args:
+            outputs: the names of those that are wanted; None: all. What the others
+                would hold is not copied.
+
+        Raises:
+            UsageError: wrong names or types.
+            EngineError: shapes that do not fit, or a run that failed.
+        """
+        given = self._ordered((), inputs)
+        if outputs is None:
+            results = self._run(given)
+            return {info.name: array for info, array in zip(self.outputs, results)}
+        names = (outputs,) if isinstance(outputs, str) else tuple(outputs)
+        runner = self._runner_of(names)
+        arrays = [info.accept(item) for info, item in zip(self.inputs, given)]
+        return dict(zip(names, runner.run(arrays)))
+
+    async def run_async(
+        self, inputs: Mapping[str, Any], outputs: Optional[Iterable[str]] = None
+    ) -> dict[str, Array]:
+        """As `run`, while an event loop goes on with other things."""
+        # Late: most programs have no event loop.
+        import asyncio
+
+        return await asyncio.get_running_loop().run_in_executor(
+            None, self.run, inputs, outputs
+        )
+
+    def _runner_of(self, names: tuple[str, ...]) -> Runner:
+        """What runs the model for some of its outputs."""
+        known: dict[str, int] = {}
+        for place, info in enumerate(self.outputs):
+            for name in (info.name, _other_spelling(info.name), info.alias):
+                known.setdefault(name, place)
+        unknown = [name for name in names if known.get(name) is None or not name]
+        if unknown or len({known.get(name) for name in names}) != len(names):
+            there = ", ".join(f"'{info.name}'" for info in self.outputs)
+            near = nearest(unknown[0], list(known)) if unknown else None
+            hint = f"; did you mean '{near}'?" if near else ""
+            what = (
+                f"no output {', '.join(map(repr, unknown))}{hint}"
+                if unknown
+                else f"each output once, not {', '.join(map(repr, names))}"
+            )
+            raise UsageError(f"model '{self.name}' has {what}; it has {there}")
+        if not names:
+            raise UsageError("outputs: found none; leave it out for all")
+        places = tuple(known[name] for name in names)
+        runner = self._runners.get(places)
+        if runner is None:
+            wanted = [self.outputs[place] for place in places]
+            runner = self._runners[places] = Runner(self, self.inputs, wanted)
+        return runner
 
     def bind(
         self,
@@ -145,6 +226,57 @@ class Model:
         """
         return BoundModel(self, dict(inputs or {}), dict(outputs or {}))
 
+    def explain(self) -> str:
+        """Which device runs each operator, by which kernel, and why no other does."""
+        with self._lock:
+            return explanation_of(self._handle())
+
+    def operators(self) -> tuple[OperatorInfo, ...]:
+        """The operators, in the order of execution."""
+        with self._lock:
+            return tuple(info for info, _ in operators_of(self._handle()))
+
+    def memory(self) -> dict[str, int]:
+        """The bytes that the library holds for the model now, by what they are for."""
+        with self._lock:
+            return memory_of(self._handle())
+
+    def profile(
+        self, inputs: Mapping[str, Any], runs: int = 10, warm_up: int = 2
+    ) -> Profile:
+        """Runs the model some times, and measures each operator.
+
+        States go on as in other runs. Measuring an operator takes less than a
+        microsecond, which is part of its time.
+
+        Args:
+            inputs: by name.
+            runs: how many are measured, 1 or more.
+            warm_up: how many are run before.
+
+        Raises:
+            UsageError, EngineError: as `run` does.
+        """
+        if not isinstance(runs, int) or runs < 1:
+            raise UsageError(f"runs: found {runs!r}, accepted: 1, 2, ...")
+        given = self._ordered((), inputs)
+        arrays = [info.accept(item) for info, item in zip(self.inputs, given)]
+        for _ in range(warm_up):
+            self._runner.run(arrays)
+        timed = Runner(self, self.inputs, self.outputs, timed=True)
+
+        def run() -> float:
+            before = time.perf_counter()
+            timed.run(arrays)
+            return time.perf_counter() - before
+
+        def read() -> list[tuple[OperatorInfo, float]]:
+            with self._lock:
+                return operators_of(self._handle())
+
+        timed.run(arrays)  # makes what later runs use again
+        return measured(run, read, runs)
+
     def reset_states(self) -> None:
         """Sets the states of the model, which it keeps from run to run, to zero."""
         with self._lock:
@@ -163,6 +295,22 @@ class Model:
             self._engine = None
             self._finalizer()
 
+    def save(self, path: Union[str, os.PathLike[str]]) -> Path:
+        """Writes the converted model to two files, which `mace.load` takes.
+
+        Args:
+            path: of the graph, `.pb`; the weights are written beside it, `.data`.
+
+        Returns:
+            the path of the graph.
+
+        Raises:
+            MaceError: they cannot be written, or the model's own files are gone.
+        """
+        if not self.path.exists():
+            raise MaceError(f"{self.path} is gone, from which the model was loaded")
+        return copy_model(self.path, self.weights, path)
+
     def __enter__(self) -> Model:
         return self
 
@@ -180,6 +328,21 @@ class Model:
             for infos in (self.inputs, self.outputs)
         ]
         return f"<mace.Model {self.name}: {ports[0]} -> {ports[1]}>"
+
+    def _repr_html_(self) -> str:
+        """A table of inputs and outputs, for notebooks."""
+        rows = "".join(
+            f"<tr><td>{side}</td><td>{html.escape(info.name)}</td>"
+            f"<td>{info.dtype.name}</td><td>{info.shape_text}</td>"
+            f"<td>{info.format}</td></tr>"
+            for side, infos in (("input", self.inputs), ("output", self.outputs))
+            for info in infos
+        )
+        return (
+            f"<table><caption>{html.escape(self.name)}</caption><thead><tr><th></th>"
+            "<th>name</th><th>type</th><th>shape</th><th>order</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table>"
+        )
 
     def _handle(self) -> ctypes.c_void_p:
         if self._engine is None:
@@ -225,8 +388,52 @@ class Model:
         arrays = [info.accept(item) for info, item in zip(self.inputs, given)]
         return self._runner.run(arrays)
 
-    def __reduce__(self) -> NoReturn:
-        refuse_copy(self)
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._folder is not None or not self.path.exists():
+            raise UsageError(
+                f"model '{self.name}' cannot be pickled or copied: its files do not "
+                "last; load it with the cache, or from a file of save()"
+            )
+        return reloaded, (os.fspath(self.path), os.fspath(self.weights), self.options)
+
+
+def reloaded(path: str, weights: str, options: RunOptions) -> Model:
+    """A model that was pickled, loaded again from its files.
+
+    Raises:
+        MaceError: they are not here, or cannot be loaded.
+    """
+    if not (os.path.exists(path) and os.path.exists(weights)):
+        raise MaceError(
+            f"{path} is not here: a pickled model is the place of its files, which "
+            "has to be the same where it is used; save() them to a shared folder"
+        )
+    return Model(read_graph(Path(path)), Path(path), Path(weights), options)
+
+
+def graph_path(path: Union[str, os.PathLike[str]]) -> Path:
+    """Where the graph of a converted model is written.
+
+    Raises:
+        UsageError: the name is none of a converted model.
+    """
+    if Path(path).suffix != ".pb":
+        raise UsageError(f"{path}: the name of a converted model ends in .pb")
+    return Path(path)
+
+
+def copy_model(graph: Path, weights: Path, path: Union[str, os.PathLike[str]]) -> Path:
+    """Copies a converted model to `path`, and its weights beside it; the graph last.
+
+    Raises:
+        UsageError: the name is none of a converted model.
+        OutputError: it cannot be written.
+    """
+    target = graph_path(path)
+    for source, copy in ((weights, target.with_suffix(".data")), (graph, target)):
+        with open(source, "rb") as read, atomic_write(copy) as write:
+            shutil.copyfileobj(read, write, 1 << 20)
+    return target
 
 
 def refuse_copy(what: object) -> NoReturn:
@@ -248,6 +455,7 @@ class Runner:
     Args:
         inputs, outputs: those of the model, with shapes and formats of the arrays.
         kept: the outputs whose arrays are used again by the next run.
+        timed: measure each operator.
     """
 
     def __init__(
@@ -256,8 +464,11 @@ class Runner:
         inputs: Sequence[TensorInfo],
         outputs: Sequence[TensorInfo],
         kept: frozenset[int] = frozenset(),
+        timed: bool = False,
     ) -> None:
         self._model = model
+        c = model._c
+        self._run = c.mace_engine_run_timed if timed else c.mace_engine_run
         self._inputs = inputs
         self._outputs = outputs
         self._kept = kept
@@ -284,7 +495,7 @@ class Runner:
             else:
                 results = [np.empty(s, i.dtype) for s, i in zip(wanted, self._outputs)]
             call.set_outputs(results)
-            code = model._c.mace_engine_run(engine, *call.arguments)
+            code = self._run(engine, *call.arguments)
             # The library tells one output after the other whose shape was not known.
             for _ in self._outputs:
                 if code == 0:
@@ -294,7 +505,7 @@ class Runner:
                     break
                 results[place] = self._array(place, shape)
                 call.set_outputs(results)
-                code = model._c.mace_engine_run(engine, *call.arguments)
+                code = self._run(engine, *call.arguments)
                 known = None
             if code != 0:
                 fail(code)

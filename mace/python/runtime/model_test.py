@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import gc
 import pickle
@@ -13,7 +14,7 @@ import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import onnx
@@ -22,6 +23,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import mace
+from mace.python.runtime import accelerators, library, options
 
 _ROOT = Path(__file__).resolve().parents[3]
 _DIGITS = _ROOT / "mace" / "examples" / "digits" / "digits.onnx"
@@ -167,11 +169,106 @@ def test_tensors_of_other_libraries(digits: mace.Model) -> None:
 
 
 @pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
-def test_models_are_not_copied(copied: Any, digits: mace.Model) -> None:
-    for what in (digits, digits.bind(), mace.Pipeline()):
+def test_arrays_of_runs_are_not_copied(copied: Any, digits: mace.Model) -> None:
+    for what in (digits.bind(), mace.Pipeline()):
         name = type(what).__name__
         with pytest.raises(mace.MaceError, match=f"a {name} cannot be pickled or"):
             copied(what)
+
+
+def test_a_pickled_model_is_loaded_from_its_files(
+    tmp_path: Path, digits: mace.Model
+) -> None:
+    image = _random(1, 1, 8, 8)
+    for copied in (pickle.loads(pickle.dumps(digits)), copy.deepcopy(digits)):
+        assert copied.options == digits.options
+        np.testing.assert_array_equal(copied(image), digits(image))
+    saved = mace.load(digits.save(tmp_path / "saved.pb"))
+    np.testing.assert_array_equal(saved(image), digits(image))
+    data = pickle.dumps(saved)
+    (tmp_path / "saved.pb").unlink()
+    with pytest.raises(mace.MaceError, match="saved.pb is not here: a pickled model"):
+        pickle.loads(data)
+    with pytest.raises(mace.MaceError, match="its files do not last"):
+        pickle.dumps(saved)
+    with pytest.raises(mace.MaceError, match="is gone, from which"):
+        saved.save(tmp_path / "again.pb")
+    with pytest.raises(mace.MaceError, match="converted model ends in .pb"):
+        digits.save(tmp_path / "model.onnx")
+    lasting = mace.load(_DIGITS, dims={"N": 1}, cache=False)
+    np.testing.assert_array_equal(
+        mace.load(lasting.save(tmp_path / "kept.pb"))(image), digits(image)
+    )
+
+
+def test_some_outputs_alone(open_several: mace.Model) -> None:
+    inputs = {"a": _random(5, 4), "rows": np.array([1, 4, 1])}
+    whole = open_several.run(inputs)
+    for names in (["sum"], ["twice", "sum"], ["sum", "twice"], ["sum:0"], "twice"):
+        found = open_several.run(inputs, outputs=names)
+        assert list(found) == ([names] if isinstance(names, str) else names)
+        for name, array in found.items():
+            np.testing.assert_array_equal(array, whole[name.removesuffix(":0")])
+    for wrong, message in (
+        (["smu"], "no output 'smu'; did you mean 'sum'"),
+        (["sum", "sum:0"], "each output once"),
+        ([], "outputs: found none"),
+    ):
+        with pytest.raises(mace.UsageError, match=message):
+            open_several.run(inputs, outputs=wrong)
+
+
+def test_a_model_says_where_its_time_goes(digits: mace.Model) -> None:
+    image = _random(1, 1, 8, 8)
+    expected = digits(image)
+    profile = digits.profile({"image": image}, runs=3)
+    operators = digits.operators()
+    assert [item.operator for item in profile.operators] == list(operators)
+    assert {op.device for op in operators} == {"cpu"}
+    assert all(0 <= item.min_us <= item.median_us for item in profile.operators)
+    assert sum(item.min_us for item in profile.operators) <= profile.median_us * 1.5
+    assert sum(profile.by_type().values()) == pytest.approx(
+        sum(item.median_us for item in profile.operators)
+    )
+    for text in (str(profile), profile._repr_html_(), digits.explain()):
+        assert all(op.type in text for op in operators)
+    assert "(3 runs)" in str(profile)
+    memory = digits.memory()
+    assert memory["weights"] > 10000 and memory["states"] == 0
+    np.testing.assert_array_equal(digits(image), expected)
+    with pytest.raises(mace.UsageError, match="runs: found 0, accepted: 1, 2"):
+        digits.profile({"image": image}, runs=0)
+
+
+def test_an_event_loop_goes_on(digits: mace.Model) -> None:
+    images = [_random(1, 1, 8, 8) for _ in range(4)]
+
+    async def together() -> list[dict[str, Any]]:
+        runs = (digits.run_async({"image": image}) for image in images)
+        return list(await asyncio.gather(*runs))
+
+    for image, found in zip(images, asyncio.run(together())):
+        (array,) = found.values()
+        np.testing.assert_array_equal(array, digits(image))
+
+
+def test_a_notebook_shows_inputs_and_outputs(open_several: mace.Model) -> None:
+    page = open_several._repr_html_()
+    for info in (*open_several.inputs, *open_several.outputs):
+        assert f"<td>{info.name}</td>" in page
+    assert "<td>[?, 4]</td>" in page
+
+
+def test_editors_complete_what_is_accepted() -> None:
+    assert set(get_args(options.Runtime)) == set(library.DEVICES)
+    assert set(get_args(options.Affinity)) == set(library.AFFINITIES)
+    assert set(get_args(options.PrecisionName)) == set(options.PRECISIONS)
+    for kind, accepted in (
+        (accelerators.Corner, accelerators.CORNERS),
+        (accelerators.Preference, accelerators.PREFERENCES),
+        (accelerators.Performance, accelerators.PERFORMANCES),
+    ):
+        assert set(get_args(kind)) == set(accepted)
 
 
 def test_integers_of_16_bits(tmp_path: Path) -> None:

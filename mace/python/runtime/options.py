@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Literal, Optional, Union
 
 from mace.python.installation import cache_dir
 from mace.python.runtime.accelerators import AcceleratorOptions, set_accelerators
@@ -20,6 +20,10 @@ from mace.python.tools.errors import UsageError
 
 _SIZE_BYTES = ctypes.sizeof(ctypes.c_size_t)
 PRECISIONS = tuple(item.value for item in Precision)
+
+Runtime = Literal["cpu", "gpu", "dsp", "hta", "apu", "htp"]
+Affinity = Literal["none", "big_only", "little_only", "high_performance", "power_save"]
+PrecisionName = Literal["fp16_fp32", "bf16_fp32", "bf16_bf16", "fp32_fp32", "fp16_fp16"]
 
 
 @dataclass(frozen=True)
@@ -49,10 +53,10 @@ class RunOptions:
         accelerators: what the DSP and accelerators are asked for.
     """
 
-    runtimes: Union[str, Sequence[str], None] = None
+    runtimes: Union[Runtime, Sequence[Runtime], None] = None
     threads: Optional[int] = None
-    affinity: str = "none"
-    precision: Optional[str] = None
+    affinity: Affinity = "none"
+    precision: Optional[PrecisionName] = None
     check_range: bool = False
     check_weights: bool = False
     memory_limit: Optional[int] = None

@@ -50,6 +50,11 @@ class TensorInfo:
         """Whether the model says all of its shape."""
         return min(self.shape, default=0) >= 0
 
+    @property
+    def shape_text(self) -> str:
+        """The shape for people: `?` for a dimension that each run decides."""
+        return f"[{', '.join('?' if dim < 0 else str(dim) for dim in self.shape)}]"
+
     def accept(self, given: Any) -> Array:
         """An array that the library reads: the given one, or a converted copy.
 

@@ -86,6 +86,76 @@ TEST_F(CApiTest, RunsAModel) {
   EXPECT_EQ(mace_engine_run(engine_, &input, 1, &output, 1), MACE_OK);
 }
 
+TEST_F(CApiTest, SaysInputsAndOutputs) {
+  ASSERT_EQ(mace_engine_create(&model_, nullptr, &engine_), MACE_OK);
+  std::vector<mace_port> ports;
+  std::vector<std::string> names;
+  struct Found {
+    std::vector<mace_port> *ports;
+    std::vector<std::string> *names;
+  } found = {&ports, &names};
+  const auto visit = [](const mace_port *port, void *user) {
+    auto *to = static_cast<Found *>(user);
+    to->ports->push_back(*port);
+    to->names->push_back(port->name);
+  };
+  ASSERT_EQ(mace_engine_visit_inputs(engine_, visit, &found), MACE_OK);
+  // The batch is open: it has to be said for the outputs.
+  EXPECT_EQ(mace_engine_visit_outputs(engine_, nullptr, 0, visit, &found),
+            MACE_ERROR_INVALID_ARGS);
+  std::vector<float> none;
+  const mace_tensor input = TensorOf("x", &none, {1, 4});
+  ASSERT_EQ(mace_engine_visit_outputs(engine_, &input, 1, visit, &found),
+            MACE_OK)
+      << mace_last_error();
+  EXPECT_EQ(names, (std::vector<std::string>{"x", "y"}));
+  ASSERT_EQ(ports.size(), 2u);
+  EXPECT_EQ(ports[0].dims[0], -1);
+  EXPECT_EQ(ports[1].dims[0], 1);
+  for (const mace_port &port : ports) {
+    EXPECT_EQ(port.type, MACE_TYPE_FLOAT);
+    EXPECT_EQ(port.rank, 2u);
+    EXPECT_EQ(port.dims[1], 4);
+  }
+  EXPECT_EQ(mace_engine_visit_inputs(engine_, nullptr, nullptr),
+            MACE_ERROR_INVALID_ARGS);
+}
+
+TEST_F(CApiTest, SaysWhereOperatorsRunAndHowLong) {
+  ASSERT_EQ(mace_engine_create(&model_, nullptr, &engine_), MACE_OK);
+  std::vector<int64_t> nanos;
+  const auto visit = [](const mace_operator *op, void *user) {
+    EXPECT_STREQ(op->name, "add");
+    EXPECT_STREQ(op->type, "TestAdd");
+    EXPECT_EQ(op->device, MACE_DEVICE_CPU);
+    static_cast<std::vector<int64_t> *>(user)->push_back(op->measured_nanos);
+  };
+  std::vector<float> x = {1, 2, 3, 4};
+  std::vector<float> y(4);
+  const mace_tensor input = TensorOf("x", &x, {1, 4});
+  mace_tensor output = TensorOf("y", &y, {});
+  ASSERT_EQ(mace_engine_run(engine_, &input, 1, &output, 1), MACE_OK);
+  ASSERT_EQ(mace_engine_visit_operators(engine_, visit, &nanos), MACE_OK);
+  ASSERT_EQ(mace_engine_run_timed(engine_, &input, 1, &output, 1), MACE_OK);
+  ASSERT_EQ(mace_engine_visit_operators(engine_, visit, &nanos), MACE_OK);
+  ASSERT_EQ(nanos.size(), 2u);
+  EXPECT_EQ(nanos[0], -1);
+  EXPECT_GE(nanos[1], 0);
+  EXPECT_EQ(y[3], 44);
+
+  std::string text;
+  const auto write = [](const char *explained, void *user) {
+    *static_cast<std::string *>(user) = explained;
+  };
+  ASSERT_EQ(mace_engine_explain(engine_, write, &text), MACE_OK);
+  EXPECT_NE(text.find("TestAdd"), std::string::npos) << text;
+
+  mace_engine_stats stats;
+  ASSERT_EQ(mace_engine_get_stats(engine_, &stats), MACE_OK);
+  EXPECT_EQ(stats.operator_count, 1u);
+  EXPECT_EQ(stats.constant_bytes, 4 * sizeof(float));
+}
+
 TEST_F(CApiTest, TellsTheShapeThatDoesNotFit) {
   ASSERT_EQ(mace_engine_create(&model_, nullptr, &engine_), MACE_OK)
       << mace_last_error();
@@ -258,6 +328,17 @@ TEST_F(CApiTest, NullHandlesAreErrorsNotCrashes) {
   EXPECT_EQ(mace_engine_run(nullptr, nullptr, 0, nullptr, 0),
             MACE_ERROR_INVALID_ARGS);
   EXPECT_EQ(mace_engine_reset_states(nullptr), MACE_ERROR_INVALID_ARGS);
+  EXPECT_EQ(mace_engine_run_timed(nullptr, nullptr, 0, nullptr, 0),
+            MACE_ERROR_INVALID_ARGS);
+  EXPECT_EQ(mace_engine_visit_inputs(nullptr, nullptr, nullptr),
+            MACE_ERROR_INVALID_ARGS);
+  EXPECT_EQ(mace_engine_visit_outputs(nullptr, nullptr, 0, nullptr, nullptr),
+            MACE_ERROR_INVALID_ARGS);
+  EXPECT_EQ(mace_engine_visit_operators(nullptr, nullptr, nullptr),
+            MACE_ERROR_INVALID_ARGS);
+  EXPECT_EQ(mace_engine_explain(nullptr, nullptr, nullptr),
+            MACE_ERROR_INVALID_ARGS);
+  EXPECT_EQ(mace_engine_get_stats(nullptr, nullptr), MACE_ERROR_INVALID_ARGS);
   EXPECT_EQ(mace_engine_release_intermediate_buffer(nullptr),
             MACE_ERROR_INVALID_ARGS);
   mace_engine_destroy(nullptr);

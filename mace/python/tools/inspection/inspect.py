@@ -38,10 +38,14 @@ def inspection_text(inspections: Sequence[Inspection]) -> str:
     )
 
 
-def inspection_json(inspections: Sequence[Inspection]) -> str:
-    """All models as one JSON object."""
-    data = {"version": VERSION, "models": [_json(item) for item in inspections]}
-    return json.dumps(data, indent=1, allow_nan=False) + "\n"
+def inspection_json(inspections: Sequence[Inspection]) -> dict[str, Any]:
+    """All models, as members of JSON."""
+    return {"version": VERSION, "models": [_json(item) for item in inspections]}
+
+
+def _write_json(data: Mapping[str, Any], stream: TextIO) -> None:
+    stream.write(json.dumps(data, indent=1, allow_nan=False) + "\n")
+    stream.flush()
 
 
 def _model(inspection: Inspection) -> Iterator[str]:
@@ -147,20 +151,28 @@ def inspect_converted(
     Raises:
         ModelFileError: one cannot be read.
     """
-    models = [
-        read_model_file(ModelPlaces(path, path.with_suffix(".data"))) for path in graphs
-    ]
     out = stream or sys.stdout
     if options.format == "json":
-        data = {
-            "version": VERSION,
-            "models": [_converted_json(model) for model in models],
-        }
-        out.write(json.dumps(data, indent=1, allow_nan=False) + "\n")
-        out.flush()
+        _write_json(converted_json(graphs), out)
     else:
-        lines = (line for model in models for line in _lines(model))
+        lines = (line for model in _read(graphs) for line in _lines(model))
         print_text(make_console(out), "".join(f"{line}\n" for line in lines))
+
+
+def _read(graphs: Sequence[Path]) -> list[ModelFile]:
+    return [
+        read_model_file(ModelPlaces(path, path.with_suffix(".data"))) for path in graphs
+    ]
+
+
+def converted_json(graphs: Sequence[Path]) -> dict[str, Any]:
+    """What every converted model is, as members of JSON.
+
+    Raises:
+        ModelFileError: one cannot be read.
+    """
+    models = [_converted_json(model) for model in _read(graphs)]
+    return {"version": VERSION, "models": models}
 
 
 def _lines(model: ModelFile) -> Iterator[str]:
@@ -229,6 +241,28 @@ def inspect_deployment(
     Raises:
         MaceError: a model cannot be had or read.
     """
+    inspections = _inspections(deployment, opened)
+    out = stream or sys.stdout
+    if options.format == "json":
+        _write_json(inspection_json(inspections), out)
+    else:
+        print_text(make_console(out), inspection_text(inspections))
+
+
+def deployment_json(
+    deployment: Deployment, opened: OpenedModels | None = None
+) -> dict[str, Any]:
+    """What every model of a deployment is, as members of JSON.
+
+    Raises:
+        MaceError: a model cannot be had or read.
+    """
+    return inspection_json(_inspections(deployment, opened))
+
+
+def _inspections(
+    deployment: Deployment, opened: OpenedModels | None
+) -> list[Inspection]:
     models = tuple(deployment.models.values())
     inspections = []
     for model, source in zip(models, fetch_sources(models, opened)):
@@ -243,9 +277,4 @@ def inspect_deployment(
                 {n: str(item) for n, item in (model.whole.constants or {}).items()},
             )
         )
-    out = stream or sys.stdout
-    if options.format == "json":
-        out.write(inspection_json(inspections))
-        out.flush()
-    else:
-        print_text(make_console(out), inspection_text(inspections))
+    return inspections

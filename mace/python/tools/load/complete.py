@@ -60,6 +60,11 @@ def platform_of(name: str) -> Platform | None:
     return _SUFFIXES.get(suffix, None if suffix else Platform.TENSORFLOW)
 
 
+def suffix_of(platform: Platform) -> str:
+    """The end of the name that a file of a framework may have."""
+    return next(suffix for suffix, named in _SUFFIXES.items() if named is platform)
+
+
 def known_suffixes() -> list[str]:
     """The endings of model files' names, for messages."""
     return [suffix for suffix, platform in _SUFFIXES.items() if platform.in_release]
@@ -89,6 +94,9 @@ class Dimensions:
         given: by name; -1 is for those that each run decides.
         keep_open: take all others for such.
         in_python: messages are for those who call `mace.load`.
+
+    Attributes:
+        left: names of those that are open because nobody gave them a number.
     """
 
     def __init__(
@@ -97,9 +105,9 @@ class Dimensions:
         self._given = dict(given)
         self._keep_open = keep_open
         self._in_python = in_python
+        self.left: dict[str, None] = {}
         # What each may be called, with the name that is shown.
         self._known: dict[str, str] = {}
-        self._open: dict[str, None] = {}
 
     def close(self, tensor: TensorDescription) -> tuple[int, ...]:
         """The shape of an input with numbers; -1 for those that are still open."""
@@ -115,8 +123,7 @@ class Dimensions:
         for each in names:
             if each in self._given:
                 return self._given[each]
-        if not self._keep_open:
-            self._open[names[-1]] = None
+        self.left[names[-1]] = None
         return -1
 
     def check(self, model: str, inputs: Iterable[TensorDescription]) -> None:
@@ -133,7 +140,7 @@ class Dimensions:
                 f"{'' if self._in_python else '--'}dims: {model} has no open dimension "
                 f"{listed(map(shown, unknown))}; it has: {there}"
             )
-        if self._open:
+        if self.left and not self._keep_open:
             shapes = ", ".join(
                 f"{t.name} {format_shape(t.shape)}"
                 for t in inputs
@@ -150,7 +157,7 @@ class Dimensions:
     def _example(self) -> str:
         """All that is to be written, with what is there already."""
         known = {n: number for n, number in self._given.items() if n in self._known}
-        numbers = {**known, **dict.fromkeys(self._open, 1)}
+        numbers = {**known, **dict.fromkeys(self.left, 1)}
         if self._in_python:
             return f"dims={numbers}"
         return f"--dims={','.join(f'{name}={n}' for name, n in numbers.items())}"
@@ -177,6 +184,7 @@ class Completion:
         opened: models that are opened for it.
         constants: what inputs hold in every run, by name, beside or in the place of
             what the deployment says.
+        left_open: is filled with the names of dimensions that nobody gave numbers.
     """
 
     dims: Mapping[str, int]
@@ -184,6 +192,7 @@ class Completion:
     in_python: bool = False
     opened: OpenedModels = field(default_factory=OpenedModels)
     constants: Mapping[str, Constant] = field(default_factory=dict)
+    left_open: dict[str, None] = field(default_factory=dict)
 
     def __call__(self, model: Table, context: Mapping[str, Any]) -> bool:
         """Adds to a model in present spelling the keys that it lacks.
@@ -214,6 +223,7 @@ class Completion:
             return False
         dimensions = Dimensions(self.dims, self.keep_open, self.in_python)
         _Part(part, config, dimensions, self.opened).complete()
+        self.left_open.update(dimensions.left)
         return True
 
     def _add_constants(self, part: Table) -> None:

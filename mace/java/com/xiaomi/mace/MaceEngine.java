@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -15,14 +16,14 @@ import java.util.Map;
  *
  * <pre>
  * try (MaceEngine engine = MaceEngine.create(MaceModel.fromFiles("m.pb", "m.data"))) {
- *   MaceTensor image = MaceTensor.allocate(1, 224, 224, 3);
- *   MaceTensor probability = MaceTensor.allocate(1, 1000);
+ *   MaceTensor image = engine.getInputs().get("image").allocate();
  *   image.getFloats().put(pixels);
- *   engine.run(
- *       Collections.singletonMap("image", image),
- *       Collections.singletonMap("probability", probability));
+ *   float[] probability =
+ *       engine.run(Collections.singletonMap("image", image)).get("probability").toFloatArray();
  * }
  * </pre>
+ *
+ * <p>{@link #run(Map, Map)} writes to buffers of the caller, so that a run allocates nothing.
  *
  * <p>Every function may be called from any thread; calls on one engine wait for each other. A run
  * takes long: don't call it from the thread that draws. Close engines: their memory is not part of
@@ -121,6 +122,42 @@ public final class MaceEngine implements Closeable {
       if (shapes[i] != null)
         ports.tensors[i].setShape(shapes[i]);
     }
+  }
+
+  /** The inputs that a run takes, by name, with the shapes that the model declares. */
+  public Map<String, TensorInfo> getInputs() {
+    synchronized (handle.lock) {
+      return TensorInfo.read(MaceNative.describe(handle.address(), null, null));
+    }
+  }
+
+  /** The outputs of a run, by name; the model has to say the shapes of all inputs. */
+  public Map<String, TensorInfo> getOutputs() {
+    return getOutputs(Collections.<String, MaceTensor>emptyMap());
+  }
+
+  /**
+   * The outputs of a run with inputs of these shapes, by name: the largest shapes where the run
+   * determines them. Elements are not read, and what is left out has the shape that the model
+   * declares.
+   */
+  public Map<String, TensorInfo> getOutputs(Map<String, MaceTensor> inputs) {
+    MaceException.notNull(inputs, "the map of inputs");
+    Ports ports = new Ports(inputs.size());
+    ports.add(inputs, false);
+    synchronized (handle.lock) {
+      return TensorInfo.read(MaceNative.describe(handle.address(), ports.names, ports.shapes));
+    }
+  }
+
+  /** Runs the model, and returns all outputs, in tensors of their own. */
+  public Map<String, MaceTensor> run(Map<String, MaceTensor> inputs) {
+    Map<String, MaceTensor> outputs = new LinkedHashMap<>();
+    for (TensorInfo info : getOutputs(inputs).values()) {
+      outputs.put(info.getName(), info.allocate());
+    }
+    run(inputs, outputs);
+    return outputs;
   }
 
   /** The tensors of a run, as MaceNative.run takes them. */

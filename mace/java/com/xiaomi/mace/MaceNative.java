@@ -63,6 +63,15 @@ final class MaceNative {
   static native long[][] run(
       long engine, byte[][] names, ByteBuffer[] memory, long[][] shapes, Object[] metadata);
 
+  /**
+   * Says what a run takes and gives.
+   *
+   * @param names null: describe the inputs; else, the outputs of a run with these inputs
+   * @param shapes of these inputs, as for run
+   * @return names as byte[][], and as long[][] for each the dimensions, followed by type and format
+   */
+  static native Object[] describe(long engine, byte[][] names, long[][] shapes);
+
   static native void releaseIntermediateBuffer(long engine);
 
   static native void resetStates(long engine);

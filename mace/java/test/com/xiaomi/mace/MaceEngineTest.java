@@ -222,6 +222,32 @@ public class MaceEngineTest {
   }
 
   @Test
+  public void saysInputsAndOutputs() throws Exception {
+    try (MaceEngine engine = create()) {
+      TensorInfo image = engine.getInputs().get("image");
+      assertEquals(DataType.FLOAT32, image.getType());
+      assertArrayEquals(new long[] {1, 8, 8, 1}, image.getShape());
+      assertTrue(image.isStatic());
+      TensorInfo result = engine.getOutputs().get("probability");
+      assertArrayEquals(new long[] {1, CLASSES}, result.getShape());
+      assertTrue(result.toString(), result.toString().startsWith("probability FLOAT32[1, "));
+    }
+    try (MaceEngine engine = MaceEngine.create(openModel(), new MaceEngineConfig())) {
+      TensorInfo image = engine.getInputs().get("image");
+      assertFalse(image.isStatic());
+      assertInvalid("'image' has the shape [-1,", image::allocate);
+      assertInvalid("image", engine::getOutputs);
+      Map<String, MaceTensor> inputs = image(MaceTensor.allocate(3, 8, 8, 1));
+      assertArrayEquals(
+          new long[] {3, CLASSES}, engine.getOutputs(inputs).get("probability").getShape());
+      MaceTensor found = engine.run(inputs).get("probability");
+      MaceTensor expected = MaceTensor.allocate(3, CLASSES);
+      engine.run(inputs, probability(expected));
+      assertArrayEquals(expected.toFloatArray(), found.toFloatArray(), 0);
+    }
+  }
+
+  @Test
   public void measuresOperators() {
     try (MaceEngine engine = create()) {
       MaceTensor output = MaceTensor.allocate(1, CLASSES);
@@ -405,6 +431,9 @@ public class MaceEngineTest {
     assertInvalid("closed", engine::releaseIntermediateBuffer);
     assertInvalid("closed", engine::resetStates);
     assertInvalid("closed", engine::explain);
+    assertInvalid("closed", engine::getInputs);
+    assertInvalid("closed", engine::getOutputs);
+    assertInvalid("closed", () -> engine.run(image(input())));
     assertInvalid("closed", engine::getStats);
     assertInvalid("closed",
         ()
