@@ -114,7 +114,7 @@ def _export_open(make: Any, path: Path) -> None:
     inputs, program = _open_program(network, tuple(example.inputs))
     torch.export.save(program, path)
     with torch.no_grad():
-        for place, given in enumerate(_other_sizes(program, inputs)):
+        for place, given in enumerate(_other_sizes(network, program, inputs)):
             results = torch.utils._pytree.tree_leaves(network(*given))
             suffix = f".{place}" if place else ""
             for side, values in (("input", given), ("output", results)):
@@ -164,10 +164,10 @@ def _open_program(
 
 
 def _other_sizes(
-    program: Any, inputs: tuple[torch.Tensor, ...]
+    network: Any, program: Any, inputs: tuple[torch.Tensor, ...]
 ) -> Iterator[tuple[torch.Tensor, ...]]:
-    """The inputs, and up to two others with which the program runs, in which each
-    length differs that can.
+    """The inputs, and up to two others with which the network and its program run, in
+    which each length differs that can.
     """
     yield inputs
     names = set(program.graph_signature.user_inputs)
@@ -183,13 +183,14 @@ def _other_sizes(
                 environment = dim.node.shape_env
                 for symbol in dim.node.expr.free_symbols:
                     known[symbol] = int(environment.backed_var_to_val[symbol])
-    module = program.module()
+    both = (program.module(), network)
     for change in (_larger, _smaller):
         sizes = dict(known)
         for symbol, length in known.items():
             for wanted in change(length):
                 tried = {**sizes, symbol: wanted}
-                if _runs(module, _resized(inputs, shapes, tried)):
+                resized = _resized(inputs, shapes, tried)
+                if all(_runs(module, resized) for module in both):
                     sizes = tried
                     break
         if sizes != known:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.evaluate import ShapeError
 from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import rules_of
@@ -51,8 +52,8 @@ class CountedValues:
         self.masks: dict[Value, Value] = {}
         # The counts that are at least as large.
         self.limits: dict[Value, frozenset[Value]] = {}
-        # The count and the factor of which a count is the product.
-        self.multiples: dict[Value, tuple[Value, int]] = {}
+        # Counts as formulas of other counts, and of lengths (ir/dims.py).
+        self.formulas: dict[Value, Dim] = {}
 
     @contextlib.contextmanager
     def suspended(self) -> Iterator[None]:
@@ -70,6 +71,14 @@ class CountedValues:
         if key not in self._made:
             self._made[key] = make()
         return self._made[key]
+
+    def formula(self, count: Value) -> Dim:
+        """A count as a formula; a symbol if it is made of no other one."""
+        if count not in self.formulas:
+            symbol = f"count {len(self.formulas)}"
+            self.formulas[count] = symbol
+            self.remember(("length", symbol), lambda: count)
+        return self.formulas[count]
 
     def add(self, value: Value, counted: Counted) -> None:
         """Says of a new value what counts of it."""
