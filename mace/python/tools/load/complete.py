@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
@@ -28,6 +29,7 @@ from mace.python.tools.importers.frame.description import (
 )
 from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.importers.frame.request import user_to_framework
+from mace.python.tools.ir.dims import formula, symbols_of, value_of
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.shapes import format_shape, to_ints
@@ -79,11 +81,16 @@ def put(table: Table, key: str, value: Any) -> None:
         table.add(key, value, replace(table.place.key(key), of_model=True))
 
 
+# What can be written as a name before a number, and is no formula.
+_WORD = re.compile(r"[^\W\d][^\s,=+*()]*")
+
+
 class Dimensions:
     """Numbers for open dimensions.
 
-    Dimensions of one name have one number. One without a name is called by its input
-    and its index, as ``x[0]``.
+    Dimensions of one name have one number. One without a name, or whose name is no
+    single word, is called by its input and its index, as ``x[0]``. One whose name is a
+    sum of others, as ``past + new``, follows from their numbers.
 
     Args:
         given: by name; -1 is for those that each run decides.
@@ -99,7 +106,8 @@ class Dimensions:
         self._in_python = in_python
         # What each may be called, with the name that is shown.
         self._known: dict[str, str] = {}
-        self._open: dict[str, None] = {}
+        # Those without a number, by the name that is shown.
+        self._open: dict[str, str] = {}
 
     def close(self, tensor: TensorDescription) -> tuple[int, ...]:
         """The shape of an input with numbers; -1 for those that are still open."""
@@ -111,12 +119,22 @@ class Dimensions:
     def _number(self, tensor: str, index: int, name: str | None) -> int:
         own = f"{tensor}[{index}]"
         names = [own, name] if name else [own]
-        self._known.update(dict.fromkeys(names, names[-1]))
+        shown = name if name and _WORD.fullmatch(name) else own
+        self._known.update(dict.fromkeys(names, shown))
         for each in names:
             if each in self._given:
                 return self._given[each]
+        found = formula(self._given, name or own)
+        if symbols_of(found) <= self._given.keys():
+            numbers = {symbol: self._given[symbol] for symbol in symbols_of(found)}
+            if -1 in numbers.values():
+                return -1
+            number = value_of(found, numbers)
+            if number < 1:
+                raise UsageError(f"dims: {own} is {name}, {number} with {numbers}")
+            return number
         if not self._keep_open:
-            self._open[names[-1]] = None
+            self._open[shown] = name or own
         return -1
 
     def check(self, model: str, inputs: Iterable[TensorDescription]) -> None:
@@ -133,6 +151,11 @@ class Dimensions:
                 f"{'' if self._in_python else '--'}dims: {model} has no open dimension "
                 f"{listed(map(shown, unknown))}; it has: {there}"
             )
+        for asked, name in list(self._open.items()):
+            # What follows from others is not asked for.
+            others = self._known.keys() - {name}
+            if symbols_of(formula(others, name)) <= others:
+                del self._open[asked]
         if self._open:
             shapes = ", ".join(
                 f"{t.name} {format_shape(t.shape)}"
