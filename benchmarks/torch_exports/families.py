@@ -11,9 +11,9 @@ for the families that have lengths to compare, with open dimensions, and writes 
 for each of the lengths as `NAME.EXPORTER.inputN.npy`, `.inputN.1.npy` and
 `.inputN.2.npy`. With `--open`, PyTorch leaves every dimension open that it can, and
 `NAME.program.pt2` and `NAME.program.onnx` are written, with inputs and outputs of up to
-three sizes. Weights are random from a fixed seed. The program runs in the
-environment that setup.sh creates, and imports nothing from MACE; `--list` prints the
-names.
+three sizes. An export that takes longer than `--seconds` has failed. Weights are random
+from a fixed seed. The program runs in the environment that setup.sh creates, and
+imports nothing from MACE; `--list` prints the names.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import contextlib
 import importlib
 import io
 import pkgutil
+import signal
 import sys
 import time
 import traceback
@@ -229,6 +230,22 @@ def _runs(module: Any, inputs: tuple[torch.Tensor, ...]) -> bool:
     return True
 
 
+@contextlib.contextmanager
+def _at_most(seconds: int) -> Iterator[None]:
+    """Ends what takes longer with a TimeoutError."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError(f"the export takes more than {seconds} s")
+
+    signal.signal(signal.SIGALRM, end)
+    # Again and again: what is tried next takes as long.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 5)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("folder", type=Path)
@@ -237,6 +254,7 @@ def main() -> int:
     parser.add_argument("--open", action="store_true", help="of every length")
     parser.add_argument("--list", action="store_true", help="print the names")
     parser.add_argument("--exporters", nargs="+", choices=EXPORTERS, default=EXPORTERS)
+    parser.add_argument("--seconds", type=int, default=300, help="for each export")
     args = parser.parse_args()
     declare_torchvision()
     warnings.simplefilter("ignore")
@@ -258,7 +276,11 @@ def main() -> int:
             partial = path.with_suffix(".tmp")
             result = "exported"
             try:
-                with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+                with (
+                    contextlib.redirect_stdout(log),
+                    contextlib.redirect_stderr(log),
+                    _at_most(args.seconds),
+                ):
                     if args.open:
                         _export_open(families[name], path)
                     else:

@@ -255,6 +255,26 @@ def test_values_of_each_of_steps_that_a_run_counts_are_refused(tmp_path: Path) -
     assert "it collects a value of each step" in reason
 
 
+def test_a_sequence_of_steps_that_a_run_counts_is_refused(tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 3), "s0": normal(2, 3), "m": np.array(3)}
+    body = _graph(
+        [
+            helper.make_node("Identity", ["on"], ["goes_on"]),
+            helper.make_node("SequenceInsert", ["all", "x"], ["more"]),
+        ],
+        [("i", _INT64, []), ("on", _BOOL, []), ("all", _FLOAT, None)],
+        [("goes_on", _BOOL, []), ("more", _FLOAT, None)],
+    )
+    nodes = [
+        helper.make_node("SequenceEmpty", [], ["none"]),
+        helper.make_node("Loop", ["m", "", "none"], ["every"], body=body),
+        helper.make_node("ConcatFromSequence", ["every"], ["y"], axis=0),
+    ]
+    reason = _refusal(make_model(nodes, feeds, ["y"]), feeds, tmp_path)
+    assert "M, the number of steps (m), is computed at run time" in reason
+    assert "and it hands on a sequence of 0 tensors" in reason
+
+
 def test_states_that_grow_are_refused(tmp_path: Path) -> None:
     feeds = {"x": normal(2, 3), "s0": normal(2, 3), "m": np.array(3)}
     body = _graph(
