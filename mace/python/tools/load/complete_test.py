@@ -231,7 +231,9 @@ def test_names_that_no_flag_can_have(
 
 
 def test_dimensions_that_follow_from_others(tmp_path: Path) -> None:
-    path = _of_dims(tmp_path, ["past + new", "8"], ["9 - past", "3*new"], ["past", "new"])
+    path = _of_dims(
+        tmp_path, ["past + new", "8"], ["9 - past", "3*new"], ["past", "new"]
+    )
 
     def shapes(**dims: int) -> list[Any]:
         return [shape for _, shape, *_ in _sides(_of_files(path, dims=dims))[:3]]
