@@ -14,7 +14,7 @@ else would mix the rest with the results, and is refused.
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -44,7 +44,7 @@ class CountedValues:
     def __init__(self) -> None:
         self._counted: dict[Value, Counted] = {}
         self._suspended = False
-        self._made: dict[Hashable, Value] = {}
+        self._made: ChainMap[Hashable, Value] = ChainMap()
         self._asked: Counter[Value] = Counter()
         # What an importer knows of values that it computes from counts.
         self.facts: dict[Value, Any] = {}
@@ -63,6 +63,17 @@ class CountedValues:
             yield
         finally:
             self._suspended = before
+
+    @contextlib.contextmanager
+    def in_loop(self) -> Iterator[None]:
+        """While an importer makes the operators of a loop that the engine runs: what is
+        remembered there is forgotten, since nobody outside may read it.
+        """
+        self._made = self._made.new_child()
+        try:
+            yield
+        finally:
+            self._made = self._made.parents
 
     def remember(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """The value that `make` made for this key at first: equal counts need to be

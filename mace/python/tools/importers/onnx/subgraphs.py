@@ -353,7 +353,8 @@ def _unrolled_or_looped(
     except _UnknownStepsError as error:
         why = error
     try:
-        return loop(why)
+        with node.builder.counted.in_loop():
+            return loop(why)
     except UnsupportedNodeError:
         if not isinstance(why, _TooManyStepsError):
             raise
