@@ -43,8 +43,8 @@ _FLOAT, _INT64, _BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
 def _graph(
     nodes: Sequence[onnx.NodeProto],
-    inputs: Sequence[tuple[str, int, Sequence[int] | None]],
-    outputs: Sequence[tuple[str, int, Sequence[int] | None]],
+    inputs: Sequence[tuple[str, int, Sequence[int | str] | None]],
+    outputs: Sequence[tuple[str, int, Sequence[int | str] | None]],
     constants: Mapping[str, Array] | None = None,
 ) -> onnx.GraphProto:
     tensors = [
