@@ -11,9 +11,9 @@ for the families that have lengths to compare, with open dimensions, and writes 
 for each of the lengths as `NAME.EXPORTER.inputN.npy`, `.inputN.1.npy` and
 `.inputN.2.npy`. With `--open`, PyTorch leaves every dimension open that it can, and
 `NAME.program.pt2` and `NAME.program.onnx` are written, with inputs and outputs of up to
-three sizes. Weights are random from a fixed seed. The program runs in the
-environment that setup.sh creates, and imports nothing from MACE; `--list` prints the
-names.
+three sizes. An export that takes longer than `--seconds` has failed. Weights are random
+from a fixed seed. The program runs in the environment that setup.sh creates, and
+imports nothing from MACE; `--list` prints the names.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import contextlib
 import importlib
 import io
 import pkgutil
+import signal
 import sys
 import time
 import traceback
@@ -114,7 +115,7 @@ def _export_open(make: Any, path: Path) -> None:
     inputs, program = _open_program(network, tuple(example.inputs))
     torch.export.save(program, path)
     with torch.no_grad():
-        for place, given in enumerate(_other_sizes(program, inputs)):
+        for place, given in enumerate(_other_sizes(network, program, inputs)):
             results = torch.utils._pytree.tree_leaves(network(*given))
             suffix = f".{place}" if place else ""
             for side, values in (("input", given), ("output", results)):
@@ -164,10 +165,10 @@ def _open_program(
 
 
 def _other_sizes(
-    program: Any, inputs: tuple[torch.Tensor, ...]
+    network: Any, program: Any, inputs: tuple[torch.Tensor, ...]
 ) -> Iterator[tuple[torch.Tensor, ...]]:
-    """The inputs, and up to two others with which the program runs, in which each
-    length differs that can.
+    """The inputs, and up to two others with which the network and its program run, in
+    which each length differs that can.
     """
     yield inputs
     names = set(program.graph_signature.user_inputs)
@@ -183,13 +184,14 @@ def _other_sizes(
                 environment = dim.node.shape_env
                 for symbol in dim.node.expr.free_symbols:
                     known[symbol] = int(environment.backed_var_to_val[symbol])
-    module = program.module()
+    both = (program.module(), network)
     for change in (_larger, _smaller):
         sizes = dict(known)
         for symbol, length in known.items():
             for wanted in change(length):
                 tried = {**sizes, symbol: wanted}
-                if _runs(module, _resized(inputs, shapes, tried)):
+                resized = _resized(inputs, shapes, tried)
+                if all(_runs(module, resized) for module in both):
                     sizes = tried
                     break
         if sizes != known:
@@ -228,6 +230,22 @@ def _runs(module: Any, inputs: tuple[torch.Tensor, ...]) -> bool:
     return True
 
 
+@contextlib.contextmanager
+def _at_most(seconds: int) -> Iterator[None]:
+    """Ends what takes longer with a TimeoutError."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError(f"the export takes more than {seconds} s")
+
+    signal.signal(signal.SIGALRM, end)
+    # Again and again: what is tried next takes as long.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 5)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("folder", type=Path)
@@ -236,6 +254,7 @@ def main() -> int:
     parser.add_argument("--open", action="store_true", help="of every length")
     parser.add_argument("--list", action="store_true", help="print the names")
     parser.add_argument("--exporters", nargs="+", choices=EXPORTERS, default=EXPORTERS)
+    parser.add_argument("--seconds", type=int, default=300, help="for each export")
     args = parser.parse_args()
     declare_torchvision()
     warnings.simplefilter("ignore")
@@ -257,7 +276,11 @@ def main() -> int:
             partial = path.with_suffix(".tmp")
             result = "exported"
             try:
-                with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+                with (
+                    contextlib.redirect_stdout(log),
+                    contextlib.redirect_stderr(log),
+                    _at_most(args.seconds),
+                ):
                     if args.open:
                         _export_open(families[name], path)
                     else:

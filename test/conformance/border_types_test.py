@@ -31,8 +31,8 @@ from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
 from test.conformance.native import gpu, native, require_emulator
-from test.conformance.onnx.reference import run_onnxruntime
 from test.conformance.onnx.runner import as_passed
+from test.conformance.reference import run_onnxruntime
 
 _SEED = 7
 # Around the tiles of 16, 8, 4 and 2 elements.

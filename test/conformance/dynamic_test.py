@@ -26,7 +26,7 @@ from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.quantize.dynamic import quantize_dynamically
 from test.conformance.native import ABIS, native, require_emulator
-from test.conformance.onnx.reference import run_onnxruntime
+from test.conformance.reference import run_onnxruntime
 
 _SHAPE = (2, 19, 70)
 _OUTPUTS = 61

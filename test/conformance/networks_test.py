@@ -34,7 +34,6 @@ from mace.python.tools.ir.graph import DataFormat, Graph, to_text
 from mace.python.tools.ir.shapes import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.validate.metrics import compute_metrics
-from test.conformance.closeness import assert_close
 from test.conformance.models import LIGHT_MODELS, light_input, make_light_model
 from test.conformance.models.built import BUILT_MODELS, make_built_model
 from test.conformance.models.keras_models import (
@@ -52,7 +51,7 @@ from test.conformance.native import (
     require_emulator,
     two_devices,
 )
-from test.conformance.onnx.reference import run_onnxruntime
+from test.conformance.reference import assert_close, run_onnxruntime
 from test.here import only_with_all
 
 SEED = 20

@@ -3,7 +3,8 @@
 """Compares the converter's rules for each operator with the native operator. A native
 program runs random cases of every operator, including malformed ones, and writes the
 results. The rules (`mace/ops/<room>/<room>.py`) are compared with them: types, shapes,
-values, errors, transposes, channels first.
+values, errors, transposes, channels first; and the kernels that they name with those
+that the operator uses.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.catalogue import AttributeKind, LoopPart, default_catalogue
+from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import (
@@ -31,8 +33,8 @@ from mace.python.tools.ir.evaluate import (
     infer_op,
     update_outputs,
 )
-from mace.python.tools.ir.graph import Graph, Op, Value
-from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.ir.graph import DataFormat, Graph, Op, Value
+from mace.python.tools.ir.op_rules import WINOGRAD, rules_of
 from mace.python.tools.ir.op_rules.images import DATA_FORMAT
 from mace.python.tools.ir.op_rules.movement import symbols
 from mace.python.tools.ir.shapes import (
@@ -44,6 +46,7 @@ from mace.python.tools.ir.shapes import (
 )
 from mace.python.tools.ir.verify import op_problems
 from test.conformance.native import built
+from test.conformance.native import native as executor
 
 _TARGET = "//mace/ops/testing:write_random_cases"
 _SUCCESS, _OUT_OF_RESOURCES = 0, 2
@@ -533,3 +536,39 @@ def _followed(op_type: str) -> Iterator[tuple[_Case, Array]]:
         result = rules_of(op_type).symbolic(op, elements)
         if result is not None:
             yield case, result
+
+
+# Kernels that an operator may use ----------------------------------------------------
+
+# Enough channels and pixels for Winograd's method to be chosen if it is possible.
+_CHANNELS, _SIZE = 64, 56
+
+
+@pytest.mark.parametrize(
+    ("kernel", "strides", "dilations", "groups"),
+    itertools.product(
+        [(3, 3), (1, 1), (5, 5), (3, 1), (1, 3)],
+        [(1, 1), (2, 2), (1, 2)],
+        [(1, 1), (2, 2), (1, 2)],
+        [1, 2],
+    ),
+)
+def test_winograd_is_named_where_convolutions_take_it(
+    kernel: tuple[int, int],
+    strides: tuple[int, int],
+    dilations: tuple[int, int],
+    groups: int,
+) -> None:
+    builder = GraphBuilder("m", "test")
+    shape = (1, _SIZE, _SIZE, _CHANNELS)
+    x = builder.input("x", DataType.FLOAT32, shape, DataFormat.NHWC)
+    filters = np.ones((_CHANNELS, *kernel, _CHANNELS // groups), np.float32)
+    attrs = {"strides": strides, "dilations": dilations, "groups": groups}
+    y = builder.one("Conv2D", [x, builder.constant("w", filters)], "y", attrs)
+    builder.output(y, "y", DataFormat.NHWC)
+    op = y.producer
+    assert op is not None
+    feeds = {"x": np.zeros((1, _CHANNELS, _SIZE, _SIZE), np.float32)}
+    taken = executor("host").kernels(builder.graph, feeds)[op.name]
+    named = WINOGRAD in rules_of("Conv2D").kernels(op)
+    assert ("winograd" in taken) == named, taken

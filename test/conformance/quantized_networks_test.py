@@ -37,9 +37,13 @@ from test.conformance.models.built import BUILT_MODELS, make_built_model
 from test.conformance.models.light import smooth_input
 from test.conformance.models.onnx_builder import INPUT, OUTPUT
 from test.conformance.native import DSP_VERSIONS, EVERY_DSP, dsp, native
-from test.conformance.onnx.quantizer import prepare, quantize
-from test.conformance.onnx.reference import run_onnxruntime
-from test.conformance.quantized_layers import cut, rounded_by_onnxruntime
+from test.conformance.onnx.quantizer import (
+    cut,
+    prepare,
+    quantize,
+    rounded_by_onnxruntime,
+)
+from test.conformance.reference import run_onnxruntime
 from test.here import only_with_all
 
 _SEED = 20

@@ -33,7 +33,7 @@ from mace.python.tools.ir.shapes import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.passes.manager import optimize
 from test.conformance.native import ABIS, native, require_emulator
 from test.conformance.onnx.quantizer import quantize
-from test.conformance.onnx.reference import run_onnxruntime
+from test.conformance.reference import run_onnxruntime
 
 _SEED = 11
 _SHAPE = (1, 3, 20, 18)

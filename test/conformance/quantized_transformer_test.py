@@ -30,8 +30,12 @@ from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
 from test.conformance.native import ABIS, native, require_emulator
-from test.conformance.onnx.quantizer import prepare, quantize
-from test.conformance.quantized_layers import cut, rounded_by_onnxruntime
+from test.conformance.onnx.quantizer import (
+    cut,
+    prepare,
+    quantize,
+    rounded_by_onnxruntime,
+)
 
 _SEED = 31
 _TOKENS, _WIDTH, _HEADS = 22, 48, 3

@@ -38,7 +38,7 @@ from mace.python.tools.report.placement import placement_of
 from mace.python.tools.validate.metrics import compute_metrics
 from test.conformance.native import DSP_VERSIONS, dsp, native
 from test.conformance.networks_test import _imported, _model_of, _on_gpu
-from test.conformance.onnx.reference import run_onnxruntime
+from test.conformance.reference import run_onnxruntime
 
 # Images of which a DSP is emulated.
 _ON_DSP = 40

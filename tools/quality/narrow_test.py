@@ -44,7 +44,7 @@ def test_what_imports_a_module_is_affected(modules: Modules) -> None:
     assert "mace/python/tools/importers/caffe/handlers/conv_test.py" in importers
     assert "mace/python/tools/importers/keras/importer_test.py" not in importers
     # By name: whatever converts.
-    assert "mace/python/tools/run/caffe_test.py" in files_of(found["python"])
+    assert "mace/python/tools/run/zoo_models_test.py" in files_of(found["python"])
     assert "host" not in found
     assert found["check"].command[-1] == "tools/check.py"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,8 @@ from mace.python.tools.ir.shapes import (
 
 # The number 1 in the weights of quantized images.
 _ONE = 1 << 11
+# The largest denominator of a scale by which lengths below 2^16 are multiplied exactly.
+_MOST_PARTS = 256
 
 
 class Resize(OpRules):
@@ -168,10 +171,10 @@ def _scaled_size(size: int, scale: float) -> int:
 
 
 def _open_size(dim: Dim, scale: float) -> Dim:
-    if scale >= 1:
-        return multiply(dim, int(scale)) if scale.is_integer() else None
-    parts = 1 / scale
-    return floor_divide(dim, int(parts)) if parts.is_integer() else None
+    parts = Fraction(scale)
+    if parts.denominator > _MOST_PARTS:
+        return None  # the product may be rounded
+    return floor_divide(multiply(dim, parts.numerator), parts.denominator)
 
 
 def _resized(op: Op, x: Array, axis: int, output: int, scale: float | None) -> Array:

@@ -15,7 +15,7 @@ import pytest
 
 from mace.python.tools.importers.onnx.node import HANDLERS
 from test.conformance.native import has_bazel, native
-from test.conformance.onnx import operators
+from test.conformance.onnx import cases as kept
 from test.conformance.onnx.cases import KINDS, Case, load_cases
 from test.conformance.onnx.runner import (
     Chosen,
@@ -57,7 +57,7 @@ def test_no_case_is_wrong(kind: str) -> None:
         if result.verdict is Verdict.WRONG
     ]
     assert not wrong, "\n".join(wrong)
-    operators.keep({case.name: result.types for case, result in results})
+    kept.keep_operators({case.name: result.types for case, result in results})
     counts = collections.Counter(result.verdict.value for _, result in results)
     print(f"{kind}: {dict(counts)}")
     assert counts["passed"] >= _FEWEST_PASSED[kind]

@@ -1,19 +1,27 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The cases that the `onnx` package contains."""
+"""The cases that the `onnx` package contains, and which operators they have once they
+are imported. That is kept between runs, since importing all cases takes a minute: after
+a change of one operator, only those that have it are of interest.
+"""
 
 from __future__ import annotations
 
 import functools
 import glob
+import hashlib
+import json
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
+
+from mace.python.tools.atomic import atomic_write
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -142,3 +150,43 @@ def _array(value: Any) -> Array | None:
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value)
     return None
+
+
+# The operators of cases -------------------------------------------------------------
+
+_ROOT = Path(__file__).resolve().parents[3]
+_KEPT = _ROOT / "build/test/onnx_operators.json"
+# What decides into which operators a case is imported.
+_SOURCES = ("mace/python/tools", "test/conformance/onnx", "mace/ops")
+_SUFFIXES = (".py", ".yaml")
+
+
+@functools.cache
+def _key() -> str:
+    digest = hashlib.sha256(onnx.__version__.encode())
+    for folder in _SOURCES:
+        for path in sorted((_ROOT / folder).rglob("*.*")):
+            if path.suffix in _SUFFIXES:
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def known_operators() -> dict[str, frozenset[str]]:
+    """Types of operators by the name of a case, as far as they are known."""
+    try:
+        kept = json.loads(_KEPT.read_text(encoding="utf-8"))
+        if kept["of"] != _key():
+            return {}
+        return {name: frozenset(types) for name, types in kept["cases"].items()}
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        return {}
+
+
+def keep_operators(found: Mapping[str, Iterable[str]]) -> None:
+    """Adds what is known of more cases."""
+    cases = {
+        name: sorted(types) for name, types in {**known_operators(), **found}.items()
+    }
+    _KEPT.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(_KEPT, "w") as stream:
+        json.dump({"of": _key(), "cases": cases}, stream)

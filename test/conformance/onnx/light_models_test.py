@@ -22,7 +22,6 @@ from mace.python.tools.importers.frame.request import (
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
-from test.conformance.closeness import assert_close
 from test.conformance.models import (
     LIGHT_MODELS,
     light_input,
@@ -30,8 +29,8 @@ from test.conformance.models import (
     make_light_model,
 )
 from test.conformance.onnx.cases import Array
-from test.conformance.onnx.reference import run_onnxruntime
 from test.conformance.onnx.runner import run_reference
+from test.conformance.reference import assert_close, run_onnxruntime
 
 _SEED = 20
 # VGG19 computes ten times as much as any other, by the same operators.

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from test.conformance.native import native
-from test.conformance.onnx import operators
+from test.conformance.onnx import cases as kept
 from test.conformance.onnx.cases import KINDS, load_cases
 from test.conformance.onnx.runner import Chosen, check_cases
 from tools.quality.test_steps import OPS_VARIABLE
@@ -24,28 +24,28 @@ _TYPES = frozenset(filter(None, os.environ.get(OPS_VARIABLE, "").split(",")))
 def test_operators_are_kept_until_a_source_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(operators, "_KEPT", tmp_path / "build" / "kept.json")
-    assert operators.known() == {}
-    operators.keep({"a": ["Conv2D", "Softmax"]})
-    operators.keep({"b": []})
-    assert operators.known() == {"a": {"Conv2D", "Softmax"}, "b": set()}
-    monkeypatch.setattr(operators, "_key", lambda: "of another source")
-    assert operators.known() == {}
-    operators.keep({"b": ["Reduce"]})
-    assert operators.known() == {"b": {"Reduce"}}
+    monkeypatch.setattr(kept, "_KEPT", tmp_path / "build" / "kept.json")
+    assert kept.known_operators() == {}
+    kept.keep_operators({"a": ["Conv2D", "Softmax"]})
+    kept.keep_operators({"b": []})
+    assert kept.known_operators() == {"a": {"Conv2D", "Softmax"}, "b": set()}
+    monkeypatch.setattr(kept, "_key", lambda: "of another source")
+    assert kept.known_operators() == {}
+    kept.keep_operators({"b": ["Reduce"]})
+    assert kept.known_operators() == {"b": {"Reduce"}}
     (tmp_path / "build" / "kept.json").write_text('{"of": "of another source"}')
-    assert operators.known() == {}
+    assert kept.known_operators() == {}
 
 
 if _TYPES:
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_cases_with_these_operators(kind: str) -> None:
-        known = operators.known()
+        known = kept.known_operators()
         executor = Chosen(native("host"), _TYPES)
         cases = [
             case for case in load_cases(kind) if known.get(case.name, _TYPES) & _TYPES
         ]
         results = check_cases(cases, {"the engine": executor})
-        operators.keep({name: result.types for name, result in results.items()})
+        kept.keep_operators({name: result.types for name, result in results.items()})
         print(f"{executor.runs} graphs of {len(cases)} cases have {sorted(_TYPES)}")

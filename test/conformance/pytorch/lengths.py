@@ -304,6 +304,24 @@ def volumes(x: Tensor) -> Results:  # [1, 4, depth, height, width]
     }
 
 
+def tracked(template: Tensor, image: Tensor) -> Results:
+    """[2, 4, h, w] and [n, 4, height, width]: filters of any size, halves."""
+    line, wide = template.flatten(2)[..., :5], image.flatten(2)
+    conv = F.conv2d
+    return {
+        "whole": conv(image, template, stride=2, padding=1),
+        "depthwise": conv(image, template[:1].transpose(0, 1), groups=4),
+        "dilated": conv(image, template[:, :2], torch.ones(2), 1, 2, (1, 2), 2),
+        "line": F.conv1d(wide, line, stride=3),
+        "volume": F.conv3d(image[:, None], template[:, None, :2], padding=(1, 0, 1)),
+        "half": F.interpolate(image, scale_factor=0.5, mode="bilinear"),
+        "wider": F.interpolate(image, scale_factor=(1.5, 0.25)),
+        "back": F.interpolate(
+            F.interpolate(image, scale_factor=0.5, mode="bicubic"), image.shape[2:]
+        ),
+    }
+
+
 def families() -> dict[str, Family]:
     """Networks whose dimensions remain open in MACE."""
     auto = torch.export.Dim.AUTO
@@ -349,6 +367,15 @@ def families() -> dict[str, Family]:
             volumes,
             lambda n: [normal(1, 4, 5 + n // 3, 6 + n // 3, 7 + n // 3)],
             [2, 3, 4],
+        ),
+        "lengths_tracked": family(
+            tracked,
+            lambda n: [
+                normal(2, 4, 3 + n // 3, 4 + n // 3),
+                normal(2 + n // 3, 4, 7 + n, 9 + n),
+            ],
+            [2, 3],
+            [0, 2, 3],
         ),
         "lengths_spaced": family(spaced, lambda n: [normal(2, 9 + n)], [1]),
         "lengths_numbers": family(numbers, lambda n: [normal(3, 9 + n)], [1]),

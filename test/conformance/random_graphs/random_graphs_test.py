@@ -1,6 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A sample of random graphs; `python -m test.conformance.random_graphs` runs more."""
+"""A sample of random graphs; `python -m test.conformance.random_graphs` runs more, and
+`python -m test.conformance.random_graphs.control_flow` of loops and choices.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,7 @@ import pytest
 import mace
 from mace.python.runtime.library import library_path
 from mace.python.tools.errors import MaceError
+from test.conformance.native import built
 from test.conformance.random_graphs import judge as judging
 from test.conformance.random_graphs.apart import judge_apart
 from test.conformance.random_graphs.judge import Stage, Verdict
@@ -117,3 +120,14 @@ def test_a_wrong_result_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_errors(found: list[float], expected: float) -> None:
     assert judging._error(np.array([1.0, np.inf, 2.0]), np.array(found)) == expected
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_loops_and_choices_that_the_run_decides(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnxruntime")
+    from test.conformance.random_graphs.control_flow import difference
+
+    monkeypatch.setenv("MACE_LIBRARY", str(built("//mace:libmace.so")))
+    assert difference(seed, tmp_path) == ""

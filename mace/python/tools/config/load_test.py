@@ -45,7 +45,7 @@ def _load(name: str) -> Deployment:
 
 
 def test_tensorflow_example() -> None:
-    deployment = _load("tensorflow_basic.yml")
+    deployment = _load("basic.yml")
     assert deployment.library_name == "mobilenet"
     assert deployment.target_abis == (Abi.ARM64_V8A,)
     assert deployment.target_socs == ()
@@ -71,7 +71,7 @@ def test_tensorflow_example() -> None:
 
 
 def test_caffe_example() -> None:
-    (model,) = _load("caffe_basic.yml").models.values()
+    model = _load("basic.yml").models["squeezenet-v10"]
     assert model.name == "squeezenet-v10"
     assert model.platform is Platform.CAFFE
     assert model.weight_file_path is not None
@@ -81,7 +81,7 @@ def test_caffe_example() -> None:
 
 
 def test_onnx_example_with_backend_on_the_model() -> None:
-    (model,) = _load("onnx_basic.yml").models.values()
+    model = _load("basic.yml").models["mobilenet_onnx"]
     assert model.subgraphs[0].backend is OnnxBackend.TENSORFLOW
 
 

@@ -127,7 +127,7 @@ def test_json_schema_accepts_good_files(path: Path) -> None:
 
 def test_json_schema_refuses_wrong_files() -> None:
     schema = json_schema()
-    raw = _raw(_TESTDATA / "tensorflow_basic.yml")
+    raw = _raw(_TESTDATA / "basic.yml")
     assert _validate(schema, raw, schema)
     assert not _validate(schema, {**raw, "libary_name": "x"}, schema)
     assert not _validate(schema, {**raw, "target_abis": ["mips"]}, schema)

@@ -14,11 +14,12 @@ else would mix the rest with the results, and is refused.
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.evaluate import ShapeError
 from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import rules_of
@@ -43,7 +44,7 @@ class CountedValues:
     def __init__(self) -> None:
         self._counted: dict[Value, Counted] = {}
         self._suspended = False
-        self._made: dict[Hashable, Value] = {}
+        self._made: ChainMap[Hashable, Value] = ChainMap()
         self._asked: Counter[Value] = Counter()
         # What an importer knows of values that it computes from counts.
         self.facts: dict[Value, Any] = {}
@@ -51,8 +52,8 @@ class CountedValues:
         self.masks: dict[Value, Value] = {}
         # The counts that are at least as large.
         self.limits: dict[Value, frozenset[Value]] = {}
-        # The count and the factor of which a count is the product.
-        self.multiples: dict[Value, tuple[Value, int]] = {}
+        # Counts as formulas of other counts, and of lengths (ir/dims.py).
+        self.formulas: dict[Value, Dim] = {}
 
     @contextlib.contextmanager
     def suspended(self) -> Iterator[None]:
@@ -63,6 +64,17 @@ class CountedValues:
         finally:
             self._suspended = before
 
+    @contextlib.contextmanager
+    def in_loop(self) -> Iterator[None]:
+        """While an importer makes the operators of a loop that the engine runs: what is
+        remembered there is forgotten, since nobody outside may read it.
+        """
+        self._made = self._made.new_child()
+        try:
+            yield
+        finally:
+            self._made = self._made.parents
+
     def remember(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """The value that `make` made for this key at first: equal counts need to be
         the same value.
@@ -70,6 +82,14 @@ class CountedValues:
         if key not in self._made:
             self._made[key] = make()
         return self._made[key]
+
+    def formula(self, count: Value) -> Dim:
+        """A count as a formula; a symbol if it is made of no other one."""
+        if count not in self.formulas:
+            symbol = f"count {len(self.formulas)}"
+            self.formulas[count] = symbol
+            self.remember(("length", symbol), lambda: count)
+        return self.formulas[count]
 
     def add(self, value: Value, counted: Counted) -> None:
         """Says of a new value what counts of it."""

@@ -11,6 +11,7 @@ text says how it is computed. None is a dimension of which nothing is known.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Mapping
 from typing import Optional, Union
 
@@ -48,22 +49,36 @@ class Part(str):
 
 
 def formula(symbols: Container[str], text: str) -> Dim:
-    """The dimension that a framework wrote as a sum of products; one symbol if it is
-    something else.
+    """The dimension that a framework wrote as a sum or a difference of products; one
+    symbol if it is something else.
 
     Args:
         symbols: that the model uses alone.
         text: as the framework wrote it.
     """
     total: Dim = 0
-    for term in text.replace(" ", "").split("+"):
-        product: Dim = 1
-        for factor in term.split("*"):
+    for term in text.replace(" ", "").replace("-", "+-").removeprefix("+").split("+"):
+        product: Dim = -1 if term.startswith("-") else 1
+        for factor in term.removeprefix("-").split("*"):
             if factor not in symbols and not factor.isdecimal():
                 return text
             product = multiply(product, int(factor) if factor.isdecimal() else factor)
         total = add(total, product)
     return total
+
+
+def symbols_of(dim: Dim) -> frozenset[str]:
+    """The symbols of a dimension: a run that knows them knows it."""
+    if dim is None or isinstance(dim, int):
+        return frozenset()
+    return frozenset(factor for factors in _terms(dim) for factor in factors)
+
+
+def value_of(dim: Dim, numbers: Mapping[str, int]) -> int:
+    """The number that a dimension is where its symbols are these numbers."""
+    assert dim is not None
+    terms = _terms(dim)
+    return sum(n * math.prod(numbers[f] for f in fs) for fs, n in terms.items())
 
 
 def add(a: Dim, b: Dim) -> Dim:

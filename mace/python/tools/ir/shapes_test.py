@@ -306,6 +306,9 @@ def test_what_frameworks_write_as_sums() -> None:
     symbols = ("past", "new")
     assert dims.formula(symbols, "past + new") == dims.add("new", "past")
     assert dims.formula(symbols, "2*past+1") == dims.add(dims.multiply(2, "past"), 1)
+    assert dims.formula(symbols, "9 - past") == dims.subtract(9, "past")
+    assert dims.formula(symbols, "-past + new") == dims.subtract("new", "past")
+    assert dims.formula(symbols, "past-length") == "past-length"
     assert dims.formula(symbols, "new//2") == "new//2"
     assert dims.formula(symbols, "past_length") == "past_length"
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
@@ -28,6 +29,7 @@ from mace.python.tools.importers.frame.description import (
 )
 from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.importers.frame.request import user_to_framework
+from mace.python.tools.ir.dims import formula, symbols_of, value_of
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.shapes import format_shape, to_ints
@@ -84,11 +86,16 @@ def put(table: Table, key: str, value: Any) -> None:
         table.add(key, value, replace(table.place.key(key), of_model=True))
 
 
+# What can be written as a name before a number, and is no formula.
+_WORD = re.compile(r"[^\W\d][^\s,=+*()]*")
+
+
 class Dimensions:
     """Numbers for open dimensions.
 
-    Dimensions of one name have one number. One without a name is called by its input
-    and its index, as ``x[0]``.
+    Dimensions of one name have one number. One without a name, or whose name is no
+    single word, is called by its input and its index, as ``x[0]``. One whose name is a
+    sum of others, as ``past + new``, follows from their numbers.
 
     Args:
         given: by name; -1 is for those that each run decides.
@@ -96,7 +103,8 @@ class Dimensions:
         in_python: messages are for those who call `mace.load`.
 
     Attributes:
-        left: names of those that are open because nobody gave them a number.
+        left: those that are open because nobody gave them a number, by the name that
+            is shown, with the model's name for it.
     """
 
     def __init__(
@@ -105,7 +113,7 @@ class Dimensions:
         self._given = dict(given)
         self._keep_open = keep_open
         self._in_python = in_python
-        self.left: dict[str, None] = {}
+        self.left: dict[str, str] = {}
         # What each may be called, with the name that is shown.
         self._known: dict[str, str] = {}
 
@@ -119,11 +127,21 @@ class Dimensions:
     def _number(self, tensor: str, index: int, name: str | None) -> int:
         own = f"{tensor}[{index}]"
         names = [own, name] if name else [own]
-        self._known.update(dict.fromkeys(names, names[-1]))
+        shown = name if name and _WORD.fullmatch(name) else own
+        self._known.update(dict.fromkeys(names, shown))
         for each in names:
             if each in self._given:
                 return self._given[each]
-        self.left[names[-1]] = None
+        found = formula(self._given, name or own)
+        if symbols_of(found) <= self._given.keys():
+            numbers = {symbol: self._given[symbol] for symbol in symbols_of(found)}
+            if -1 in numbers.values():
+                return -1
+            number = value_of(found, numbers)
+            if number < 1:
+                raise UsageError(f"dims: {own} is {name}, {number} with {numbers}")
+            return number
+        self.left[shown] = name or own
         return -1
 
     def check(self, model: str, inputs: Iterable[TensorDescription]) -> None:
@@ -140,6 +158,11 @@ class Dimensions:
                 f"{'' if self._in_python else '--'}dims: {model} has no open dimension "
                 f"{listed(map(shown, unknown))}; it has: {there}"
             )
+        for asked, name in list(self.left.items()):
+            # What follows from others is not asked for.
+            others = self._known.keys() - {name}
+            if symbols_of(formula(others, name)) <= others:
+                del self.left[asked]
         if self.left and not self._keep_open:
             shapes = ", ".join(
                 f"{t.name} {format_shape(t.shape)}"
@@ -223,7 +246,7 @@ class Completion:
             return False
         dimensions = Dimensions(self.dims, self.keep_open, self.in_python)
         _Part(part, config, dimensions, self.opened).complete()
-        self.left_open.update(dimensions.left)
+        self.left_open.update(dict.fromkeys(dimensions.left))
         return True
 
     def _add_constants(self, part: Table) -> None:

@@ -197,6 +197,53 @@ def test_open_dimensions_are_asked_for(
         assert part in str(caught.value)
 
 
+def _of_dims(folder: Path, *shapes: list[int | str]) -> Path:
+    """A model that adds a number to each of its inputs of these shapes."""
+    info, kind = helper.make_tensor_value_info, TensorProto.FLOAT
+    sides = [
+        [info(f"{name}{i}", kind, shape) for i, shape in enumerate(shapes)]
+        for name in ("x", "y")
+    ]
+    nodes = [helper.make_node("Relu", [f"x{i}"], [f"y{i}"]) for i in range(len(shapes))]
+    path = folder / "net.onnx"
+    graph = helper.make_graph(nodes, "g", *sides)
+    opsets = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("dims", "asked"),
+    [
+        # A sum follows from its parts, and what is no single word has another name.
+        ({}, "--dims=past=1,x1[1]=1,new=1 "),
+        ({"past": 2, "x1[1]": 3}, "--dims=past=2,x1[1]=3,new=1 "),
+        ({"new": -1}, "--dims=new=-1,past=1,x1[1]=1 "),
+    ],
+)
+def test_names_that_no_flag_can_have(
+    dims: dict[str, int], asked: str, tmp_path: Path
+) -> None:
+    path = _of_dims(tmp_path, ["past + new", "8"], ["past", "(a, b)//2"], ["new"])
+    with pytest.raises(UsageError) as caught:
+        _of_files(path, dims=dims)
+    assert asked in str(caught.value)
+
+
+def test_dimensions_that_follow_from_others(tmp_path: Path) -> None:
+    path = _of_dims(
+        tmp_path, ["past + new", "8"], ["9 - past", "3*new"], ["past", "new"]
+    )
+
+    def shapes(**dims: int) -> list[Any]:
+        return [shape for _, shape, *_ in _sides(_of_files(path, dims=dims))[:3]]
+
+    assert shapes(past=2, new=1) == [(3, 8), (7, 3), (2, 1)]
+    assert shapes(past=-1, new=1) == [(-1, 8), (-1, 3), (-1, 1)]
+    with pytest.raises(UsageError, match=r"x1\[0\] is 9 - past, -1 with .*'past': 10"):
+        shapes(past=10, new=1)
+
+
 def test_a_deployment_file_that_can_be_gone_on_with(tmp_path: Path) -> None:
     deployment = _of_files(_onnx(tmp_path), dims=_DIMS)
     again = load_deployment_text(deployment_text(deployment))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import importlib.util
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,9 @@ import pytest
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.importers.caffe.testing import rand, write_net
 from mace.python.tools.importers.onnx.testing import kaldi_model, make_model
-from mace.python.tools.run.testing.project import Project
+from mace.python.tools.run.options import LayerRange
+from mace.python.tools.run.testing.project import DEPLOYMENT, Project
+from test.conformance.models.caffe_networks import mobilenet_ssd
 
 _TENSORFLOW = """library_name: mobilenet
 target_abis: [host]
@@ -304,3 +307,39 @@ def test_a_file_of_the_zoo_goes_all_the_way(
     project.convert(deployment)
     (run,) = project.run(deployment, validate=True).runs
     assert run.passed, project.output.getvalue()
+
+
+# Caffe, layer by layer, nothing replaced ----------------------------------------------
+
+_DETECTOR = """
+  ssd:
+    platform: caffe
+    model_file_path: {model}
+    weight_file_path: {weights}
+    docker_image_tag: ssd
+    subgraphs:
+      - input_tensors: [data]
+        input_shapes: ["1,64,64,3"]
+        output_tensors: [mbox_loc, mbox_conf_flatten, mbox_priorbox, detection_out]
+        output_shapes: ["1,-1", "1,-1", "1,2,-1", "1,1,-1,7"]
+    runtime: cpu
+"""
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("cv2") is None,
+    reason="the optional package opencv-python-headless is not installed",
+)
+def test_a_detector_validates_layer_by_layer(project: Project) -> None:
+    net = mobilenet_ssd()
+    model, weights = write_net(project.folder, net.text, net.weights())
+    text = DEPLOYMENT.format(models=_DETECTOR.format(model=model, weights=weights))
+    deployment = load_deployment_text(text, project.folder / "d.yml")
+    project.convert(deployment)
+    report = project.run(deployment, validate=True, layers=LayerRange())
+    assert report.passed
+    (run,) = report.runs
+    assert run.reference.startswith("opencv 4")
+    assert [c.name for c in run.comparisons] == list(net.outputs)
+    assert all(c.metrics.similarity > 0.999999 for c in run.comparisons)
+    assert len(run.layers) > 10

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Union
 
@@ -50,6 +50,15 @@ _INTEGERS: Mapping[str, Callable[[int, int], int]] = {
     "FLOOR_MOD": operator.mod,
     "MIN": min,
     "MAX": max,
+}
+_FORMULAS: Mapping[str, Callable[[Dim, Dim], Dim]] = {
+    "ADD": dims.add,
+    "SUB": dims.subtract,
+    "MUL": dims.multiply,
+    "FLOOR_DIV": dims.floor_divide,
+    "FLOOR_MOD": dims.modulo,
+    "MIN": dims.minimum,
+    "MAX": dims.maximum,
 }
 # What changes nothing on the right.
 _NEUTRAL = {"ADD": 0, "SUB": 0, "MUL": 1, "FLOOR_DIV": 1}
@@ -93,8 +102,9 @@ class Lengths:
             return self.cut(self.make("Shape", [x], {}), axis)
 
         known = self._builder.counted
+        key = ("length", x, axis) if dim is None else ("length", dim)
         with known.suspended():
-            return self._settled(known.remember(("length", x, axis), computed))
+            return self._settled(known.remember(key, computed))
 
     def cut(self, lengths: Value, index: int) -> Value:
         """An element of a list of lengths."""
@@ -111,6 +121,14 @@ class Lengths:
             return None
         found: Dim = length.dims.reshape(-1)[0]
         return found
+
+    def formula(self, length: Length) -> Dim:
+        """What is known of a length, in which each count that data determine is a
+        symbol.
+        """
+        if isinstance(length, Count):
+            return self._builder.counted.formula(length.value)
+        return self.dim(length)
 
     def most(self, length: Length) -> int | Value:
         """The largest that a length can be, which no data determine."""
@@ -140,33 +158,34 @@ class Lengths:
 
     def _at_least(self, a: Length, b: Length) -> bool:
         """Whether a >= b in every run, as far as is known."""
-        if isinstance(a, Count):
-            if isinstance(b, Count):
-                limits = self._builder.counted.limits
-                return a.value is b.value or a.value in limits.get(b.value, ())
-            a = 0
-        return dims.at_least(self.dim(a), self.dim(self.most(b)))
+        limited = self._builder.counted.limits
+        if isinstance(a, Count) and isinstance(b, Count) and b.value in limited:
+            known = a.value in limited[b.value]
+        else:
+            known = False
+        least = self.formula(a)
+        bounds = (self.formula(b), self.dim(self.most(b)))
+        return known or any(dims.at_least(least, bound) for bound in bounds)
 
     def _computed(self, mode: str, a: Length, b: Length) -> int | Value:
-        one, other = (x.value if isinstance(x, Count) else x for x in (a, b))
-        known = self._builder.counted
-        if mode == "MUL" and isinstance(one, Value) and isinstance(other, int):
-            one, factor = known.multiples.get(one, (one, 1))
-            other *= factor
-        both = (one, other)
-        unordered = mode in _MONOTONIC and not isinstance(other, int)
-        key = (mode, frozenset(both) if unordered else both)
+        formula = _FORMULAS[mode](self.formula(a), self.formula(b))
+        if isinstance(formula, int):
+            return formula
+        both = tuple(x.value if isinstance(x, Count) else x for x in (a, b))
+        unordered = mode in _MONOTONIC and not isinstance(b, int)
+        key: Hashable = (mode, frozenset(both) if unordered else both)
 
         def make() -> Value:
-            like = one if isinstance(one, Value) else other
+            like = both[0] if isinstance(both[0], Value) else both[1]
             assert isinstance(like, Value)
             rank = len(like.shape or ())
             operands = [self._as_value(x, rank) for x in both]
             return self.make("Eltwise", operands, {"mode": mode})
 
-        result = known.remember(key, make)
-        if mode == "MUL" and isinstance(one, Value) and isinstance(other, int):
-            known.multiples[result] = (one, other)
+        known = self._builder.counted
+        result = known.remember(key if formula is None else ("length", formula), make)
+        if any(isinstance(x, Count) for x in (a, b)):
+            known.formulas.setdefault(result, formula)
         if mode == "MIN":
             known.limits[result] = frozenset(x for x in both if isinstance(x, Value))
         return self._settled(result)
@@ -197,14 +216,12 @@ class Lengths:
 
     def divided(self, count: Count, number: int) -> Count | None:
         """A count divided by a number, if it is known to be a multiple of it."""
-        known = self._builder.counted.multiples
-        one, factor = known.get(count.value, (count.value, 1))
-        if factor % number:
+        if dims.divide_exactly(self.formula(count), number) is None:
             return None
-        most = self.most(self.compute("FLOOR_DIV", count.most, factor))
-        result = self.compute("MUL", Count(one, most), factor // number)
-        assert isinstance(result, Count)
-        return result
+        most = self.most(self.compute("FLOOR_DIV", count.most, number))
+        value = self._computed("FLOOR_DIV", count, number)
+        assert isinstance(value, Value)
+        return Count(value, most)
 
     # Values -----------------------------------------------------------------
 

@@ -91,6 +91,20 @@ def test_lengths_that_cancel_are_known() -> None:
     assert case.lengths.compute("MUL", case.open(), 0) == 0
 
 
+def test_equal_lengths_of_other_tensors_are_the_same_value() -> None:
+    case = _Case()
+    lengths, count, shape = case.lengths, case.count(), case.x.shape
+    assert shape is not None
+    other = case.builder.input("other", DataType.FLOAT32, (8, shape[0]))
+    assert lengths.of_axis(other, 1) is case.open()
+    one = lengths.compute("ADD", count, lengths.in_memory(other, 1))
+    more = lengths.compute("ADD", lengths.compute("ADD", count, 2), case.open())
+    assert isinstance(one, Count)
+    assert lengths.compute("ADD", one, 2) == more
+    assert lengths.compute("SUB", more, one) == 2
+    assert lengths.compute("MAX", more, one) == more
+
+
 def test_a_multiple_is_divided() -> None:
     case = _Case()
     count, lengths = case.count(), case.lengths

@@ -29,7 +29,7 @@ from mace.python.tools.importers.standard.attributes import (
     ELEMENT_TYPES,
     element_type_name,
 )
-from mace.python.tools.ir.dims import formula
+from mace.python.tools.ir.dims import Dim, formula
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.shapes import Shape, compatible, format_shape
@@ -312,14 +312,14 @@ def _element_type(
 
 def declared_shape(kind: onnx.TypeProto.Tensor) -> Shape | None:
     """What a type says of the shape."""
-    if not kind.HasField("shape"):
-        return None
-    return tuple(
-        dim.dim_value
-        if dim.HasField("dim_value") and dim.dim_value >= 0
-        else (dim.dim_param or None)
-        for dim in kind.shape.dim
-    )
+    return tuple(map(_declared, kind.shape.dim)) if kind.HasField("shape") else None
+
+
+def _declared(dim: onnx.TensorShapeProto.Dimension) -> Dim:
+    if dim.HasField("dim_value") and dim.dim_value >= 0:
+        return int(dim.dim_value)
+    # PyTorch writes a number as a name where the network allows no other one.
+    return int(dim.dim_param) if dim.dim_param.isdecimal() else dim.dim_param or None
 
 
 def _wanted_shape(model: MappedModel, spec: InputSpec, own: Shape | None) -> Shape:

@@ -353,7 +353,8 @@ def _unrolled_or_looped(
     except _UnknownStepsError as error:
         why = error
     try:
-        return loop(why)
+        with node.builder.counted.in_loop():
+            return loop(why)
     except UnsupportedNodeError:
         if not isinstance(why, _TooManyStepsError):
             raise
@@ -420,6 +421,11 @@ def _looped(
     given = [*inputs, None, None]
     limit = None if given[0] is None else _limit(tensor(given, 0))
     go = None if given[1] is None else tensor(given, 1)
+    others = [x for x in inputs[2:] if x is not None and not isinstance(x, Value)]
+    if others:
+        raise UnsupportedNodeError(
+            f"{why.reason}; and it hands on {describe(others[0])}", why.hint
+        )
     states = [tensor(inputs, index) for index in range(2, len(inputs))]
     loop = EngineLoop(node, limit, go, states)
     body = Subgraph(host, _graph(node, "body"), f"{node.output_name}/loop")

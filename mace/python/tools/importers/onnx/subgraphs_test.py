@@ -28,6 +28,7 @@ from mace.python.tools.importers.onnx import import_model, subgraphs
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     compare,
+    import_open,
     import_proto,
     make_model,
     normal,
@@ -42,8 +43,8 @@ _FLOAT, _INT64, _BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
 def _graph(
     nodes: Sequence[onnx.NodeProto],
-    inputs: Sequence[tuple[str, int, Sequence[int] | None]],
-    outputs: Sequence[tuple[str, int, Sequence[int] | None]],
+    inputs: Sequence[tuple[str, int, Sequence[int | str] | None]],
+    outputs: Sequence[tuple[str, int, Sequence[int | str] | None]],
     constants: Mapping[str, Array] | None = None,
 ) -> onnx.GraphProto:
     tensors = [
@@ -234,6 +235,40 @@ def test_a_run_decides_whether_there_is_a_step(positive: bool, tmp_path: Path) -
     _is_looped(model, feeds, tmp_path)
 
 
+def test_lengths_in_a_loop_and_behind_it(tmp_path: Path) -> None:
+    """Equal ones, of which those of a step are read in no other place."""
+    body = _graph(
+        [
+            helper.make_node("Identity", ["on"], ["goes_on"]),
+            helper.make_node("Shape", ["s"], ["rows"], start=0, end=1),
+            helper.make_node("Concat", ["rows", "three"], ["like"], axis=0),
+            helper.make_node("Expand", ["half", "like"], ["more"]),
+            helper.make_node("Add", ["s", "more"], ["next"]),
+        ],
+        [("i", _INT64, []), ("on", _BOOL, []), ("s", _FLOAT, ["n", 3])],
+        [("goes_on", _BOOL, []), ("next", _FLOAT, ["n", 3])],
+    )
+    nodes = [
+        helper.make_node("Loop", ["m", "", "x"], ["y"], body=body),
+        helper.make_node("Shape", ["y"], ["count"], start=0, end=1),
+        helper.make_node("Concat", ["count", "three"], ["shape"], axis=0),
+        helper.make_node("Expand", ["half", "shape"], ["z"]),
+    ]
+    feeds = {"x": normal(3, 3), "m": np.array(3)}
+    constants = {"half": np.array(0.5, np.float32), "three": np.array([3])}
+    graph = import_open(make_model(nodes, feeds, ["y", "z"], constants), tmp_path, "n")
+    behind = [graph.values["z"]]
+    for value in behind:
+        op = value.producer
+        if op is not None and op.type != "LoopEnd":
+            assert op.type != "LoopBegin"
+            behind += [x for x in op.inputs if x is not None]
+    inputs = {"x": normal(5, 3), "m": np.array(2, np.int32)}
+    found = run_graph(graph, inputs)
+    np.testing.assert_allclose(found["y"], inputs["x"] + 1, 1e-6)
+    np.testing.assert_array_equal(found["z"], np.full((5, 3), 0.5))
+
+
 def test_a_step_decides_whether_another_one_follows(tmp_path: Path) -> None:
     feeds = {"x": normal(2, 3) + 5, "s0": normal(2, 3)}
     until = helper.make_node("Less", ["first", "many"], ["goes_on"])
@@ -253,6 +288,26 @@ def test_values_of_each_of_steps_that_a_run_counts_are_refused(tmp_path: Path) -
     reason = _refusal(model, feeds, tmp_path)
     assert "M, the number of steps (m), is computed at run time" in reason
     assert "it collects a value of each step" in reason
+
+
+def test_a_sequence_of_steps_that_a_run_counts_is_refused(tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 3), "s0": normal(2, 3), "m": np.array(3)}
+    body = _graph(
+        [
+            helper.make_node("Identity", ["on"], ["goes_on"]),
+            helper.make_node("SequenceInsert", ["all", "x"], ["more"]),
+        ],
+        [("i", _INT64, []), ("on", _BOOL, []), ("all", _FLOAT, None)],
+        [("goes_on", _BOOL, []), ("more", _FLOAT, None)],
+    )
+    nodes = [
+        helper.make_node("SequenceEmpty", [], ["none"]),
+        helper.make_node("Loop", ["m", "", "none"], ["every"], body=body),
+        helper.make_node("ConcatFromSequence", ["every"], ["y"], axis=0),
+    ]
+    reason = _refusal(make_model(nodes, feeds, ["y"]), feeds, tmp_path)
+    assert "M, the number of steps (m), is computed at run time" in reason
+    assert "and it hands on a sequence of 0 tensors" in reason
 
 
 def test_states_that_grow_are_refused(tmp_path: Path) -> None:

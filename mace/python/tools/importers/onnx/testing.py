@@ -106,13 +106,15 @@ def import_proto(
 
 
 def import_open(model: onnx.ModelProto, folder: Path, open_dims: str) -> Graph:
-    """Imports a model whose inputs are open where a letter of `open_dims` stands."""
+    """Imports a model whose inputs are open where a letter of `open_dims` stands, the
+    name of the dimension, or a star for one that no other input has.
+    """
     specs = []
     for value in model.graph.input:
         dims = value.type.tensor_type.shape.dim
-        for dim, letter in zip(dims, open_dims):
+        for axis, (dim, letter) in enumerate(zip(dims, open_dims)):
             if letter != ".":
-                dim.dim_param = letter
+                dim.dim_param = f"{value.name}{axis}" if letter == "*" else letter
         shape = tuple(-1 if d.dim_param else d.dim_value for d in dims)
         kind = value.type.tensor_type.elem_type
         dtype = DataType.of(onnx.helper.tensor_dtype_to_np_dtype(kind))

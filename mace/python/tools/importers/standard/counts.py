@@ -23,7 +23,6 @@ from mace.python.tools.importers.emit.lengths import Count, Length
 from mace.python.tools.importers.standard.lengths import NodeLengths
 from mace.python.tools.importers.standard.node import Node
 from mace.python.tools.ir.counted import Counted
-from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.op_rules import rules_of
@@ -86,7 +85,6 @@ class Counts(NodeLengths):
     def __init__(self, node: Node) -> None:
         super().__init__(node)
         self._counted = node.builder.counted
-        self._names: dict[Value, int] = {}
 
     def of(self, value: Value | None) -> Counted | None:
         """What counts of a tensor; None if all does."""
@@ -204,8 +202,8 @@ class Counts(NodeLengths):
             return [self.joined(_FOLLOWED[mode], lengths)]
 
     def symbols(self, value: Value) -> Array | None:
-        """The elements of a value that was computed from shapes, with a name for each
-        count (`name_of`), whatever was done with the numbers; None if it was not.
+        """The elements of a value that was computed from shapes, with a symbol for
+        each count (`formula`), whatever was done with the numbers; None if it was not.
         """
         shape = static(value.shape)
         if shape is None or math.prod(shape) > _LONGEST:
@@ -214,7 +212,7 @@ class Counts(NodeLengths):
             return value.numpy().astype(object)
         numbers = self.numbers(value) if len(shape) <= 1 else None
         if numbers is not None:
-            names = [self.name_of(n) if isinstance(n, Count) else n for n in numbers]
+            names = [self.formula(n) if isinstance(n, Count) else n for n in numbers]
             return np.asarray(names, object).reshape(shape)
         op = value.producer
         if op is None or len(op.outputs) != 1:
@@ -224,12 +222,6 @@ class Counts(NodeLengths):
             return None
         found = rules_of(op.type).symbolic(op, inputs)
         return None if found is None else np.asarray(found, object).reshape(shape)
-
-    def name_of(self, length: Length) -> Dim:
-        """What `symbols` calls a length."""
-        if not isinstance(length, Count):
-            return self.dim(length)
-        return f"count_{self._names.setdefault(length.value, len(self._names))}"
 
     # Tensors ----------------------------------------------------------------
 

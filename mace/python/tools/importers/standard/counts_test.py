@@ -211,6 +211,18 @@ def test_shapes(shape: list[int], x: Array, tmp_path: Path) -> None:
     _check(tmp_path, nodes, x, {"shape": shape})
 
 
+@pytest.mark.parametrize("shape", [[-1], [-1, 4, 1], [0, 4]])
+def test_shapes_where_zero_is_a_number(shape: list[int], tmp_path: Path) -> None:
+    # As PyTorch exports them.
+    nodes = [*_ROWS, _make("Reshape", ["rows", "shape"], ["y"], allowzero=1)]
+    if 0 in shape:
+        with pytest.raises(MaceError, match=r"do not fill \[0, 4\]"):
+            _check(tmp_path, nodes, _CASES["none"], {"shape": shape})
+        return
+    for x in _CASES.values():
+        _check(tmp_path, nodes, x, {"shape": shape})
+
+
 def test_rows_become_elements_and_rows_again(tmp_path: Path) -> None:
     nodes = [
         *_ROWS,
@@ -618,6 +630,23 @@ def test_parts_of_open_lengths_are_joined(tmp_path: Path) -> None:
         _make("Shape", ["joined"], ["w"]),
     ]
     _check_open(tmp_path, nodes, None, ["joined", "y", "z", "w"])
+
+
+def test_the_same_number_of_other_tensors(tmp_path: Path) -> None:
+    # The nodes of a graph beside edges that were found, as torch_geometric has them:
+    # their number is taken from one tensor here, from another there.
+    nodes = [
+        *_NUMBER,
+        _make("Concat", ["found", "x"], ["both"], axis=0),
+        _make("Shape", ["table"], ["sizes"]),
+        _make("Gather", ["sizes", "first"], ["length"], axis=0),
+        _make("Add", ["length", "n"], ["sum"]),
+        _make("Reshape", ["sum", "flat"], ["total"]),
+        _make("Expand", ["both", "total"], ["y"]),
+        _make("Expand", ["zero", "total"], ["zeros"]),
+        _make("Add", ["zeros", "both"], ["z"]),
+    ]
+    _check_open(tmp_path, nodes, outputs=["y", "z"])
 
 
 @pytest.mark.parametrize("limit", [15, 4])

@@ -129,6 +129,18 @@ class NodeLengths(Lengths):
         one = self.node.reshape(number, [1] * rank)
         return self.expanded(one, shape)
 
+    def parted(self, x: Value, axis: int, count: int) -> Value:
+        """A tensor with an axis in so many equal parts, an axis of their own."""
+        sizes = [self.of_axis(x, place) for place in range(len(self.node.shape(x)))]
+        sizes[axis : axis + 1] = [count, self.compute("FLOOR_DIV", sizes[axis], count)]
+        return self.node.make("Reshape", [x, self.listed(sizes)])
+
+    def merged(self, x: Value, axis: int, count: int) -> Value:
+        """A tensor with so many axes as one."""
+        sizes = [self.of_axis(x, place) for place in range(len(self.node.shape(x)))]
+        sizes[axis : axis + count] = [self.product(sizes[axis : axis + count])]
+        return self.node.make("Reshape", [x, self.listed(sizes)])
+
     def repeated(self, x: Value, axis: int, times: Length) -> Value:
         """An axis several times, one after the other."""
         own = self.of_axis(x, axis)

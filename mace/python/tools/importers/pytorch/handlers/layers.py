@@ -39,12 +39,10 @@ def _convolution(c: Context) -> None:
     stride, dilation = (
         spread(c.integers(name, [1]), count) for name in ("stride", "dilation")
     )
-    kernel = c.static_shape(weight)[2:]
-    pads = _pads(c, list(kernel), dilation)
+    pads = _pads(c, weight, dilation)
     extra = spread(c.integers("output_padding", [0]), count)
     batched = c.rank(x) == count + 2
     attributes = {
-        "kernel_shape": list(kernel),
         "strides": stride,
         "dilations": dilation,
         "pads": pads,
@@ -68,14 +66,15 @@ def _affine(c: Context, shape: Sequence[int]) -> tuple[Value, Value | None]:
     return c.constant(ones) if weight is None else weight, bias
 
 
-def _pads(c: Context, kernel: list[int], dilation: list[int]) -> list[int]:
-    count = len(kernel)
+def _pads(c: Context, weight: Value, dilation: list[int]) -> list[int]:
+    count = len(dilation)
     if not isinstance(c.raw("padding"), str):
         pads = spread(c.integers("padding", [0]), count)
         return [*pads, *pads]
     if c.text("padding", "valid") == "valid":
         return [0] * (2 * count)
-    totals = [step * (size - 1) for size, step in zip(kernel, dilation)]
+    sizes = [c.length(weight, axis) for axis in range(2, count + 2)]
+    totals = [step * (size - 1) for size, step in zip(sizes, dilation)]
     begins = [total // 2 for total in totals]
     return [*begins, *(total - begin for total, begin in zip(totals, begins))]
 

@@ -15,9 +15,9 @@ from mace.python.tools.importers.pytorch.context import (
     Context,
 )
 from mace.python.tools.importers.standard.operators import Size
-from mace.python.tools.ir.dtypes import DataType
 
-_FLOAT = DataType.FLOAT32
+# A length below 2^16 times a multiple of 1/256 is exact in float32.
+_PARTS = 256
 _NAMES = {
     "nearest": ("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"),
     "nearest_exact": tuple(f"_upsample_nearest_exact{n}d" for n in (1, 2, 3)),
@@ -39,7 +39,7 @@ def _upsample(c: Context) -> None:
     sizes: list[Size] | None = c.sizes("output_size") if c.has("output_size") else None
     factors: list[float] | None = None
     if sizes is None and is_open:
-        factors = _whole(scales)
+        factors = _exact(scales)
     elif sizes is None:
         sizes = [int(n * (s or 1)) for n, s in zip(lengths, scales)]
     known = [size for size in sizes or () if isinstance(size, int)]
@@ -57,12 +57,15 @@ def _upsample(c: Context) -> None:
         c.give(c.op("Resize", x, None, None, target, axes=axes, **attributes))
 
 
-def _whole(scales: list[float | None]) -> list[float]:
-    """The factors of an image whose size the run knows."""
+def _exact(scales: list[float | None]) -> list[float]:
+    """The factors of an image whose size the run knows: PyTorch multiplies in float64,
+    and Resize in float32.
+    """
     factors = [1.0 if scale is None else scale for scale in scales]
-    if not all(float(factor).is_integer() for factor in factors):
+    if not all((factor * _PARTS).is_integer() for factor in factors):
         raise UnsupportedNodeError(
-            f"factors {factors} of an image whose size is not known before the run",
+            f"factors {factors} of an image whose size is not known before the run, "
+            f"which are no multiples of 1/{_PARTS}",
             STATIC_HINT,
         )
     return factors

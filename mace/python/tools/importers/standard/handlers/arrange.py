@@ -411,7 +411,7 @@ def _padded_to_fixed(lengths: Counts, mode: str) -> Value:
     for place, each in enumerate(axes):
         amounts[each], amounts[each + rank] = sides[place], sides[place + len(axes)]
     before = amounts[axis]
-    total = add(amounts[axis + rank], lengths.name_of(lengths.of_axis(x, axis)))
+    total = add(amounts[axis + rank], lengths.formula(lengths.of_axis(x, axis)))
     amounts[axis] = amounts[axis + rank] = 0
     is_fixed = isinstance(total, int) and all(isinstance(n, int) for n in amounts)
     if not is_fixed or not isinstance(before, int) or before < 0:

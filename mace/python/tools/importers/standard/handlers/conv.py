@@ -12,33 +12,38 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mace.python.tools.importers.emit.einsum import einsum
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers import volume
+from mace.python.tools.importers.standard.lengths import NodeLengths
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.importers.standard.window import (
     NCHW,
     Window,
     emit_image_op,
     read_filter,
+    read_steps,
     read_window,
 )
 from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dims import Dim, multiply, never_equal
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.op_rules.volumes import RANK as VOLUME_RANK
-from mace.python.tools.ir.shapes import NCHW_TO_NHWC
+from mace.python.tools.ir.shapes import NCHW_TO_NHWC, format_shape, static
 
 # The product of rows [..., K] and a filter that belongs to them.
 Product = Callable[[Value], Value]
 
 
-def check_channels(node: Node, filters: tuple[int, ...], groups: int) -> None:
+def check_channels(node: Node, filters: Sequence[Dim], groups: int) -> None:
     """Refuses a filter [O, C / groups, ...] that does not fit the input."""
-    channels = node.shape(node.input(0))[1]
-    fits = not isinstance(channels, int) or channels == filters[1] * groups
-    if groups < 1 or filters[0] % groups or not fits:
+    channels, (outs, depth) = node.shape(node.input(0))[1], filters[:2]
+    fits = not never_equal(channels, multiply(depth, max(groups, 1)))
+    if groups < 1 or (isinstance(outs, int) and outs % groups) or not fits:
         raise UnsupportedNodeError(
-            f"{channels} input channels, a filter of {list(filters)} and "
-            f"{groups} groups"
+            f"{channels} input channels, a filter of {format_shape(tuple(filters))} "
+            f"and {groups} groups"
         )
 
 
@@ -111,36 +116,87 @@ def _conv(node: Node) -> None:
 
 def _by_computed_filter(node: Node) -> None:
     """The product of the elements under each window and of the filter."""
-    filters = node.input(1)
-    out, depth, *kernel = node.static_shape(filters)
-    if len(kernel) not in (1, 2):
-        raise UnsupportedNodeError(
-            f"the filter ({filters.name}) is computed at run time, and has "
-            f"{len(kernel)} spatial dimensions; 1 and 2 are supported"
-        )
+    filters, groups = node.input(1), node.integer("group", 1)
+    shape = node.shape(filters)
+    check_channels(node, shape, groups)
+    known = static(shape)
+    if known is None or len(shape) == VOLUME_RANK:
+        result = _by_gathered_windows(node, groups)
+    else:
+        result = _by_computed_matrix(node, known, groups)
+    if not node.has_input(2):
+        node.set_output(0, result)
+        return
+    lined_up = node.reshape(node.input(2), [-1, *[1] * (len(shape) - 2)])
+    node.emit("Eltwise", [result, lined_up], {"mode": "ADD"})
+
+
+def _by_computed_matrix(node: Node, shape: Sequence[int], groups: int) -> Value:
+    """By a filter of which only the numbers are computed at run time."""
+    out, depth, *kernel = shape
     window = read_window(node, len(kernel) + 2, kernel)
-    groups = node.integer("group", 1)
-    check_channels(node, (out, depth, *kernel), groups)
     taps = window.kernel[0] * window.kernel[1]
     # Taps before channels, as the elements under a window are.
     perm = [0, *range(2, len(kernel) + 2), 1]
-    parts = node.transpose(filters, perm)
-    shape = [out, taps * depth]
+    parts = node.transpose(node.input(1), perm)
+    sizes = [out, taps * depth]
     if groups > 1:
-        shape = [groups, 1, out // groups, taps * depth]
-    matrix = node.reshape(parts, shape)
-    result = by_matrices(
+        sizes = [groups, 1, out // groups, taps * depth]
+    matrix = node.reshape(parts, sizes)
+    return by_matrices(
         node,
         window,
         groups,
         None,
         lambda rows: node.make("MatMul", [rows, matrix], {"transpose_b": True}),
     )
-    if not node.has_input(2):
-        node.set_output(0, result)
-        return
-    lined_up = node.reshape(node.input(2), [-1, *[1] * len(kernel)])
-    node.emit("Eltwise", [result, lined_up], {"mode": "ADD"})
+
+
+def _by_gathered_windows(node: Node, groups: int) -> Value:
+    """By a filter whose lengths are computed at run time, too, and by one of a volume:
+    the elements under each window are gathered along one axis after the other.
+    """
+    x, filters, lengths = node.input(0), node.input(1), NodeLengths(node)
+    spatial = len(node.shape(filters)) - 2
+    strides, dilations, pads = read_steps(
+        node, spatial, [1] * spatial, "the filter's size"
+    )
+    auto = node.text("auto_pad", "NOTSET") or "NOTSET"
+    if not 1 <= spatial <= 3 or auto not in ("NOTSET", "VALID"):
+        raise UnsupportedNodeError(
+            f"the filter ({filters.name}) is computed at run time: 1 to 3 spatial "
+            f"dimensions without auto_pad are supported, not {spatial} with {auto!r}"
+        )
+    if any(pads) and auto == "NOTSET":
+        amounts = [0, 0, *pads[:spatial], 0, 0, *pads[spatial:]]
+        x = node.apply("Pad", [x, node.literal(amounts, DataType.INT32)])
+    x, filters = (
+        lengths.parted(value, axis, groups) if groups > 1 else value
+        for value, axis in ((x, 1), (filters, 0))
+    )
+    lead = len(node.shape(x)) - spatial
+    for place, (stride, dilation) in enumerate(zip(strides, dilations)):
+        axis = lead + place
+        kernel = lengths.of_axis(filters, axis)
+        reach = lengths.compute("MUL", lengths.compute("SUB", kernel, 1), dilation)
+        last = lengths.compute("SUB", lengths.of_axis(x, axis), reach)
+        # Of an axis that is too short, Gather says so.
+        end = lengths.compute("MAX", last, 1)
+        begins = node.reshape(lengths.counted_up(0, end, stride), [-1, 1])
+        taps = node.eltwise("MUL", lengths.positions(kernel), lengths.value(dilation))
+        places = node.eltwise("ADD", begins, taps)
+        x = node.make("Gather", [x, places], {"axis": axis})
+        if place < spatial - 1:
+            # The taps are further channels: a tensor has at most 8 dimensions.
+            others = [*range(lead, axis + 1), *range(axis + 2, lead + spatial + 1)]
+            x = node.transpose(x, [*range(lead), axis + 1, *others])
+            x = lengths.merged(x, lead - 1, 2)
+    filters = lengths.merged(filters, lead - 1, spatial)
+    rows = "xyz"[:spatial]
+    if groups == 1:
+        return einsum(node.make, f"nc{rows}k,ock->no{rows}", [x, filters])
+    result = einsum(node.make, f"ngc{rows}k,gock->ngo{rows}", [x, filters])
+    return lengths.merged(result, 1, 2)
 
 
 def _image_filter(constant: Constant) -> Constant:

@@ -20,6 +20,7 @@ from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
     compare,
+    import_open,
     import_proto,
     make_model,
     normal,
@@ -44,6 +45,11 @@ _CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     ),
     "same": ((1, 2, 5, 5), (3, 2, 2, 2), {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
     "line": ((2, 3, 9), (4, 3, 3), {"pads": [1, 1]}),
+    "volume": (
+        (2, 4, 4, 5, 6),
+        (6, 2, 2, 3, 2),
+        {"group": 2, "strides": [1, 2, 1], "pads": [1, 0, 1, 0, 2, 0]},
+    ),
 }
 
 
@@ -60,12 +66,44 @@ def test_computed_filter(case: str, bias: bool, tmp_path: Path) -> None:
     compare(model, inputs, tmp_path)
 
 
+@pytest.mark.parametrize("case", ["depthwise", "groups", "padded", "line", "volume"])
+def test_computed_filter_of_any_size(case: str, tmp_path: Path) -> None:
+    """The file leaves all dimensions of the input and of the filter open."""
+    image, filters, attributes = _CASES[case]
+    model = make_model(
+        [_make("Conv", ["x", "w"], ["y"], **attributes)],
+        {"x": normal(*image), "w": normal(*filters)},
+        ["y"],
+    )
+    graph = import_open(model, tmp_path, "*" * len(image))
+    optimize(graph)
+    for more in (0, 1):
+        larger = [length + 2 * more for length in image[2:]]
+        kernel = [length + more for length in filters[2:]]
+        inputs = {
+            "x": normal(image[0] + more, image[1], *larger),
+            "w": normal(*filters[:2], *kernel),
+        }
+        assert_same([run_graph(graph, inputs)["y"]], run_onnxruntime(model, inputs))
+
+
+def test_open_filter_that_does_not_fit(tmp_path: Path) -> None:
+    x, w = normal(1, 2, 4, 4), normal(2, 2, 5, 3)
+    model = make_model([_make("Conv", ["x", "w"], ["y"])], {"x": x, "w": w}, ["y"])
+    graph = import_open(model, tmp_path, "****")
+    with pytest.raises(IndexError):
+        run_graph(graph, {"x": x, "w": w})
+    same = _make("Conv", ["x", "w"], ["y"], auto_pad="SAME_UPPER")
+    model = make_model([same], {"x": x, "w": w}, ["y"])
+    with pytest.raises(UnsupportedNodesError, match="without auto_pad are supported"):
+        import_open(model, tmp_path, "****")
+
+
 @pytest.mark.parametrize(
     ("image", "filters", "words"),
     [
         ((1, 3, 4, 4), (2, 2, 3, 3), "3 input channels"),
         ((1, 2, 2, 2), (2, 2, 3, 3), "a window of 3 is larger"),
-        ((1, 1, 3, 3, 3), (1, 1, 2, 2, 2), "3 spatial dimensions"),
     ],
 )
 def test_refuses(

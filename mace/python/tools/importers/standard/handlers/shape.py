@@ -30,10 +30,10 @@ _LARGEST_ONES = 1 << 22
 def _reshape(node: Node) -> None:
     x, lengths = node.input(0), Counts(node)
     allow_zero = node.flag("allowzero", False)
-    if lengths.of(x) is not None and node.opset >= 5 and not allow_zero:
+    if lengths.of(x) is not None and node.opset >= 5:
         numbers = lengths.numbers(node.input(1))
-        if numbers is not None:
-            node.set_output(0, _to_counts(lengths, x, numbers))
+        if numbers is not None and not (allow_zero and 0 in numbers):
+            node.set_output(0, _to_counts(lengths, x, numbers, allow_zero))
             return
     if node.opset < 5:
         shape = node.integers("shape")
@@ -48,14 +48,17 @@ def _reshape(node: Node) -> None:
     node.emit("Reshape", [x], {"shape": shape, "allow_zero": allow_zero})
 
 
-def _to_counts(lengths: Counts, x: Value, numbers: Sequence[Length]) -> Value:
+def _to_counts(
+    lengths: Counts, x: Value, numbers: Sequence[Length], allow_zero: bool = False
+) -> Value:
     """A tensor of which only some elements count in another shape."""
     node, counted, dims = lengths.node, lengths.of(x), lengths.node.shape(x)
     assert counted is not None
     own = lengths.of_axis(x, counted.axis)
     assert isinstance(own, Count)
     with node.builder.counted.suspended():
-        result = node.make("Reshape", [x, lengths.largest(numbers)])
+        largest = [x, lengths.largest(numbers)]
+        result = node.make("Reshape", largest, {"allow_zero": allow_zero})
     after = node.shape(result)
     outer, length = product_of(dims[: counted.axis]), dims[counted.axis]
     found: list[tuple[int, Count]] = []

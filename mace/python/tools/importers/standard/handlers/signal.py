@@ -12,7 +12,7 @@ import numpy as np
 from mace.python.tools.importers.emit.lengths import Length
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.lengths import NodeLengths, is_open
-from mace.python.tools.importers.standard.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dims import Dim
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
@@ -216,15 +216,11 @@ def _other_half(node: Node, x: Value, length: int) -> Value:
 def _stft(node: Node) -> None:
     x, step = node.input(0), _one(node, 1, "frame_step")
     shape = node.shape(x)
-    if len(shape) not in (2, 3) or not any(isinstance(dim, int) for dim in shape[:2]):
-        raise UnsupportedNodeError(
-            f"the shape of {x.name} is not known before the run", STATIC_HINT
-        )
-    # One of the two may be open.
-    signals, count = (dim if isinstance(dim, int) else -1 for dim in shape[:2])
     parts = shape[2] if len(shape) == 3 else 1
-    if parts not in (1, 2):
-        raise UnsupportedNodeError(f"{x.name} has {parts} numbers per sample")
+    if len(shape) not in (2, 3) or parts not in (1, 2):
+        raise UnsupportedNodeError(
+            f"signals {x.name} of {len(shape)} dimensions, {parts} numbers per sample"
+        )
     assert isinstance(parts, int)
     window = None
     if node.has_input(2):
@@ -239,7 +235,8 @@ def _stft(node: Node) -> None:
         raise UnsupportedNodeError(
             f"a window of {window.size} for frames of {length} samples"
         )
-    if step < 1 or length < 1 or -1 < count < length:
+    count = shape[1]
+    if step < 1 or length < 1 or (isinstance(count, int) and count < length):
         raise UnsupportedNodeError(
             f"frames of {length} samples, {step} apart, of a signal of {count}"
         )
@@ -248,11 +245,10 @@ def _stft(node: Node) -> None:
         matrix = matrix * np.repeat(window, parts)[:, None]
     # A frame is the window of a convolution, and each result one of its outputs.
     filters = matrix.transpose().reshape(-1, 1, length, parts)
-    line = node.reshape(x, [signals, 1, count, parts])
+    line = node.expand_dims(x, [1] if len(shape) == 3 else [1, 3])
     frames = node.make("Conv2D", [line, node.literal(filters)], {"strides": [1, step]})
-    found = (count - length) // step + 1 if count >= 0 else -1
-    split = [signals, found, matrix.shape[1] // 2, 2]
-    node.emit("Reshape", [frames], {"shape": split})
+    frames = node.squeeze(frames, [1])
+    node.emit("Reshape", [frames], {"shape": [0, 0, matrix.shape[1] // 2, 2]})
 
 
 def _one(node: Node, index: int, what: str) -> int:

@@ -13,6 +13,7 @@ import pytest
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.importers.onnx.testing import (
+    import_open,
     import_proto,
     make_model,
     normal,
@@ -20,6 +21,7 @@ from mace.python.tools.importers.onnx.testing import (
     run_onnxruntime,
 )
 from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
 
 
 def _dft(x: Array, inputs: dict[str, Array], opset: int, **attributes: int) -> Any:
@@ -89,6 +91,22 @@ def test_stft(with_window: bool, onesided: int, tmp_path: Path) -> None:
     node = onnx.helper.make_node("STFT", names, ["y"], onesided=onesided)
     model = make_model([node], {"x": x}, ["y"], inputs, 17)
     _close(run_mace(model, {"x": x}, tmp_path)[0], run_onnxruntime(model, {"x": x})[0])
+
+
+@pytest.mark.parametrize("parts", [0, 1, 2])
+def test_stft_of_open_signals(parts: int, tmp_path: Path) -> None:
+    inputs: dict[str, Array] = {"step": np.array(7), "length": np.array(16)}
+    node = onnx.helper.make_node("STFT", ["x", "step", "", "length"], ["y"], onesided=0)
+    x = normal(2, 100, *[parts] * (parts > 0))
+    graph = import_open(
+        make_model([node], {"x": x}, ["y"], inputs, 17), tmp_path, "nt."
+    )
+    for signals, samples in ((2, 100), (3, 51), (1, 16)):
+        x = normal(signals, samples, *[parts] * (parts > 0))
+        # ONNX Runtime wants to see how many numbers a sample has.
+        seen = {"x": x if parts else x[..., None]}
+        model = make_model([node], seen, ["y"], inputs, 17)
+        _close(run_graph(graph, {"x": x})["y"], run_onnxruntime(model, seen)[0])
 
 
 def test_transforms_that_are_too_long_are_refused(tmp_path: Path) -> None:

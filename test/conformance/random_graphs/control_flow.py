@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random programs of nested loops and choices, in the engine and in ONNX Runtime.
 
-    python -m test.conformance.control_flow --count 10000 [--seed 0]
+    python -m test.conformance.random_graphs.control_flow --count 10000 [--seed 0]
 
 The arithmetic is exact, so results must be equal to the bit. A program that differs is
 printed with its seed, and the exit status is 1.
