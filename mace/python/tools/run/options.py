@@ -19,6 +19,7 @@ from mace.python.tools.command_line.options import (
     add_options,
     flag,
     read_options,
+    same_flag,
 )
 from mace.python.tools.config import limits
 from mace.python.tools.config.effect import Asked, no_effect, refused
@@ -392,6 +393,13 @@ class RunOptions(CommandOptions):
         no_effect(limits.NO_NNLIB),
         group=OLD,
     )
+
+
+@dataclass(frozen=True)
+class BuildOptions(CommandOptions):
+    """Options of `build`."""
+
+    tuning: bool = same_flag(RunOptions, "tuning")
 
 
 def add_run_flags(parser: argparse.ArgumentParser) -> None:
