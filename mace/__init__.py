@@ -27,7 +27,9 @@ if TYPE_CHECKING:
         Pipeline,
         RunOptions,
         TensorInfo,
+        TextModel,
         load,
+        load_text,
     )
 
 __version__: str
@@ -42,8 +44,10 @@ __all__ = [
     "Pipeline",
     "RunOptions",
     "TensorInfo",
+    "TextModel",
     "__version__",
     "load",
+    "load_text",
 ]
 
 

@@ -9,6 +9,7 @@ from mace.python.runtime.model import BoundModel, Model
 from mace.python.runtime.options import RunOptions
 from mace.python.runtime.pipeline import Copy, Pipeline
 from mace.python.runtime.tensors import TensorInfo
+from mace.python.runtime.text import TextModel, load_text
 from mace.python.tools.errors import MaceError
 
 __all__ = [
@@ -21,5 +22,7 @@ __all__ = [
     "Pipeline",
     "RunOptions",
     "TensorInfo",
+    "TextModel",
     "load",
+    "load_text",
 ]
