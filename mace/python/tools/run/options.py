@@ -180,6 +180,8 @@ class RunOptions(CommandOptions):
     fake_warmup: bool = flag(
         False, "prepare the engine instead of a first, untimed run", group=_RUN
     )
+    # No flag of `run`: `explain` asks for the plan of a run, and for no run.
+    plan_only: bool = False
     quantize_stat: bool = flag(
         False,
         "print the range of every tensor for each sample in --input_dir, computed in "
