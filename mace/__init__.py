@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         TensorInfo,
         TextModel,
         load,
+        load_pipeline,
         load_text,
     )
 
@@ -47,6 +48,7 @@ __all__ = [
     "TextModel",
     "__version__",
     "load",
+    "load_pipeline",
     "load_text",
 ]
 

@@ -406,6 +406,7 @@ def test_every_flag_is_read_or_told_to_have_no_effect(command: str) -> None:
     effects = {
         item.name: item.metadata["flag"].effect
         for item in dataclasses.fields(_OPTIONS.get(command, CommandOptions))
+        if "flag" in item.metadata
     }
     replaceable = {k.name for k in keys_of(Deployment).values() if k.replaceable}
     for action in _flags(command):
