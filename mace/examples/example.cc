@@ -10,9 +10,8 @@
 //   example --model=digits.pb --weights=digits.data --input_dir=in
 //           --output_dir=out --devices=gpu,cpu --rounds=10
 //
-// Compiled with -DMACE_EXAMPLE_MODEL='"mace/public/digits.h"' (a model as
-// code),
-// --model is the name of a model that is part of the program.
+// Compiled with -DMACE_EXAMPLE_MODEL='"mace/public/<model>.h"', the header of a
+// model as code, --model is the name of a model that is part of the program.
 
 #include <algorithm>
 #include <chrono>
