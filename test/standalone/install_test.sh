@@ -75,7 +75,7 @@ from PIL import Image
   "$python" -c "
 import numpy as np, sys
 scores = np.fromfile(sys.argv[1], np.float32)
-sys.exit(scores.shape != (10,) or scores.argmax() != 8)
+sys.exit(int(scores.shape != (10,) or scores.argmax() != 8))
 " "$work/out/probability"
 }
 
