@@ -30,10 +30,13 @@ if TYPE_CHECKING:
         Profile,
         RunOptions,
         TensorInfo,
+        TextModel,
         UsageError,
         convert,
         inspect,
         load,
+        load_pipeline,
+        load_text,
         quantize,
     )
 
@@ -52,11 +55,14 @@ __all__ = [
     "Profile",
     "RunOptions",
     "TensorInfo",
+    "TextModel",
     "UsageError",
     "__version__",
     "convert",
     "inspect",
     "load",
+    "load_pipeline",
+    "load_text",
     "quantize",
 ]
 

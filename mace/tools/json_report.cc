@@ -56,7 +56,10 @@ Json StabilityJson(const Measurements &m) {
           {"first_mhz", changes.first_mhz},
           {"last_mhz", changes.last_mhz},
           {"least_mhz", changes.least_mhz},
-          {"most_mhz", changes.most_mhz}};
+          {"most_mhz", changes.most_mhz},
+          {"first_celsius", changes.first_celsius},
+          {"last_celsius", changes.last_celsius},
+          {"most_celsius", changes.most_celsius}};
 }
 
 const char *RuntimeName(DeviceType device) {
@@ -227,6 +230,8 @@ std::string JsonReport(const Options &options,
   Json restarts = Json::array();
   for (const RestartTimes &times : m.restarts) {
     restarts.push_back({{"init_ms", times.init_ms},
+                        {"files_ms", times.files_ms},
+                        {"engine_ms", times.init_ms - times.files_ms},
                         {"warmup_ms", times.warmup_ms},
                         {"warmup_runs_ms", times.warmup_runs_ms},
                         {"run_ms", SummaryJson(times.run_ms)}});
@@ -252,6 +257,7 @@ std::string JsonReport(const Options &options,
         {"round", options.round},
         {"duration_s", options.duration_s},
         {"warmup_rounds", options.warmup_rounds},
+        {"plan_only", options.plan_only},
         {"restart_round", options.restart_round}}},
       {"capability_ms", m.capability_ms},
       {"restarts", restarts},

@@ -86,7 +86,7 @@ int Main(int argc, const char *const *argv) {
     MACE_TOOL_ERROR(status.information());
     return StatusToExit(status);
   }
-  PrintTimes(runner.measurements());
+  if (!options.plan_only) PrintTimes(runner.measurements());
   return kExitSuccess;
 }
 

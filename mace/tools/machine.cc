@@ -169,6 +169,35 @@ double FastestMhz(const std::string &root, int cores) {
   return most;
 }
 
+// Whether a sensor is that of cores, by the names that kernels and vendors use.
+bool IsOfProcessor(const std::string &type) {
+  for (const char *part : {"cpu", "CPU", "pkg", "soc", "core", "cluster"}) {
+    if (type.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// 0 if there is no sensor.
+double HottestCelsius(const std::string &root) {
+  constexpr int kMostZones = 128;
+  double most = 0;
+  for (int zone = 0; zone < kMostZones; ++zone) {
+    const std::string folder =
+        root + "/sys/class/thermal/thermal_zone" + std::to_string(zone);
+    std::ifstream type_file(folder + "/type");
+    std::string type;
+    if (!(type_file >> type)) break;
+    std::ifstream file(folder + "/temp");
+    double thousandths = 0;
+    // Sensors that are off tell numbers that no processor survives.
+    if (!IsOfProcessor(type) || !(file >> thousandths) || thousandths > 150e3) {
+      continue;
+    }
+    most = std::max(most, thousandths / 1e3);
+  }
+  return most;
+}
+
 }  // namespace
 
 double NowMs() {
@@ -321,10 +350,13 @@ MachineWatch::MachineWatch(std::string root)
   begin_busy_s_ = BusySeconds(root_, &changes_.cores);
   begin_own_s_ = OwnSeconds();
   SampleClock();
+  SampleTemperature();
 }
 
 void MachineWatch::Sample() {
-  if (NowMs() - sampled_ms_ >= kSampleMs) SampleClock();
+  if (NowMs() - sampled_ms_ < kSampleMs) return;
+  SampleClock();
+  SampleTemperature();
 }
 
 void MachineWatch::SampleClock() {
@@ -339,8 +371,17 @@ void MachineWatch::SampleClock() {
   changes_.most_mhz = std::max(changes_.most_mhz, mhz);
 }
 
+void MachineWatch::SampleTemperature() {
+  const double celsius = HottestCelsius(root_);
+  if (celsius <= 0) return;
+  if (changes_.first_celsius <= 0) changes_.first_celsius = celsius;
+  changes_.last_celsius = celsius;
+  changes_.most_celsius = std::max(changes_.most_celsius, celsius);
+}
+
 MachineChanges MachineWatch::Changes() {
   SampleClock();
+  SampleTemperature();
   const double seconds = (NowMs() - begin_ms_) * 1e-3;
   int cores = 0;
   const double busy = BusySeconds(root_, &cores) - begin_busy_s_;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Peak rates of this machine, memory of this process, and what else happens on
-// the machine while a model is timed: the load by other programs, and the clock
-// frequency of the cores.
+// the machine while a model is timed: the load by other programs, the clock
+// frequency of the cores, and their temperature.
 
 #ifndef MACE_TOOLS_MACHINE_H_
 #define MACE_TOOLS_MACHINE_H_
@@ -81,6 +81,11 @@ struct MachineChanges {
   double last_mhz = 0;
   double least_mhz = 0;
   double most_mhz = 0;
+  // Of the hottest sensor of the processor: the first sample, the last, and the
+  // highest, in degrees Celsius.
+  double first_celsius = 0;
+  double last_celsius = 0;
+  double most_celsius = 0;
 };
 
 // Reads files of the kernel: between timed runs, never during one.
@@ -89,7 +94,7 @@ class MachineWatch {
   // `root` is "" except in tests, which have files of their own.
   explicit MachineWatch(std::string root = "");
 
-  // Samples the clock, at most every 200 ms.
+  // Samples the clock and the temperature, at most every 200 ms.
   void Sample();
 
   // From the creation of this object until now.
@@ -97,6 +102,7 @@ class MachineWatch {
 
  private:
   void SampleClock();
+  void SampleTemperature();
 
   const std::string root_;
   const double begin_ms_;

@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
 
 namespace mace {
 namespace tools {
@@ -71,6 +74,36 @@ TEST(MachineTest, RoundTripsBetweenCoresWidenWhatIsKnown) {
             MaceStatus::MACE_SUCCESS);
   EXPECT_EQ(peak.least_round_trip_ns, 1);
   EXPECT_EQ(peak.most_round_trip_ns, 1e9);
+}
+
+// A file below the folder of a test, with its folders.
+void WriteFile(const std::string &root,
+               const std::string &name,
+               const std::string &text) {
+  const std::filesystem::path path = root + name;
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path) << text << "\n";
+}
+
+TEST(MachineTest, WatchesTheHottestSensorOfTheProcessor) {
+  const std::string root = testing::TempDir() + "/sensors";
+  const std::string zones = "/sys/class/thermal/thermal_zone";
+  WriteFile(root, zones + "0/type", "battery");
+  WriteFile(root, zones + "0/temp", "90000");
+  WriteFile(root, zones + "1/type", "cpu-0-0-usr");
+  WriteFile(root, zones + "1/temp", "41000");
+  WriteFile(root, zones + "2/type", "cpu-1-1-usr");
+  WriteFile(root, zones + "2/temp", "200000");  // off
+  MachineWatch watch(root);
+  WriteFile(root, zones + "1/temp", "78500");
+  EXPECT_EQ(watch.Changes().most_celsius, 78.5);
+  WriteFile(root, zones + "1/temp", "60000");
+  const MachineChanges changes = watch.Changes();
+  EXPECT_EQ(changes.first_celsius, 41);
+  EXPECT_EQ(changes.last_celsius, 60);
+  EXPECT_EQ(changes.most_celsius, 78.5);
+  const MachineChanges none = MachineWatch(root + "/none").Changes();
+  EXPECT_EQ(none.first_celsius, 0);
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ MaceStatus ModelRunner::RunAll() {
   if (options_.input_dir.empty()) MACE_TOOL_RETURN_IF_ERROR(LoadInputs());
   if (options_.check_weights) MACE_TOOL_RETURN_IF_ERROR(CheckWeights());
   RecordMemory("inputs ready");
-  if (options_.measure_capability) {
+  if (options_.measure_capability && !options_.plan_only) {
     measurements_.capability_ms = CapabilityMs();
   }
   if (options_.measure_peak) {
@@ -290,12 +290,24 @@ MaceStatus ModelRunner::RunOneLife() {
   RestartTimes times;
   const double begin = NowMs();
   MACE_TOOL_RETURN_IF_ERROR(source_.Load());
+  times.files_ms = NowMs() - begin;
   MACE_TOOL_RETURN_IF_ERROR(CreateEngine());
   times.init_ms = NowMs() - begin;
   RecordMemory("engine created");
+  if (options_.plan_only) {
+    // Shapes that the model leaves open are those of the inputs.
+    std::map<std::string, MaceTensor> inputs = inputs_;
+    std::map<std::string, MaceTensor> outputs;
+    MACE_TOOL_RETURN_IF_ERROR(engine_->Describe(&inputs, &outputs));
+  }
   // With measured times where there will be any.
   if (options_.explain && !options_.benchmark) {
     MACE_TOOL_INFO(engine_->Explain());
+  }
+  // No output is there to be written or checked.
+  if (options_.plan_only) {
+    measurements_.restarts.push_back(std::move(times));
+    return MaceStatus::MACE_SUCCESS;
   }
   if (!options_.input_dir.empty()) return RunSamples();
 

@@ -29,6 +29,7 @@ namespace tools {
 // Times of one engine, from its creation to its last run.
 struct RestartTimes {
   double init_ms = 0;
+  double files_ms = 0;   // its part in which graph and weights are read
   double warmup_ms = 0;  // of the first run
   // All runs before those of run_ms; none with --fake_warmup.
   std::vector<double> warmup_runs_ms;

@@ -49,7 +49,7 @@ MaceStatus ModelSource::CreateEngine(
   return CreateMaceEngineFromProto(
       graph_.data(), graph_.size(), static_cast<const unsigned char *>(weights),
       size, Names(options_.inputs), Names(options_.outputs), config, engine,
-      nullptr, nullptr, options_.fake_warmup);
+      nullptr, nullptr, options_.fake_warmup || options_.plan_only);
 }
 
 }  // namespace tools

@@ -28,7 +28,7 @@ MaceStatus ModelSource::CreateEngine(
   return CreateMaceEngineFromCode(
       options_.model_name, static_cast<const unsigned char *>(weights), size,
       Names(options_.inputs), Names(options_.outputs), config, engine, nullptr,
-      nullptr, options_.fake_warmup);
+      nullptr, options_.fake_warmup || options_.plan_only);
 }
 
 }  // namespace tools

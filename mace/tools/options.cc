@@ -222,6 +222,9 @@ void AddRunFlags(CLI::App *app, Options *options) {
   app->add_flag("--fake_warmup", options->fake_warmup,
                 "prepare the engine instead of a first, untimed run")
       ->excludes(warmup_rounds);
+  app->add_flag("--plan_only", options->plan_only,
+                "prepare the engine for the inputs, and run nothing: --explain,"
+                " --memory and --report_json tell of the plan");
   app->add_flag("--out_of_range_check", options->out_of_range_check,
                 "fail when an output holds NaN or Inf and name the operator"
                 " that made the first (default true)");
@@ -416,6 +419,9 @@ std::string CheckCombinations(const Options &options) {
   }
   if (options.input_dir.empty() != options.output_dir.empty()) {
     return "--input_dir and --output_dir must be given together";
+  }
+  if (options.plan_only && (options.benchmark || !options.input_dir.empty())) {
+    return "--plan_only runs nothing; leave out --benchmark and --input_dir";
   }
   if (!options.input_dir.empty() && options.duration_s > 0) {
     return "--duration repeats one set of inputs; give --input_file instead of "

@@ -92,6 +92,7 @@ struct Options {
   int cpu_affinity_policy = 1;
   int vlog_level = 0;
   bool fake_warmup = false;
+  bool plan_only = false;
   bool out_of_range_check = true;
   bool check_weights = true;
   bool memory = false;

@@ -73,6 +73,16 @@ TEST(OptionsTest, FlagsTakeTrueAndFalse) {
   EXPECT_TRUE(options.fake_warmup);
 }
 
+TEST(OptionsTest, APlanHasNoRuns) {
+  Options options;
+  ASSERT_TRUE(Parse({"--plan_only"}, &options).run);
+  EXPECT_TRUE(options.plan_only);
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(Parse({"--plan_only", "--benchmark"}, &options).run);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(std::string::npos, said.find("--plan_only runs nothing")) << said;
+}
+
 // Scripts pass these flags for every runtime: there is a warning, and the run
 // continues.
 TEST(OptionsTest, FlagsOfOtherRuntimesAreAnsweredWithAWarning) {

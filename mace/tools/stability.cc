@@ -102,6 +102,16 @@ std::string ClockText(const MachineChanges &changes) {
          " and " + Text("%.0f MHz", changes.most_mhz);
 }
 
+// "; the processor went from 41 to 78 C", or nothing.
+std::string TemperatureText(const MachineChanges &changes) {
+  if (changes.first_celsius <= 0) return "";
+  return "; the processor went from " + Text("%.0f", changes.first_celsius) +
+         " to " + Text("%.0f", changes.last_celsius) + " C" +
+         (changes.most_celsius > changes.last_celsius + 1
+              ? ", at most " + Text("%.0f C", changes.most_celsius)
+              : "");
+}
+
 std::string FromWarmToSustained(const Stability &s) {
   return "from " + Text("%.3f ms", s.warm_ms) + " (warm) to " +
          Text("%.3f ms", s.sustained_ms) + " (sustained), " +
@@ -153,7 +163,8 @@ const char *VerdictName(Verdict verdict) {
 
 std::string StabilitySentence(const Stability &s,
                               const MachineChanges &changes) {
-  const std::string seen = LoadText(changes) + ClockText(changes);
+  const std::string seen =
+      LoadText(changes) + ClockText(changes) + TemperatureText(changes);
   switch (s.verdict) {
     case Verdict::kSteady:
       return "Steady: the medians of " +

@@ -80,6 +80,21 @@ TEST(StabilityTest, ThrottlingIsATrendFromWarmToSustained) {
   EXPECT_EQ(std::string::npos, StabilitySentence(s, {}).find("throttles"));
 }
 
+TEST(StabilityTest, TheTemperatureIsTold) {
+  const Stability s = JudgeStability(Times(200, Level));
+  MachineChanges changes;
+  changes.first_celsius = 41;
+  changes.last_celsius = changes.most_celsius = 78.4;
+  std::string sentence = StabilitySentence(s, changes);
+  EXPECT_NE(std::string::npos,
+            sentence.find("; the processor went from 41 to 78 C."))
+      << sentence;
+  changes.most_celsius = 83;
+  sentence = StabilitySentence(s, changes);
+  EXPECT_NE(std::string::npos, sentence.find("to 78 C, at most 83 C."))
+      << sentence;
+}
+
 TEST(StabilityTest, AShortWarmUpIsNamed) {
   const Stability s =
       JudgeStability(Times(200, [](double at) { return 14 - 4 * at; }));

@@ -99,6 +99,21 @@ def test_digits_trained_for_integers() -> None:
     assert correct == _accuracy()["qat"]["correct"]
 
 
+def test_digits_with_weights_in_8_bits() -> None:
+    """As `quantize_large_weights` stores them; activations stay floats."""
+    _, _, images, labels = load()
+    path = DIGITS / "digits.onnx"
+    graph = _imported("onnx", path, "image", images.shape, "probability")
+    correct = {}
+    for data_type in ("fp32", "int8"):
+        with _model_of(data_type, native("host")) as model:
+            found = model(graph, {"image": images})["probability"]
+        correct[data_type] = int((found.argmax(1) == labels).sum())
+    print(correct)
+    assert correct["fp32"] == _accuracy()["correct"]
+    assert abs(correct["int8"] - correct["fp32"]) <= 1
+
+
 def test_digits_quantized_after_training() -> None:
     correct = _correct_in_integers(_quantized_after_training)
     assert correct >= _accuracy()["correct"] - 1

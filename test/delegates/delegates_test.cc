@@ -386,6 +386,40 @@ TEST(HintsTest, ReachQnn) {
   EXPECT_EQ(Count("libqnn_stand_in.so", "hint"), kSvs);
 }
 
+// The events of QNN that a run logs, and which objects stay.
+std::string LoggedByQnn(const char *level) {
+  const Environment library("MACE_QNN_LIBRARY",
+                            LibraryPath("libqnn_stand_in.so"));
+  const Environment wish("MACE_QNN_PROFILE_LEVEL", level);
+  const int64_t alive = Count("libqnn_stand_in.so", "alive");
+  ::testing::internal::CaptureStderr();
+  RunNetwork(MakeOn(RT_HTP, FloatNetwork()), kImage, kClasses);
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(Count("libqnn_stand_in.so", "alive"), alive);
+  return text;
+}
+
+TEST(ProfileTest, OfQnnIsLogged) {
+  const std::string whole = "HTP: Accelerator (execute) time: 1234 us\n";
+  const std::string part = "HTP:   Conv2d:OpId_0: 100 cycles\n";
+  std::string text = LoggedByQnn("0");
+  EXPECT_EQ(text.find("HTP: "), std::string::npos) << text;
+  text = LoggedByQnn("1");
+  EXPECT_NE(text.find(whole), std::string::npos) << text;
+  EXPECT_EQ(text.find("OpId"), std::string::npos) << text;
+  text = LoggedByQnn("2");
+  EXPECT_NE(text.find(whole), std::string::npos) << text;
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(ProfileTest, ThatQnnDoesNotHaveIsNoError) {
+  const Environment fails("MACE_STAND_IN_FAILS", "profile");
+  const std::string text = LoggedByQnn("2");
+  EXPECT_NE(text.find("MACE_QNN_PROFILE_LEVEL has no effect"),
+            std::string::npos)
+      << text;
+}
+
 TEST(HintsTest, ReachTheLibrariesFromC) {
   const Environment neuron("MACE_NEURON_LIBRARY",
                            LibraryPath("libneuron_stand_in.so"));

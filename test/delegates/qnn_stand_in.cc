@@ -535,6 +535,72 @@ Error AddNode(void *graph, OpConfig op) {
   in->nodes.push_back(std::move(node));
   return kSuccess;
 }
+// One event for a run, which at level 2 has one for each node.
+struct EventData {
+  uint32_t type;
+  uint32_t unit;
+  uint64_t value;
+  const char *identifier;
+};
+struct Profile {
+  Profile() { ++g_counts.alive; }
+  ~Profile() { --g_counts.alive; }
+  void Measure(const Graph &graph) {
+    names.clear();
+    parts.clear();
+    if (level < 2) return;
+    for (const Node &node : graph.nodes) {
+      names.push_back(node.type + ":OpId_" + std::to_string(names.size()));
+      parts.push_back(kFirstPart + parts.size());
+    }
+  }
+  static constexpr uint64_t kWhole = 500;
+  static constexpr uint64_t kFirstPart = 1000;
+  uint32_t level = 0;
+  const uint64_t whole = kWhole;
+  std::vector<std::string> names;
+  std::vector<uint64_t> parts;
+};
+Profile *g_profile = nullptr;  // the last one; events have no other owner
+
+Error ProfileCreate(void *, uint32_t level, void **profile) {
+  if (Fails("profile")) return kNotSupported;
+  g_profile = new Profile;
+  g_profile->level = level;
+  *profile = g_profile;
+  return kSuccess;
+}
+Error ProfileGetEvents(void *profile,
+                       const uint64_t **events,
+                       uint32_t *count) {
+  *events = &static_cast<Profile *>(profile)->whole;
+  *count = 1;
+  return kSuccess;
+}
+Error ProfileGetSubEvents(uint64_t event,
+                          const uint64_t **events,
+                          uint32_t *count) {
+  const bool whole = event == Profile::kWhole;
+  *events = g_profile->parts.data();
+  *count = whole ? static_cast<uint32_t>(g_profile->parts.size()) : 0;
+  return kSuccess;
+}
+Error ProfileGetEventData(uint64_t event, EventData *data) {
+  if (event == Profile::kWhole) {
+    *data = {400, 1, 1234, "Accelerator (execute) time"};
+    return kSuccess;
+  }
+  const size_t part = event - Profile::kFirstPart;
+  if (part >= g_profile->names.size()) return kInvalidArgument;
+  *data = {404, 3, 100 + part, g_profile->names[part].c_str()};
+  return kSuccess;
+}
+Error ProfileFree(void *profile) {
+  if (profile == g_profile) g_profile = nullptr;
+  delete static_cast<Profile *>(profile);
+  return kSuccess;
+}
+
 Error Finalize(void *graph, void *, void *) {
   if (Fails("compile")) return kGeneral;
   static_cast<Graph *>(graph)->finalized = true;
@@ -553,12 +619,13 @@ Error Execute(void *graph,
               uint32_t input_count,
               Tensor *outputs,
               uint32_t output_count,
-              void *,
+              void *profile,
               void *) {
   if (Fails("execute")) return kGeneral;
   const auto &in = *static_cast<Graph *>(graph);
   if (!in.finalized) return kInvalidArgument;
   ++g_counts.executed;
+  if (profile != nullptr) static_cast<Profile *>(profile)->Measure(in);
   return Evaluation(in).Run(inputs, input_count, outputs, output_count);
 }
 
@@ -622,6 +689,11 @@ enum Index {
   kGraphRetrieve = 20,
   kGraphExecute = 21,
   kTensorCreateGraphTensor = 24,
+  kProfileCreate = 28,
+  kProfileGetEvents = 30,
+  kProfileGetSubEvents = 31,
+  kProfileGetEventData = 32,
+  kProfileFree = 34,
   kDeviceGetInfrastructure = 39,
   kDeviceCreate = 40,
   kDeviceFree = 43,
@@ -659,6 +731,11 @@ const Provider *MakeProvider() {
   set(kGraphExecute, Execute);
 #endif
   set(kTensorCreateGraphTensor, CreateTensor);
+  set(kProfileCreate, ProfileCreate);
+  set(kProfileGetEvents, ProfileGetEvents);
+  set(kProfileGetSubEvents, ProfileGetSubEvents);
+  set(kProfileGetEventData, ProfileGetEventData);
+  set(kProfileFree, ProfileFree);
   set(kDeviceGetInfrastructure, GetInfrastructure);
   set(kDeviceCreate, DeviceCreate);
   set(kDeviceFree, DeviceFree);

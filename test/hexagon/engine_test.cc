@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -143,6 +144,30 @@ TEST_F(HexagonEngineTest, TimesOfOperators) {
   EXPECT_EQ(metadata.op_stats[0].operator_name, "a");
   EXPECT_EQ(metadata.op_stats[6].operator_name, "y");
   EXPECT_EQ(results, Wanted(Network(DataType::kInt8), 1));
+}
+
+// Also of runs that nobody asked for the times of.
+TEST_F(HexagonEngineTest, LogTimesIfTheEnvironmentAsks) {
+  for (const bool wished : {true, false}) {
+    if (wished) setenv("MACE_HEXAGON_PROFILING", "1", 1);
+    const MadeEngine made =
+        core_test::Make(Network(DataType::kInt8), On({RT_HEXAGON, RT_CPU}));
+    unsetenv("MACE_HEXAGON_PROFILING");
+    ASSERT_OK(made.status);
+    Results results;
+    ::testing::internal::CaptureStderr();
+    const MaceStatus status = RunOnce(made.engine.get(), 1, &results);
+    const std::string text = ::testing::internal::GetCapturedStderr();
+    ASSERT_OK(status);
+    EXPECT_EQ(results, Wanted(Network(DataType::kInt8), 1));
+    size_t lines = 0;
+    for (size_t at = text.find("DSP: "); at != std::string::npos;
+         at = text.find("DSP: ", at + 1)) {
+      ++lines;
+    }
+    EXPECT_EQ(lines, wished ? kOperators : 0u) << text;
+    EXPECT_EQ(text.find("' took ") != std::string::npos, wished) << text;
+  }
 }
 
 TEST_F(HexagonEngineTest, FloatsAreLeftToTheCpu) {

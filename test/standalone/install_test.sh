@@ -58,6 +58,27 @@ run_example() {
   run_on "$1" "$2" "${digits[@]}" image 1,8,8,1 probability 1,10
 }
 
+# mace/examples/example.cc on a picture of a digit, which it recognises: 10 floats.
+run_reference() {
+  local abi=$1 program=$2 image
+  shift 2
+  image=mace/examples/digits/images/0040_is_8.png
+  rm -rf "$work/in" "$work/out"
+  mkdir "$work/in" "$work/out"
+  "$python" -c "
+import numpy as np, sys
+from PIL import Image
+(np.asarray(Image.open(sys.argv[1]).convert('L'), np.float32) / 255).tofile(sys.argv[2])
+" "$image" "$work/in/image" || return 1
+  run_on "$abi" "$program" "$@" "--input_dir=$work/in" "--output_dir=$work/out" \
+    --rounds=3 --threads=1 --devices=gpu,cpu --explain || return 1
+  "$python" -c "
+import numpy as np, sys
+scores = np.fromfile(sys.argv[1], np.float32)
+sys.exit(int(scores.shape != (10,) or scores.argmax() != 8))
+" "$work/out/probability"
+}
+
 # All programs of the example.
 builds_and_runs() {
   local abi=$1 title=$2 program
@@ -66,6 +87,14 @@ builds_and_runs() {
     expect "$title: $program runs" run_example "$abi" "$work/cmake/$program"
   done
   expect "$title: a program with its model runs" run_on "$abi" "$work/cmake/linked"
+  expect "$title: the reference runs" run_reference "$abi" "$work/cmake/reference" \
+    "--model=${digits[0]}" "--weights=${digits[1]}"
+  expect "$title: the reference with its model runs" run_reference "$abi" \
+    "$work/cmake/reference_linked" --model=digits
+  expect "$title: the reference names a wrong flag" refuses "'--model=' is wrong" \
+    run_on "$abi" "$work/cmake/reference" --model=
+  expect "$title: the reference names a wrong device" refuses "'npu'; accepted: cpu" \
+    run_on "$abi" "$work/cmake/reference" --model=a --devices=npu
 }
 
 needs_libmace() { llvm-readelf-19 --needed-libs "$1" | grep libmace; }

@@ -7,8 +7,8 @@
 # Builds libmace for host, arm64 and armhf (or the given ABIs) and links small
 # programs with it the way an application does that knows nothing of Bazel:
 # in C++ and in C, with clang and with gcc, with libmace.so and with libmace.a,
-# and runs them, also with the libraries for CPU and GPU. Then libraries for one network:
-# how large they are, and that they run it.
+# and runs them, also with the libraries for CPU and GPU, and for CPU, GPU and DSP. Then
+# libraries for one network: how large they are, and that they run it.
 
 set -euo pipefail
 
@@ -25,7 +25,7 @@ registrations_in_sources() {
   local name device
   {
     grep -rhoE --include='*.cc' --exclude='*_test.cc' --exclude-dir=testing \
-      "^MACE_REGISTER_OP\(\w+, ($1)" mace/ops |
+      "^MACE_REGISTER_(QUANTIZED_)?OP\(\w+, ($1)" mace/ops |
       sed -E 's/.*\((\w+), (\w+)/mace_registration_\1_\2/'
     grep -l '^computes:' mace/ops/*/*.op.yaml | xargs sed -nE 's/^op: (\w+)$/\1/p' |
       while read -r name; do
@@ -94,6 +94,19 @@ knows_opencl() { grep -q clGetPlatformIDs "$1"; }
 knows_no_opencl() { ! knows_opencl "$1"; }
 needs_no_opencl() { ! llvm-readelf-19 --needed-libs "$1" | grep -i opencl; }
 
+# Likewise the system's library by which a DSP is called.
+knows_fastrpc() { grep -q libcdsprpc.so "$1"; }
+knows_no_fastrpc() { ! knows_fastrpc "$1"; }
+needs_no_fastrpc() { ! llvm-readelf-19 --needed-libs "$1" | grep -i dsprpc; }
+
+# The DSP's own code, beside the library: for phones, and for the emulator.
+has_code_of_the_dsp() {
+  local file
+  for file in libmace_hexagon_skel.so mace_hexagon_skel; do
+    [[ $(llvm-readelf-19 --file-header "$1/$file") == *Machine:*Hexagon* ]] || return 1
+  done
+}
+
 # The operators of MobileNet v1 and v2, from TensorFlow or ONNX, and a library
 # with no others.
 readonly mobilenet=Conv2D,DepthwiseConv2d,FullyConnected,Pooling,Reduce,Softmax
@@ -158,6 +171,7 @@ test_library() {
 
 bash tools/build-standalone-lib.sh "-abi=${abis// /,}"
 bash tools/build-standalone-lib.sh "-abi=${abis// /,}" -runtimes=cpu,gpu
+bash tools/build-standalone-lib.sh "-abi=${abis// /,}" -runtimes=cpu,gpu,dsp
 test_headers
 for abi in $abis; do
   lib=build/lib/$abi
@@ -173,6 +187,19 @@ for abi in $abis; do
     knows_opencl "$lib/cpu_gpu/libmace.so"
   expect "$abi libmace.so for CPU and GPU is linked with no driver" \
     needs_no_opencl "$lib/cpu_gpu/libmace.so"
+  test_library "$abi" cpu_gpu_dsp
+  expect "$abi libmace.a for CPU, GPU and DSP holds every operator of all three" \
+    same_registrations "$lib/cpu_gpu_dsp/libmace.a" "CPU|GPU|HEXAGON"
+  expect "$abi libmace.so for CPU, GPU and DSP opens OpenCL" \
+    knows_opencl "$lib/cpu_gpu_dsp/libmace.so"
+  expect "$abi libmace.so for CPU, GPU and DSP opens FastRPC" \
+    knows_fastrpc "$lib/cpu_gpu_dsp/libmace.so"
+  expect "$abi libmace.so for CPU, GPU and DSP is linked with no FastRPC" \
+    needs_no_fastrpc "$lib/cpu_gpu_dsp/libmace.so"
+  expect "$abi libmace.so without DSP has nothing of it" \
+    knows_no_fastrpc "$lib/cpu_gpu/libmace.so"
+  expect "$abi the DSP's code lies beside libmace.so for CPU, GPU and DSP" \
+    has_code_of_the_dsp "$lib/cpu_gpu_dsp"
   expect "$abi size of libmace.so for CPU and GPU" \
     at_most_share "${gpu_share[$abi]}" "$lib/cpu_gpu/libmace.so" "$lib/cpu/libmace.so"
 done

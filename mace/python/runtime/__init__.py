@@ -8,9 +8,10 @@ from mace.python.runtime.library import EngineError
 from mace.python.runtime.load import load
 from mace.python.runtime.model import BoundModel, Model
 from mace.python.runtime.options import RunOptions
-from mace.python.runtime.pipeline import Copy, Pipeline
+from mace.python.runtime.pipeline import Copy, Pipeline, load_pipeline
 from mace.python.runtime.profile import OperatorInfo, OperatorTime, Profile
 from mace.python.runtime.tensors import TensorInfo
+from mace.python.runtime.text import TextModel, load_text
 from mace.python.tools.errors import MaceError, UsageError
 
 __all__ = [
@@ -26,9 +27,12 @@ __all__ = [
     "Profile",
     "RunOptions",
     "TensorInfo",
+    "TextModel",
     "UsageError",
     "convert",
     "inspect",
     "load",
+    "load_pipeline",
+    "load_text",
     "quantize",
 ]

@@ -303,7 +303,7 @@ def _loaded(request: Request, left_open: dict[str, None]) -> Loaded:
         raise UsageError(
             f"{request.source} has no model {wanted!r}; it has {', '.join(models)}"
         )
-    only = {"models": {wanted: models[wanted]}}
+    only = {"models": {wanted: models[wanted]}, "links": None}
     return Loaded(loaded.deployment.model_copy(update=only), loaded.opened)
 
 

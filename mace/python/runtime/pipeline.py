@@ -7,9 +7,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NoReturn, Optional
 
+from mace.python.runtime.load import FilePath, load
 from mace.python.runtime.model import Model, Runner, refuse_copy
+from mace.python.runtime.options import RunOptions
 from mace.python.runtime.tensors import Array, TensorInfo
 from mace.python.tools.errors import UsageError
 from mace.python.tools.wording import nearest
@@ -18,6 +21,39 @@ _FLOATS = ("float32", "float16", "bfloat16")
 # As CopyReasonText of mace_buffers.h.
 _FORMAT = "the buffer is NCHW, and engines compute in NHWC"
 _TYPE = "the buffer has another element type than the model"
+
+
+def load_pipeline(
+    path: FilePath, *, options: Optional[RunOptions] = None, cache: bool = True
+) -> Pipeline:
+    """Loads the chain of models that a deployment file describes.
+
+    The stages are the models, in the order of the file; its key `links` joins them.
+
+    Args:
+        path: the deployment file.
+        options, cache: as for `mace.load`, of each model.
+
+    Raises:
+        MaceError: the file has no `links`, a model cannot be converted, or an output
+            does not fit the input that it is linked to.
+    """
+    # Late: reading deployments takes half a second of imports.
+    from mace.python.tools.load.complete import Completion
+    from mace.python.tools.load.deployments import of_config
+
+    deployment = of_config(Path(path), Completion({}, in_python=True)).deployment
+    if not deployment.chain:
+        raise UsageError(
+            f"{path} has no links; add, for instance, links: "
+            "{first/output: second/input}, or load its models by mace.load"
+        )
+    pipeline = Pipeline()
+    for name in deployment.models:
+        pipeline.add(name, load(path, model=name, options=options, cache=cache))
+    for writer, reader in deployment.chain:
+        pipeline.connect(writer.model, writer.tensor, reader.model, reader.tensor)
+    return pipeline
 
 
 @dataclass(frozen=True)

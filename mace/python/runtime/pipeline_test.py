@@ -72,6 +72,52 @@ def _image(*shape: int) -> Array:
     return np.random.default_rng(7).standard_normal(shape or _IMAGE).astype(np.float32)
 
 
+_EXAMPLE = Path(__file__).resolve().parents[2] / "examples"
+
+
+def _chain_of_files(folder: Path, links: str) -> Path:
+    """A deployment file of two models, and its links."""
+    for name, op in (("first", "Abs"), ("second", "Neg")):
+        _model(folder, name, op)
+    models = "".join(
+        f"  {name}:\n    model_file_path: {folder / name}.onnx\n    runtime: cpu\n"
+        for name in ("first", "second")
+    )
+    path = folder / "chain.yml"
+    path.write_text(f"library_name: chain\ntarget_abis: host\nmodels:\n{models}{links}")
+    return path
+
+
+def test_a_deployment_file_describes_a_chain(tmp_path: Path) -> None:
+    path = _chain_of_files(tmp_path, "links: {first/y: second/x}\n")
+    pipeline = mace.load_pipeline(path)
+    assert (pipeline.inputs, pipeline.outputs) == (("x",), ("y",))
+    np.testing.assert_array_equal(pipeline(_image()), -np.abs(_image()))
+    assert pipeline.copies == ()
+    assert "link 'first/y' to 'second/x': in place" in pipeline.explain()
+
+
+def test_what_is_no_chain_is_refused(tmp_path: Path) -> None:
+    path = _chain_of_files(tmp_path, "")
+    with pytest.raises(mace.MaceError, match="has no links; add, for instance"):
+        mace.load_pipeline(path)
+    path = _chain_of_files(tmp_path, "links: {first/z: second/x}\n")
+    with pytest.raises(mace.MaceError, match="stage 'first' has no output 'z'"):
+        mace.load_pipeline(path)
+    path = _chain_of_files(tmp_path, "links: {second/y: first/x}\n")
+    with pytest.raises(mace.MaceError, match="models run in the order of the file"):
+        mace.load_pipeline(path)
+
+
+def test_the_example_has_its_chain_in_its_file() -> None:
+    from mace.python.tools.config.load import load_deployment
+
+    deployment = load_deployment(_EXAMPLE / "pipeline" / "pipeline.yml")
+    assert [(str(a), str(b)) for a, b in deployment.chain] == [
+        ("halve/small", "digits/image")
+    ]
+
+
 def test_images_are_linked_without_a_copy(tmp_path: Path) -> None:
     first, second = _model(tmp_path, "f", "Abs"), _model(tmp_path, "s", "Neg")
     pipeline = _chain(first, second)

@@ -191,6 +191,8 @@ MaceStatus PreparedHexagon::CheckReply(
 MaceStatus PreparedHexagon::Enqueue(size_t segment, const RunTrace *trace) {
   const std::vector<HexagonInstruction> &instructions = plan_.segments[segment];
   if (instructions.empty()) return MaceStatus();
+  const RunTrace logged = {nullptr, std::chrono::steady_clock::now()};
+  if (trace == nullptr && partition_->profiling()) trace = &logged;
   HexagonCall call;
   call.program = {memory_.get(), programs_[segment].offset,
                   programs_[segment].bytes};
@@ -281,9 +283,11 @@ void PreparedHexagon::ReportTimes(size_t segment,
             : start_nanos + static_cast<int64_t>(took * before / total);
     OperatorStats stats = StatsOf(nodes[i].first);
     stats.stats = {start / 1000, end / 1000, end - start};
-    VLOG(2) << stats.type << " '" << stats.operator_name << "' took "
-            << static_cast<double>(end - start) / 1e3 << " us, "
-            << nodes[i].second << " packets or cycles";
+    if (partition_->profiling() || VLOG_IS_ON(2)) {
+      LOG(INFO) << "DSP: " << stats.type << " '" << stats.operator_name
+                << "' took " << static_cast<double>(end - start) / 1e3
+                << " us, " << nodes[i].second << " packets or cycles";
+    }
     if (trace.metadata != nullptr) trace.metadata->op_stats.push_back(stats);
     start = end;
   }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "mace/core/base/environment.h"
 #include "mace/core/base/status.h"
 #include "mace/core/base/thread_pool.h"
 #include "mace/core/graph/device.h"
@@ -45,6 +46,8 @@ class HexagonPartition final : public Partition {
   const PartitionSpec &spec() const { return spec_; }
   HexagonTransport *transport() const { return transport_.get(); }
   ThreadPool *pool() const { return pool_; }
+  // Whether each run logs what its operators took: MACE_HEXAGON_PROFILING=1.
+  bool profiling() const { return profiling_; }
   // Of all sets of shapes that were prepared; null if there are none.
   const HexagonMemory *constants() const { return constants_.get(); }
 
@@ -55,6 +58,7 @@ class HexagonPartition final : public Partition {
   const PartitionSpec spec_;
   std::shared_ptr<HexagonTransport> transport_;
   ThreadPool *pool_;
+  const bool profiling_ = EnvironmentIs("MACE_HEXAGON_PROFILING", "1");
   HexagonConstants entries_;
   std::unique_ptr<HexagonMemory> constants_;
 };

@@ -166,6 +166,17 @@ struct QnnInfrastructure {
   void *set_memory;
 };
 
+// What was measured; levels are 1 (basic) and 2 (each operator).
+using QnnEventId = uint64_t;
+constexpr uint32_t kQnnMicroseconds = 1;
+constexpr uint32_t kQnnCycles = 3;
+struct QnnEvent {
+  uint32_t type;
+  uint32_t unit;
+  uint64_t value;
+  const char *name;
+};
+
 struct QnnVersion {
   uint32_t major;
   uint32_t minor;
@@ -227,7 +238,19 @@ struct QnnFunctions {
   void *tensor_create_context_tensor;
   QnnError (*tensor_create)(QnnHandle graph, QnnTensor *tensor);
   void *log[3];
-  void *profile[7];
+  QnnError (*profile_create)(QnnHandle backend,
+                             uint32_t level,
+                             QnnHandle *profile);
+  void *profile_set_config;
+  QnnError (*profile_get_events)(QnnHandle profile,
+                                 const QnnEventId **events,
+                                 uint32_t *count);
+  QnnError (*profile_get_sub_events)(QnnEventId event,
+                                     const QnnEventId **events,
+                                     uint32_t *count);
+  QnnError (*profile_get_event_data)(QnnEventId event, QnnEvent *data);
+  void *profile_get_extended_event_data;
+  QnnError (*profile_free)(QnnHandle profile);
   void *memory[2];
   void *device_get_platform_info;
   void *device_free_platform_info;

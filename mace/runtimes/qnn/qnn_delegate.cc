@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "mace/core/base/environment.h"
 #include "mace/core/base/logging.h"
 #include "mace/core/base/status.h"
 #include "mace/public/mace_delegate.h"
@@ -22,6 +23,31 @@ namespace mace {
 namespace {
 
 constexpr char kGraphName[] = "mace";
+constexpr char kProfileLevel[] = "MACE_QNN_PROFILE_LEVEL";
+
+// An event and, indented, those that it consists of.
+void LogEvents(const QnnFunctions &api,
+               const QnnEventId *events,
+               uint32_t count,
+               const std::string &indent) {
+  for (uint32_t i = 0; i < count; ++i) {
+    QnnEvent event = {};
+    if (api.profile_get_event_data(events[i], &event) != kQnnSuccess) continue;
+    const char *unit = event.unit == kQnnMicroseconds ? " us"
+                       : event.unit == kQnnCycles     ? " cycles"
+                                                      : "";
+    LOG(INFO) << "HTP: " << indent
+              << (event.name == nullptr ? "event" : event.name) << ": "
+              << event.value << unit;
+    const QnnEventId *parts = nullptr;
+    uint32_t part_count = 0;
+    if (api.profile_get_sub_events != nullptr &&
+        api.profile_get_sub_events(events[i], &parts, &part_count) ==
+            kQnnSuccess) {
+      LogEvents(api, parts, part_count, indent + "  ");
+    }
+  }
+}
 
 // What is stored: the ids of inputs and outputs, each of 4 bytes, and the
 // binary of the context.
@@ -40,6 +66,7 @@ class QnnNetwork final : public DelegateNetwork {
     }
   }
   ~QnnNetwork() override {
+    if (profile_ != nullptr) api().profile_free(profile_);
     if (context_ != nullptr) api().context_free(context_, nullptr);
   }
 
@@ -60,6 +87,7 @@ class QnnNetwork final : public DelegateNetwork {
     MACE_RETURN_IF_ERROR(builder.Build(graph_, &ids_));
     MACE_QNN_CHECK("graphFinalize",
                    api().graph_finalize(graph_, nullptr, nullptr));
+    StartProfile();
     return MaceStatus();
   }
 
@@ -76,6 +104,7 @@ class QnnNetwork final : public DelegateNetwork {
             bytes.data() + head, bytes.size() - head, &context_, nullptr));
     MACE_QNN_CHECK("graphRetrieve",
                    api().graph_retrieve(context_, kGraphName, &graph_));
+    StartProfile();
     return MaceStatus();
   }
 
@@ -93,7 +122,13 @@ class QnnNetwork final : public DelegateNetwork {
         "graphExecute",
         api().graph_execute(
             graph_, from.data(), static_cast<uint32_t>(from.size()), to.data(),
-            static_cast<uint32_t>(to.size()), nullptr, nullptr));
+            static_cast<uint32_t>(to.size()), profile_, nullptr));
+    const QnnEventId *events = nullptr;
+    uint32_t count = 0;
+    if (profile_ != nullptr &&
+        api().profile_get_events(profile_, &events, &count) == kQnnSuccess) {
+      LogEvents(api(), events, count, "");
+    }
     return MaceStatus();
   }
 
@@ -120,11 +155,27 @@ class QnnNetwork final : public DelegateNetwork {
  private:
   const QnnFunctions &api() const { return backend_->api(); }
 
+  // As the environment asks; a network without one computes all the same.
+  void StartProfile() {
+    const bool basic = EnvironmentIs(kProfileLevel, "1");
+    if (!basic && !EnvironmentIs(kProfileLevel, "2")) return;
+    if (api().profile_create == nullptr || api().profile_free == nullptr ||
+        api().profile_get_events == nullptr ||
+        api().profile_get_event_data == nullptr ||
+        api().profile_create(backend_->backend(), basic ? 1 : 2, &profile_) !=
+            kQnnSuccess) {
+      profile_ = nullptr;
+      LOG(WARNING) << kProfileLevel << " has no effect: this QNN measures "
+                   << "nothing";
+    }
+  }
+
   const std::shared_ptr<QnnBackend> backend_;
   std::vector<QnnPort> inputs_;
   std::vector<QnnPort> outputs_;
   QnnHandle context_ = nullptr;
   QnnHandle graph_ = nullptr;
+  QnnHandle profile_ = nullptr;
   std::vector<uint32_t> ids_;
 };
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elements spread over larger tensors, and the bits of bytes."""
+"""Elements spread over larger tensors, rows by their keys, and the bits of bytes."""
 
 from __future__ import annotations
 
@@ -67,6 +67,34 @@ def sparse_to_dense(context: Context) -> None:
     full = np.full(shape, default.reshape(()), values.dtype.numpy)
     data = context.constant(full, "default")
     context.emit("Scatter", [data, indices, values], mode="SET")
+
+
+@HANDLERS.register("HASHTABLE_LOOKUP")
+def hashtable_lookup(context: Context) -> None:
+    """Rows by their keys, zeros where there is no such key, and which were hits.
+
+    Every question is compared with every key, which needs no order of the keys.
+    """
+    wanted, keys, rows = (context.input(at) for at in range(3))
+    if {wanted.dtype, keys.dtype} != {DataType.INT32}:
+        raise UnsupportedNodeError(
+            f"keys of {wanted.dtype.value} and {keys.dtype.value}; int32 is supported"
+        )
+    if context.rank(0) != 1 or context.rank(1) != 1 or context.rank(2) < 1:
+        raise UnsupportedNodeError("lookups and keys must have one dimension")
+    of = context.standard.op
+    columns = context.step("ExpandDims", [wanted], "columns", axes=[1])
+    equal = context.cast(context.eltwise("EQUAL", columns, keys), DataType.INT32)
+    place = of("ArgMax", equal, axis=1, keepdims=0)
+    found = of("ReduceMax", equal, np.array([1]), keepdims=0)
+    after = list(range(1, context.rank(2)))
+    hit = context.cast(found, DataType.BOOL)
+    if after:
+        hit = context.step("ExpandDims", [hit], "hit", axes=after)
+    picked = context.step("Gather", [rows, place], "picked", axis=0)
+    zero = context.constant(np.zeros((), rows.dtype.numpy), "zero")
+    context.pass_on(of("Where", hit, picked, zero))
+    context.pass_on(context.cast(found, DataType.UINT8), 1)
 
 
 @HANDLERS.register("BITCAST")

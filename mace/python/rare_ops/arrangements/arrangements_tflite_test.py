@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Spread elements and bits, against TensorFlow Lite."""
+"""Spread elements, rows by keys and bits, against TensorFlow Lite."""
 
 from __future__ import annotations
 
@@ -45,6 +45,22 @@ def test_sparse_to_dense(places: Any, shape: list[int], values: Any) -> None:
         ),
         np.array(values, np.float32),
     )
+
+
+@pytest.mark.parametrize("row", [(), (3,), (2, 3)])
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_hashtable_lookup(row: tuple[int, ...], dtype: str) -> None:
+    """Of keys that are there, that are not, and that are asked for twice."""
+    wanted = np.array([7, 0, 11, -3, 7, 100], np.int32)
+    keys = np.array([-3, 2, 7, 11], np.int32)
+    rows = (rand(len(keys), *row) * 9).astype(dtype)
+    data = one_operator(
+        "HASHTABLE_LOOKUP",
+        [wanted],
+        [((len(wanted), *row), dtype), ((len(wanted),), "uint8")],
+        {1: keys, 2: rows},
+    )
+    check_file(data, wanted)
 
 
 @pytest.mark.parametrize(

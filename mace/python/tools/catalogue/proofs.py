@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,11 +47,18 @@ RULES = "test/conformance/op_rules_test.py"
 _EVERY_HANDLER = "def test_every_handler_"
 # Runs the tests of all rooms on the GPU runtime.
 GPU_CASES = "//test/opencl:ops_test"
+# The same on an emulated DSP.
+DSP_CASES = "//test/hexagon:ops_test"
 _ALL_OPS = "mace/ops/testing/all_ops_test.cc"
 _HALF = {
     DataType.FLOAT16: f"{_ALL_OPS} (GiveTheSameInFloat16)",
     DataType.BFLOAT16: f"{_ALL_OPS} (GiveTheSameInBfloat16)",
 }
+_ISAS = Path("mace/kernels/cpu/isa.h")
+# As the compiler calls the processors for which that file has lists.
+_PROCESSORS = {"x86-64": "__x86_64__", "ARM 64": "__aarch64__", "ARM 32": "__arm__"}
+# What runs a case on every instruction set that the processor has.
+_ON_EVERY_ISA = re.compile(r"\b(RunEverywhere|ExpectFloats|ExpectValues?)\(")
 # The ends of the names of tests of quantized operators.
 _QUANTIZED_TESTS = "_quantized_test.cc"
 
@@ -75,7 +83,9 @@ def proofs_of(op: OpSchema, catalogue: Catalogue) -> list[Proof]:
     """Every cell of an operator, with the tests that prove it."""
     return [
         *_on_cpu(op, catalogue),
+        *_on_instruction_sets(op, catalogue),
         *_on_gpu(op, catalogue),
+        *_on_dsp(op, catalogue),
         *_from_frameworks(op),
     ]
 
@@ -98,6 +108,47 @@ def _on_cpu(op: OpSchema, catalogue: Catalogue) -> Iterator[Proof]:
     for dtype in op.outputs[0].quantized:
         found = tuple(test for test in own if _is_quantized_test(test, dtype))
         yield Proof("CPU", f"quantized, {dtype.value}", found)
+
+
+@functools.cache
+def instruction_sets() -> Mapping[str, tuple[str, ...]]:
+    """The instruction sets that kernels are compiled for, by processor, lowest first.
+
+    Read from the list that the kernels themselves are chosen by.
+    """
+    text = (_ROOT / _ISAS).read_text(encoding="utf-8")
+    found = {}
+    for processor, macro in _PROCESSORS.items():
+        block = text.partition(f"defined({macro})")[2].partition("\n#e")[0]
+        every = re.findall(
+            r"#define MACE_FOR_EACH_(?:ISA_AND_BASE|BF16_EXTENSION)\("
+            r"[^\\\n]*(?:\\\n[^\\\n]*)*",
+            block,
+        )
+        found[processor] = tuple(
+            name for part in every for name in re.findall(r"X\((\w+), \w+,", part)
+        )
+    return found
+
+
+def _on_instruction_sets(op: OpSchema, catalogue: Catalogue) -> Iterator[Proof]:
+    """The tests of a room run each case on every set that the processor has."""
+    own = _room_tests(op.type, catalogue)
+    tests = tuple(
+        test for test in own if _ON_EVERY_ISA.search((_ROOT / test).read_text("utf-8"))
+    )
+    for processor, names in instruction_sets().items():
+        yield Proof(processor, ", ".join(names), tests)
+
+
+def _on_dsp(op: OpSchema, catalogue: Catalogue) -> Iterator[Proof]:
+    if "HEXAGON" not in catalogue.devices.get(op.type, ()):
+        return
+    own = _room_tests(op.type, catalogue)
+    # It computes in integers, and moves elements of any type.
+    quantized = [test for test in own if test.endswith(_QUANTIZED_TESTS)]
+    tests = tuple(f"{DSP_CASES} ({Path(test).name})" for test in quantized or own)
+    yield Proof("DSP", "integers", tests)
 
 
 def _on_gpu(op: OpSchema, catalogue: Catalogue) -> Iterator[Proof]:

@@ -16,6 +16,7 @@ from mace.python.tools.catalogue.proofs import (
     proofs_of,
     shared_test,
 )
+from mace.python.tools.catalogue.table import operator_table
 from mace.python.tools.custom_ops import rare_modules
 
 _ROOT = Path(__file__).resolve().parents[4]
@@ -43,6 +44,30 @@ def test_each_cell_is_proved(op_type: str) -> None:
             )
             if place.endswith("all_ops_test.cc"):
                 assert f"AllOpsTest, {name.strip('()')})" in text
+
+
+def test_instruction_sets_are_those_that_kernels_are_compiled_for() -> None:
+    """As Bazel's list, and the order is that of isa.h."""
+    found = proofs.instruction_sets()
+    assert found["x86-64"][:2] == ("sse41", "avx2")
+    assert found["ARM 64"] == ("neon", "neon_fp16", "neon_dotprod")
+    assert found["ARM 32"] == ("neon",)
+    listed = (_ROOT / "mace/kernels/cpu/isa.bzl").read_text(encoding="utf-8")
+    for names in found.values():
+        assert all(f'"{name}"' in listed for name in names)
+    assert {"avx2_vnni", "avx512_bf16", "amx_bf16"} <= set(found["x86-64"])
+
+
+def test_operators_are_proved_on_each_instruction_set_and_the_dsp() -> None:
+    page = operator_table(_CATALOGUE)
+    (row,) = [line for line in page.splitlines() if line.startswith("| [Conv2D]")]
+    cells = [cell.strip() for cell in row.split("|")]
+    assert cells[5:10] == ["yes", "yes", "all", "all", "all"]
+    (row,) = [line for line in page.splitlines() if line.startswith("| [NonZero]")]
+    cells = [cell.strip() for cell in row.split("|")]
+    assert cells[5:10] == ["", "", "all", "all", "all"]
+    assert "| DSP | integers | `//test/hexagon:ops_test (" in page
+    assert "| x86-64 | sse41, avx2, avx2_vnni, avx512," in page
 
 
 @pytest.mark.parametrize("framework", frameworks())

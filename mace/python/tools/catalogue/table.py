@@ -11,7 +11,11 @@ import sys
 from collections.abc import Sequence
 
 from mace.python.tools.catalogue.loader import default_catalogue
-from mace.python.tools.catalogue.proofs import frameworks, proofs_of
+from mace.python.tools.catalogue.proofs import (
+    frameworks,
+    instruction_sets,
+    proofs_of,
+)
 from mace.python.tools.catalogue.schema import (
     Attribute,
     AttributeKind,
@@ -29,11 +33,20 @@ _LEGEND = (
     "the CPU may store its floats; every operator runs there. *Quantized*: it also",
     "computes in integers that stand for floats ([quantization](quantization.md)).",
     "*GPU*: it has kernels for OpenCL, which store floats as `data_type` says.",
+    "*DSP*: Qualcomm's Hexagon runs it, in integers ([DSP](../user/dsp.md)).",
+    "*x86-64*, *ARM 64*, *ARM 32*: its tests run on all instruction sets listed below.",
     "*Converted from*: frameworks with an operator that becomes this one, or a part of",
     "which does; the converter makes the others from several operators.",
     "",
     "Each section ends with the tests that prove what is said of devices, types and",
     "frameworks: files of the sources, and targets of Bazel.",
+)
+
+_INSTRUCTION_SETS = (
+    "The tests of an operator run each case on every instruction set that the",
+    "processor has and for which MACE has kernels: `tools/test.sh` does so on x86-64,",
+    "and its steps for other processors under emulation. There are no kernels for SVE",
+    "and SME; processors with these run those for `neon_dotprod`.",
 )
 
 
@@ -47,6 +60,8 @@ def operator_table(catalogue: Catalogue) -> str:
             ", ".join(_cpu_types(op)),
             _quantized_bits(op),
             "yes" if "GPU" in catalogue.devices.get(op.type, ()) else "",
+            "yes" if "HEXAGON" in catalogue.devices.get(op.type, ()) else "",
+            *(_runs_on(op, catalogue, processor) for processor in instruction_sets()),
             ", ".join(_frameworks(op, catalogue)),
         )
         for op in ops
@@ -57,12 +72,24 @@ def operator_table(catalogue: Catalogue) -> str:
         "CPU",
         "quantized",
         "GPU",
+        "DSP",
+        *instruction_sets(),
         "converted from",
     )
-    lines = ["# Operators", "", *_LEGEND, "", *table(heading, summaries)]
+    sets = [
+        (processor, ", ".join(names)) for processor, names in instruction_sets().items()
+    ]
+    lines = ["# Operators", "", *_LEGEND, "", *table(heading, summaries), ""]
+    lines += [*_INSTRUCTION_SETS, "", *table(("processor", "all"), sets)]
     for op in ops:
         lines += _section(op, catalogue)
     return "\n".join(lines) + "\n"
+
+
+def _runs_on(op: OpSchema, catalogue: Catalogue, processor: str) -> str:
+    """Whether a test of the operator runs its cases on each instruction set."""
+    proved = [p for p in proofs_of(op, catalogue) if p.where == processor and p.tests]
+    return "all" if proved else ""
 
 
 def _cpu_types(op: OpSchema) -> list[str]:

@@ -29,7 +29,7 @@ from mace.python.tools.inspection.options import (
     inspect_options,
 )
 from mace.python.tools.interruption import run_child
-from mace.python.tools.run.options import run_options
+from mace.python.tools.run.options import BuildOptions, RunOptions, run_options
 
 if TYPE_CHECKING:
     from mace.python.tools.config.deployment import Deployment
@@ -155,8 +155,8 @@ def check(args: argparse.Namespace) -> int:
 
 
 def build(args: argparse.Namespace) -> int:
-    """Builds the library, converts the models and packs both, as a command of the
-    first versions did.
+    """Converts the models, tunes them on devices if asked to, builds the library and
+    packs all of it, as a command of the first versions did.
     """
     needs_checkout("building libmace")
     _LOG.info(
@@ -164,8 +164,12 @@ def build(args: argparse.Namespace) -> int:
         "bash tools/build-standalone-lib.sh; doing both",
         args.config or args.files[0],
     )
-    given = read_options(CommandOptions, args)
-    options = ConvertOptions(**dataclasses.asdict(given))
+    given = read_options(BuildOptions, args)
+    common = {
+        item.name: getattr(given, item.name)
+        for item in dataclasses.fields(CommandOptions)
+    }
+    options = ConvertOptions(**common)
     loaded = _load(args)
     deployment = loaded.deployment
     # If the library cannot be built, the conversion must still succeed.
@@ -174,12 +178,35 @@ def build(args: argparse.Namespace) -> int:
     from mace.python.tools.convert.package import write_package
 
     convert_deployment(deployment, options, loaded.opened)
+    if given.tuning:
+        _tune(loaded, RunOptions(**common, tuning=True))
     _build_library(deployment, args)
     built = _BUILD_SCRIPT.parents[1] / "build"
     runtimes = _runtimes(deployment).replace(",", "_")
     package = write_package(deployment, options.build_dir, built, runtimes)
     _LOG.info("package: %s", package)
     return 0
+
+
+def _tune(loaded: Loaded, options: RunOptions) -> None:
+    """Tunes the models for the GPUs of the deployment's devices.
+
+    Raises:
+        MaceError: a run failed.
+    """
+    if Runtime.GPU.value not in _runtimes(loaded.deployment).split(","):
+        _LOG.warning(
+            "--tuning has no effect: no model of %s has a runtime with gpu",
+            loaded.deployment.library_name,
+        )
+        return
+    from mace.python.tools.run.deployment_run import run_deployment
+
+    if not run_deployment(loaded.deployment, options, opened=loaded.opened).passed:
+        raise MaceError(
+            "--tuning failed: a model did not run on a device, see above; without "
+            "--tuning, build converts and packs it all the same"
+        )
 
 
 def doctor(args: argparse.Namespace) -> int:

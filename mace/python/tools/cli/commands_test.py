@@ -30,7 +30,7 @@ from mace.python.tools.config.keys import Section, keys_of, sections_below
 from mace.python.tools.config.vocabulary import ModelFormat
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.inspection.options import ExplainOptions
-from mace.python.tools.run.options import RunOptions
+from mace.python.tools.run.options import BuildOptions, RunOptions
 from mace.python.tools.run.testing.project import Project
 
 _ROOT = Path(__file__).resolve().parents[4]
@@ -189,7 +189,7 @@ def test_build_converts_then_builds_the_library(
 ) -> None:
     path = Path(config.partition("=")[2])
     path.write_text(_DEPLOYMENT.replace("cpu+gpu", runtime))
-    flags = ["--tuning", "--debug_mode", "--target_abis=host"]
+    flags = ["--debug_mode", "--target_abis=host"]
     assert main(["build", config, *flags]) == 0
     (name, _, options), package = rooms.calls
     assert (name, options.debug_mode) == ("convert", True)
@@ -215,6 +215,37 @@ def test_build_converts_then_builds_the_library(
     assert f"--config=debug --config=host {defines}" in build
     assert [call.split(":")[-1] for call in others] == (of_dsp if others else [])
     assert bool(others) == (runtime == "dsp")
+
+
+@_needs_strip
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("runtime", ["cpu+gpu", "gpu", "cpu"])
+def test_build_tunes_models_of_the_gpu(
+    rooms: _Rooms, config: str, runtime: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After the conversion, so that the package has the tuned parameters."""
+    path = Path(config.partition("=")[2])
+    path.write_text(_DEPLOYMENT.replace("cpu+gpu", runtime))
+    flags = ["--tuning", "--debug_mode", "--target_abis=host", "--build_dir=b"]
+    assert main(["build", config, *flags]) == 0
+    tuned = ["run"] if "gpu" in runtime else []
+    assert [call[0] for call in rooms.calls] == ["convert", *tuned, "package"]
+    for _, _, options in rooms.calls[1:-1]:
+        assert isinstance(options, RunOptions)
+        assert (options.tuning, options.build_dir) == (True, Path("b"))
+    told = "--tuning has no effect: no model of" in capsys.readouterr().err
+    assert told == (not tuned)
+
+
+@_needs_strip
+@pytest.mark.usefixtures("library")
+def test_build_packs_nothing_if_tuning_failed(
+    rooms: _Rooms, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rooms.passed = False
+    assert main(["build", config, "--tuning", "--target_abis=host"]) == 2
+    assert [call[0] for call in rooms.calls] == ["convert", "run"]
+    assert "--tuning failed" in capsys.readouterr().err
 
 
 @_needs_strip
@@ -293,7 +324,7 @@ _OPTIONS: dict[str, type[Union[CommandOptions]]] = {
     "run": RunOptions,
     "benchmark": RunOptions,
     "explain": ExplainOptions,
-    "build": CommandOptions,
+    "build": BuildOptions,
 }
 # What the command line itself acts on, besides options and keys.
 _OF_COMMAND_LINE = {"help", "config", "verbose", "vlog_level"}
@@ -375,6 +406,7 @@ def test_every_flag_is_read_or_told_to_have_no_effect(command: str) -> None:
     effects = {
         item.name: item.metadata["flag"].effect
         for item in dataclasses.fields(_OPTIONS.get(command, CommandOptions))
+        if "flag" in item.metadata
     }
     replaceable = {k.name for k in keys_of(Deployment).values() if k.replaceable}
     for action in _flags(command):

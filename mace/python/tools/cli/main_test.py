@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -392,3 +393,24 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert reference.main(["--output", str(path)]) == 0
     assert reference.main([]) == 0
     assert capsys.readouterr().out == path.read_text()
+
+
+# Of the last release of the original, besides those of its first ones.
+_LATER_FLAGS = """
+    accelerator_binary_file accelerator_cache_policy accelerator_storage_file
+    address_sanitizer apu_boost_hint apu_preference_hint cl_binary_to_code debug_mode
+    devices_to_run disable_tuning enable_micro fake_warmup mace_lib_type
+    model_data_format model_graph_format opencl_cache_reuse_policy output_dir report
+    report_dir runtime_failure_ratio target_abis target_socs use_system_libhexagon_nn
+"""
+
+
+@pytest.mark.parametrize("flag", _LATER_FLAGS.split())
+def test_the_page_lists_every_flag_of_the_original(flag: str) -> None:
+    """With the reason if it does nothing any more."""
+    lines = reference.markdown().splitlines()
+    rows = [line for line in lines if re.match(rf"\| `--{flag}[\[=`]", line)]
+    assert rows, flag
+    for row in rows:
+        limits = re.findall(r"(?:no effect|refused)(.*)", row)
+        assert all(re.match(r": \w| if | on convert", limit) for limit in limits), row

@@ -16,7 +16,6 @@ from mace.python.tools.calibrate.options import add_calibrate_flags
 from mace.python.tools.command_line import flags
 from mace.python.tools.command_line.options import (
     DEPLOYMENT,
-    CommandOptions,
     add_old_flag,
     add_options,
 )
@@ -28,7 +27,7 @@ from mace.python.tools.inspection.options import (
     add_explain_flags,
     add_inspect_flags,
 )
-from mace.python.tools.run.options import add_run_flags
+from mace.python.tools.run.options import BuildOptions, add_run_flags
 from mace.python.tools.wording import listed, nearest
 
 PROGRAM = "converter.py" if CHECKOUT else "mace"
@@ -477,11 +476,11 @@ def _add_benchmark(parser: argparse.ArgumentParser) -> None:
 
 def _add_build(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
-        "Does two things that are separate commands today:\n"
+        "Does what are separate commands today:\n"
         f"  {_TYPED} convert --config=FILE\n"
+        f"  {_TYPED} run --config=FILE --tuning (with --tuning)\n"
         "  bash tools/build-standalone-lib.sh"
     )
     _add_deployment(parser)
-    add_options(parser, CommandOptions)
-    add_old_flag(parser, "tuning", present="run --tuning")
+    add_options(parser, BuildOptions)
     add_old_flag(parser, "enable_openmp")

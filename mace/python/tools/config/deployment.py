@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Dict, Optional, Tuple
 
@@ -469,6 +469,38 @@ Models = Annotated[
 ]
 
 
+# "model/tensor"; tensors may have slashes, models may not.
+_END = re.compile(r"([^/]+)/(.+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class LinkEnd:
+    """An output or input of a model."""
+
+    model: str
+    tensor: str
+
+    def __str__(self) -> str:
+        return f"{self.model}/{self.tensor}"
+
+
+def _end(text: str) -> LinkEnd:
+    found = _END.fullmatch(text)
+    if found is None:
+        raise v.told(f"found {shown(text)}, accepted: MODEL/TENSOR, as halve/small")
+    return LinkEnd(found[1], found[2])
+
+
+Links = Annotated[
+    Dict[v.Name, v.Many[v.Name]],
+    MinLen(1),
+    v.Accepts(
+        "a mapping of outputs to inputs such as {halve/small: digits/image}",
+        "mapping of MODEL/OUTPUT to MODEL/INPUT, or a list of these",
+    ),
+]
+
+
 class Deployment(Section):
     """A whole deployment file.
 
@@ -528,8 +560,48 @@ class Deployment(Section):
         accepts="{}",
     )
     models: Models = key("The models.", "what is converted and run", required=True)
+    links: Optional[Links] = key(
+        "Outputs that inputs of later models read: the models are a chain (see "
+        "[Chains of models](zero_copy.md#chains-of-models)).",
+        "`mace.load_pipeline`, and what `convert` checks",
+        accepts="{}",
+    )
     source: SkipJsonSchema[Path] = Path()
     warnings: SkipJsonSchema[Tuple[str, ...]] = ()
+
+    @field_validator("links")
+    @classmethod
+    def _join_models(cls, links: Optional[Any], info: ValidationInfo) -> Any:
+        """Of models of the file, forwards, and one for each input."""
+        names = list(info.data.get("models", ()))
+        fed: set[LinkEnd] = set()
+        for writer, readers in (links or {}).items() if names else ():
+            ends = [_end(text) for text in (writer, *readers)]
+            for end in ends:
+                if end.model not in names:
+                    raise v.told(
+                        f"{end}: there is no model {shown(end.model)}; there are: "
+                        + ", ".join(names)
+                    )
+            for end in ends[1:]:
+                if names.index(end.model) <= names.index(ends[0].model):
+                    raise v.told(
+                        f"{ends[0]} to {end}: models run in the order of the file; "
+                        f"write {shown(end.model)} below {shown(ends[0].model)}"
+                    )
+                if end in fed:
+                    raise v.told(f"input {end} has two links; leave one out")
+                fed.add(end)
+        return links
+
+    @property
+    def chain(self) -> tuple[tuple[LinkEnd, LinkEnd], ...]:
+        """Each link: the output, and an input that reads it."""
+        return tuple(
+            (_end(writer), _end(reader))
+            for writer, readers in (self.links or {}).items()
+            for reader in readers
+        )
 
     @property
     def stands_for_model(self) -> bool:

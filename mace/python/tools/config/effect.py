@@ -225,7 +225,9 @@ def _sections(whole: Asked) -> Iterator[tuple[Section, Asked]]:
 
 def _flags(whole: Asked) -> Iterator[tuple[Verdict, str]]:
     for item in dataclasses.fields(whole.options):
-        flag = item.metadata["flag"]
+        flag = item.metadata.get("flag")
+        if flag is None:
+            continue  # asked for by another command, not by a user
         value = getattr(whole.options, item.name)
         if value != item.default:
             name = f"--{item.name}"

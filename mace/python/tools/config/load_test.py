@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 from pathlib import Path
 
 import pytest
@@ -144,7 +145,11 @@ def test_every_key_reaches_the_normal_form() -> None:
     assert deployment.library_name == "every-key_1.0"
     assert deployment.target_abis == tuple(Abi)
     assert deployment.target_socs == ("sdm845", "rk3399")
-    (model,) = deployment.models.values()
+    model, _ = deployment.models.values()
+    assert [(str(out), str(into)) for out, into in deployment.chain] == [
+        ("everything/out", "later/a/b"),
+        ("everything/out", "later/c"),
+    ]
     assert model.runtime is Runtime.GPU
     assert model.data_type is Precision.FP32_FP32
     assert model.winograd == 2
@@ -235,6 +240,41 @@ models:
         output_shapes: 1,3
     runtime: cpu
 """
+
+
+_TWO = (
+    _MINIMAL
+    + """
+  next:
+    platform: onnx
+    model_file_path: next.onnx
+    subgraphs:
+      - {input_tensors: x, input_shapes: "1,3", output_tensors: y, output_shapes: "1,3"}
+    runtime: cpu
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("links", "message"),
+    [
+        ("net: next/x", "found 'net', accepted: MODEL/TENSOR"),
+        ("net/y: x", "found 'x', accepted: MODEL/TENSOR"),
+        ("net/y: last/x", "there is no model 'last'; there are: net, next"),
+        ("next/y: net/x", "models run in the order of the file; write 'net' below"),
+        ("net/y: net/x", "models run in the order of the file"),
+        ("net/y: [next/x, next/x]", "input next/x has two links"),
+    ],
+)
+def test_links_that_make_no_chain(links: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load_deployment_text(f"{_TWO}links: {{{links}}}\n", Path("two.yml"))
+
+
+def test_links_make_a_chain() -> None:
+    found = load_deployment_text(f"{_TWO}links: {{net/y: next/x}}\n", Path("two.yml"))
+    assert [(str(a), str(b)) for a, b in found.chain] == [("net/y", "next/x")]
+    assert load_deployment_text(_TWO, Path("two.yml")).chain == ()
 
 
 def test_defaults() -> None:

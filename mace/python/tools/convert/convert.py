@@ -164,6 +164,7 @@ def convert_deployment(
     names = sorted(item.name for item in all_passes())
     known = {"graph_optimize_options": names}
     check_effects(Command.CONVERT, deployment, options, known)
+    _check_links(deployment)
     library_dir = options.build_dir / deployment.library_name
     as_code = deployment.model_graph_format is ModelFormat.CODE
     if as_code:
@@ -205,6 +206,24 @@ def convert_deployment(
         tuple(item.result for item in converted),
         tuple(archives),
     )
+
+
+def _check_links(deployment: Deployment) -> None:
+    """Whether the models have what `links` joins.
+
+    Raises:
+        MaceError: one has no such output or input.
+    """
+    for writer, reader in deployment.chain:
+        for end, kind in ((writer, "output"), (reader, "input")):
+            model = deployment.models[end.model].whole
+            ports = model.outputs if end == writer else model.inputs
+            names = [info.name for info in ports]
+            if end.tensor not in names:
+                raise MaceError(
+                    f"links: {end}: model {end.model!r} has no {kind} "
+                    f"{end.tensor!r}; it has: {', '.join(names)}"
+                )
 
 
 def _sources(

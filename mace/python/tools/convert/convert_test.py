@@ -138,6 +138,25 @@ _FILES = [
 ]
 
 
+def test_links_of_tensors_that_models_lack(tmp_path: Path) -> None:
+    text = "".join(
+        f"  {name}:\n    platform: onnx\n    model_file_path: {name}.onnx\n"
+        "    runtime: cpu\n    subgraphs:\n      - {input_tensors: x, input_shapes: 1, "
+        "output_tensors: y, output_shapes: 1}\n"
+        for name in ("first", "second")
+    )
+    head = "library_name: l\ntarget_abis: host\nmodels:\n"
+    for links, message in (
+        ("first/z: second/x", "model 'first' has no output 'z'; it has: y"),
+        ("first/y: second/a/b", "model 'second' has no input 'a/b'; it has: x"),
+    ):
+        deployment = load_deployment_text(
+            f"{head}{text}links: {{{links}}}\n", tmp_path / "d.yml"
+        )
+        with pytest.raises(MaceError, match=message):
+            convert_deployment(deployment, ConvertOptions(build_dir=tmp_path))
+
+
 def test_conversion_gives_the_answers_of_the_framework(place: _Place) -> None:
     result = place.convert(_model("net", "m.onnx"))
     assert place.files() == _FILES

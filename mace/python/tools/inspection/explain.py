@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import logging
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
@@ -14,6 +15,8 @@ from typing import Any, TextIO
 from mace.python.tools.command_line.results import make_console, print_text
 from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.effect import Command, check_effects
+from mace.python.tools.config.vocabulary import Abi
+from mace.python.tools.devices.discover import EMULATOR, HOST
 from mace.python.tools.importers.frame.opened import OpenedModels
 from mace.python.tools.inspection.options import ExplainOptions
 from mace.python.tools.report.placement import (
@@ -25,6 +28,9 @@ from mace.python.tools.report.placement import (
 )
 from mace.python.tools.report.results import ModelRun, RunReport
 from mace.python.tools.run.deployment_run import run_models
+from mace.python.tools.run.options import RunOptions
+
+_LOG = logging.getLogger(__name__)
 
 # Raised when a member changes its meaning.
 _VERSION = 1
@@ -196,13 +202,37 @@ def _run_json(run: ModelRun) -> dict[str, Any]:
     }
 
 
+# The same processors and kernels, in programs that this computer can emulate.
+_EMULATED = {Abi.ARM64_V8A: Abi.ARM64, Abi.ARMEABI_V7A: Abi.ARMHF}
+
+
+def _without_devices(
+    deployment: Deployment, options: RunOptions
+) -> tuple[Deployment, RunOptions]:
+    """The same for this computer and what it emulates, whatever is plugged in."""
+    own = dict.fromkeys(_EMULATED.get(abi, abi) for abi in deployment.target_abis)
+    _LOG.info(
+        "planned for %s",
+        ", ".join(
+            abi.value + (f" (as {_EMULATED[abi].value})" if abi in _EMULATED else "")
+            for abi in deployment.target_abis
+        ),
+    )
+    here = tuple(HOST if abi is Abi.HOST else f"{EMULATOR}-{abi.value}" for abi in own)
+    return (
+        deployment.model_copy(update={"target_abis": tuple(own), "target_socs": ()}),
+        dataclasses.replace(options, devices_to_run=here),
+    )
+
+
 def explain_deployment(
     deployment: Deployment,
     options: ExplainOptions,
     stream: TextIO | None = None,
     opened: OpenedModels | None = None,
 ) -> RunReport:
-    """Runs every model on every device and prints where its operators ran.
+    """Runs every model on every device and prints where its operators ran, or, for
+    `plan_only`, where they would run and what memory that takes.
 
     Unlike `run_deployment`, it asks for all devices that the deployment names, so
     that of one that is not there the reason is told.
@@ -220,11 +250,12 @@ def explain_deployment(
         model.name: {part.name or "": part.runtime for part in model.subgraphs}
         for model in deployment.models.values()
     }
+    run_options = options.run_options()
+    if options.plan_only and not options.devices_to_run:
+        deployment, run_options = _without_devices(deployment, run_options)
     # What `mace_run` prints of the run is not what was asked for.
     unseen = make_console(io.StringIO())
-    done = run_models(
-        deployment, options.run_options(), unseen, runtimes, opened=opened
-    )
+    done = run_models(deployment, run_options, unseen, runtimes, opened=opened)
     report = RunReport(tuple(done.runs))
     out = stream or sys.stdout
     if options.format == "json":

@@ -12,9 +12,11 @@ import pytest
 
 from mace.python.tools.cli.main import main
 from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.errors import UnsupportedError
 from mace.python.tools.export.model_file import ModelFileError
+from mace.python.tools.inspection import explain
 from mace.python.tools.inspection.explain import (
     explain_deployment,
     explanation_json,
@@ -23,7 +25,9 @@ from mace.python.tools.inspection.explain import (
 from mace.python.tools.inspection.options import ExplainOptions
 from mace.python.tools.report.results import ModelRun, RunReport
 from mace.python.tools.report.testing import two_devices
-from mace.python.tools.run.testing.project import Project
+from mace.python.tools.run.deployment_run import DeploymentRuns
+from mace.python.tools.run.options import RunOptions
+from mace.python.tools.run.testing.project import DEPLOYMENT, MODEL, Project
 
 
 def _explain(
@@ -64,6 +68,70 @@ def test_a_benchmark_adds_measured_times(project: Project) -> None:
     assert "measured" in lines[1]
     assert "  inputs and outputs are used in place" in lines[2:4], text
     assert "measured" in lines[5]
+
+
+def test_a_plan_is_told_before_any_run(project: Project) -> None:
+    """The same placement as of a run, which takes no more memory; nothing is run."""
+    deployment = project.deployment()
+    project.convert(deployment)
+    text, report = _explain(project, deployment, num_threads=1)
+    plan, planned = _explain(project, deployment, num_threads=1, plan_only=True)
+    lines = [
+        [line for line in t.splitlines() if "memory" not in line] for t in (plan, text)
+    ]
+    assert lines[0] == lines[1]
+    (before,), (after,) = planned.runs, report.runs
+    for key in ("constant_bytes", "prepared_bytes", "state_bytes"):
+        assert before.report["memory"][key] == after.report["memory"][key]
+    # The run's buffers are used in place: of the output, 1 x 6 x 5 x 8 floats.
+    most, taken = (run.report["memory"]["arena_bytes"] for run in (before, after))
+    assert 0 < taken <= most <= taken + 4 * (6 * 5 * 8 + 6 * 5 * 4)
+    assert before.report["restarts"][0]["run_ms"]["values"] == []
+    assert after.report["restarts"][0]["run_ms"]["values"] != []
+
+
+@pytest.mark.parametrize("wanted", [(), ("phone",)])
+def test_a_plan_needs_no_device_of_any_abi(
+    project: Project, monkeypatch: pytest.MonkeyPatch, wanted: tuple[str, ...]
+) -> None:
+    """This computer emulates Linux programs for the same processors."""
+    asked: list[tuple[Deployment, RunOptions]] = []
+
+    def run_models(
+        deployment: Deployment, options: RunOptions, *_: Any, **__: Any
+    ) -> DeploymentRuns:
+        asked.append((deployment, options))
+        return DeploymentRuns({}, [])
+
+    monkeypatch.setattr(explain, "run_models", run_models)
+    text = DEPLOYMENT.replace("[host]", "[host, arm64-v8a, armeabi-v7a, arm64]")
+    text = text.replace("models:", "target_socs: [sdm845]\nmodels:")
+    path = project.folder / "m.onnx"
+    model = MODEL.format(name="m", path=path, extra="", runtime="cpu")
+    deployment = load_deployment_text(
+        text.format(models=model), project.folder / "d.yml"
+    )
+    _explain(project, deployment, plan_only=True, devices_to_run=wanted)
+    ((planned, options),) = asked
+    assert options.plan_only
+    if wanted:
+        assert options.devices_to_run == wanted
+        assert planned == deployment
+        return
+    assert planned.target_abis == (Abi.HOST, Abi.ARM64, Abi.ARMHF)
+    assert options.devices_to_run == ("host", "qemu-arm64", "qemu-armhf")
+    assert planned.target_socs == ()
+    assert deployment.target_abis[1] is Abi.ARM64_V8A
+
+
+def test_a_plan_has_no_times(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = project.folder / "d.yml"
+    config.touch()
+    flags = ["explain", f"--config={config}", "--plan_only", "--benchmark"]
+    assert main(flags) == 2
+    assert "--plan_only and --benchmark exclude each other" in capsys.readouterr().err
 
 
 def test_json_tells_the_same(project: Project) -> None:

@@ -18,6 +18,7 @@ from mace.python.tools.command_line.options import (
     read_options,
     same_flag,
 )
+from mace.python.tools.errors import UsageError
 from mace.python.tools.run.options import (
     CpuAffinityPolicy,
     RunOptions,
@@ -35,6 +36,13 @@ class ExplainOptions(CommandOptions):
     format: str = format_flag(_EXPLAIN)
     benchmark: bool = flag(
         False, "measure every operator, to compare with its estimate", group=_EXPLAIN
+    )
+    plan_only: bool = flag(
+        False,
+        "run nothing: tell the placement and the memory that a run will take, for "
+        "every ABI of the file without its devices (this computer emulates ARM), "
+        "unless --devices_to_run names some",
+        group=_EXPLAIN,
     )
     time_limit: int = same_flag(RunOptions, "time_limit")
     device_yml: Path | None = same_flag(RunOptions, "device_yml")
@@ -67,6 +75,10 @@ def explain_options(args: argparse.Namespace) -> ExplainOptions:
     """
     options = read_options(ExplainOptions, args)
     check_device_file(options.device_yml)
+    if options.plan_only and options.benchmark:
+        raise UsageError(
+            "--plan_only and --benchmark exclude each other: a plan has no times"
+        )
     return options
 
 

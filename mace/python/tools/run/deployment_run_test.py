@@ -7,12 +7,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
 from onnx import numpy_helper
+from PIL import Image
 
 from mace.python.tools.atomic import OutputError
 from mace.python.tools.config.load import load_deployment_text
@@ -306,6 +308,51 @@ def test_an_accuracy_script(project: Project) -> None:
         f"accuracy_validation_script: {script}", validate=True
     )
     assert report.runs[0].accuracy == {str(script): str([(1, 6, 5, 8)] * 3)}
+
+
+_DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits"
+_TOP_K = """
+from mace.python.tools.validate.labelled_images import LabelledImages
+
+class AccuracyValidator(LabelledImages):
+    images = {images!r}
+    labels = "labels.txt"
+    input = "image"
+    size = (8, 8)
+    colours = "GRAY"
+    scale = 1 / 255
+    ranks = (1, 2, 5)
+"""
+
+
+def test_top_k_of_the_digits(project: Project) -> None:
+    """The same shares as by ONNX Runtime."""
+    files = sorted((_DIGITS / "images").glob("*_is_[0-9].png"))
+    assert len(files) == 40
+    truth = np.array([int(file.stem[-1]) for file in files])
+    lines = [f"{file.name} {digit}\n" for file, digit in zip(files, truth)]
+    (project.folder / "labels.txt").write_text("".join(lines))
+    script = project.folder / "top_k.py"
+    script.write_text(_TOP_K.format(images=str(_DIGITS / "images")))
+    text = (_DIGITS / "digits.yml").read_text()
+    text = text.replace(
+        "mace/examples/digits/digits.onnx", str(_DIGITS / "digits.onnx")
+    )
+    key = "        output_data_formats: [NONE]\n"
+    assert key in text
+    text = text.replace(key, f"{key}        accuracy_validation_script: {script}\n")
+    deployment = load_deployment_text(text, project.folder / "digits.yml")
+    project.convert(deployment)
+    report = project.run(deployment, validate=True)
+    pixels = np.stack([np.asarray(Image.open(file).convert("L")) for file in files])
+    session = onnxruntime.InferenceSession(_DIGITS / "digits.onnx")
+    inputs = {"image": pixels[:, None].astype(np.float32) / 255}
+    (scores,) = session.run(None, inputs)
+    better = (scores > np.take_along_axis(scores, truth[:, None], 1)).sum(1)
+    shares = [f"top-{k} {100 * np.mean(better < k):.2f} %" for k in (1, 2, 5)]
+    said = f"{', '.join(shares)} of 40 images"
+    assert report.runs[0].accuracy == {str(script): said}
+    assert np.mean(better < 1) > 0.9
 
 
 @pytest.mark.usefixtures("release_without_gpu")

@@ -314,6 +314,8 @@ def _arguments(
         arguments += _apu_flags(options)
     if options.fake_warmup:
         arguments.append("--fake_warmup")
+    if options.plan_only:
+        arguments.append("--plan_only")
     if request.benchmark:
         arguments.append("--benchmark")
     if request.measure_peak:
@@ -400,7 +402,9 @@ def _collect(
     failure = report["non_finite"] or "" if result.status != 0 else ""
     if result.status != 0 and not failure:
         return Answer(result.output, report, failure=_errors(result.output))
-    outputs = _pull_outputs(device, request, report, local, exchange)
+    outputs: dict[str, Array] = {}
+    if not report["options"]["plan_only"]:
+        outputs = _pull_outputs(device, request, report, local, exchange)
     return Answer(result.output, report, outputs, failure)
 
 

@@ -19,6 +19,7 @@ from mace.python.tools.command_line.options import (
     add_options,
     flag,
     read_options,
+    same_flag,
 )
 from mace.python.tools.config import limits
 from mace.python.tools.config.effect import Asked, no_effect, refused
@@ -179,6 +180,8 @@ class RunOptions(CommandOptions):
     fake_warmup: bool = flag(
         False, "prepare the engine instead of a first, untimed run", group=_RUN
     )
+    # No flag of `run`: `explain` asks for the plan of a run, and for no run.
+    plan_only: bool = False
     quantize_stat: bool = flag(
         False,
         "print the range of every tensor for each sample in --input_dir, computed in "
@@ -392,6 +395,13 @@ class RunOptions(CommandOptions):
         no_effect(limits.NO_NNLIB),
         group=OLD,
     )
+
+
+@dataclass(frozen=True)
+class BuildOptions(CommandOptions):
+    """Options of `build`."""
+
+    tuning: bool = same_flag(RunOptions, "tuning")
 
 
 def add_run_flags(parser: argparse.ArgumentParser) -> None:

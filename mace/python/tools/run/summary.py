@@ -111,6 +111,13 @@ def _print_times(console: Console, run: ModelRun) -> None:
         values = [_ms(series[name]) for name in columns[:-1]]
         table.add_row(title, *values, f"{series['round']:,}")
     console.print(table)
+    for start in run.report.get("restarts", [])[-1:]:
+        _line(
+            console,
+            f"started in {_ms(start['init_ms'])} ms: "
+            f"files {_ms(start['files_ms'])} ms, "
+            f"engine {_ms(start['engine_ms'])} ms",
+        )
     _line(
         console,
         f"first run (cold) {_ms(stability['cold_ms'])} ms, "

@@ -133,7 +133,12 @@ def _benchmarked(verdict: str) -> ModelRun:
         "ops": ops,
         "stability": stability,
     }
-    return ModelRun("m", Abi.HOST, "host", Runtime.CPU, report={"benchmark": benchmark})
+    starts = [
+        {"init_ms": 9.0, "files_ms": 2.0, "engine_ms": 7.0},
+        {"init_ms": 8.5, "files_ms": 1.25, "engine_ms": 7.25},
+    ]
+    report = {"benchmark": benchmark, "restarts": starts}
+    return ModelRun("m", Abi.HOST, "host", Runtime.CPU, report=report)
 
 
 def test_a_benchmark_shows_totals_and_the_ten_slowest_operators() -> None:
@@ -152,6 +157,7 @@ def test_a_benchmark_shows_totals_and_the_ten_slowest_operators() -> None:
         "6.500",
         "1,234",
     ] in lines
+    assert "started in 8.500 ms: files 1.250 ms, engine 7.250 ms" in text
     assert "first run (cold) 200.2 ms, warm 101.5 ms, sustained 0.5100 ms" in text
     assert "The slowest 10 of 15 operators, 90% of the time" in text
     found = [line[0] for line in lines if line and line[0].startswith("block/")]

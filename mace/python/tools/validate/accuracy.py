@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import sys
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -67,6 +68,8 @@ def _load(script: Path) -> Any:
     if spec is None or spec.loader is None:
         raise AccuracyScriptError(f"{script} is not a Python file (name it *.py)")
     module = importlib.util.module_from_spec(spec)
+    # Where dataclasses and `inspect` look the module of a class up.
+    sys.modules[spec.name] = module
     _call(script, spec.loader.exec_module, module)
     classes = [
         member

@@ -4,17 +4,20 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from mace.python.tools.config.vocabulary import Arithmetic, MeasuredAs, Runtime
 from mace.python.tools.validate import Metrics, compare_tensor, similarity_threshold
 from mace.python.tools.validate.accuracy import (
     AccuracyScriptError,
+    RunBatch,
     run_accuracy_script,
 )
 from mace.python.tools.validate.comparison import write_log
@@ -364,3 +367,119 @@ def test_rounding_moves_floats_to_a_neighbour_and_keeps_the_rest() -> None:
     assert moved_by_rounding(indices) is indices
     zeros = np.zeros(3, np.float32)
     assert moved_by_rounding(zeros) is zeros
+
+
+# Classes 0 and 1 in folders; the name of an image says which brightness it has.
+_LABELLED = """
+from mace.python.tools.validate.labelled_images import LabelledImages
+
+class AccuracyValidator(LabelledImages):
+    images = "val"
+    input = "x"
+    size = (2, 3)
+    ranks = (1, 2)
+"""
+
+
+def _image(path: Path, colour: tuple[int, int, int], size: tuple[int, int]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", size, colour).save(path)
+
+
+def _brightness(seen: list[Array]) -> RunBatch:
+    """Three scores; the best is the class that the red channel says."""
+
+    def run(inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        seen.append(inputs["x"])
+        best = inputs["x"].reshape(len(inputs["x"]), -1)[:, 0].astype(int)
+        return {"y": np.eye(3, dtype=np.float32)[best] + [0.1, 0.2, 0.3]}
+
+    return run
+
+
+def test_top_k_over_a_folder_for_each_class(tmp_path: Path) -> None:
+    for name, red in (("a/1.png", 0), ("a/2.png", 1), ("b/1.PNG", 1), ("b/2.png", 0)):
+        _image(tmp_path / "val" / name, (red, 0, 9), (6, 4))
+    (tmp_path / "val" / "b" / "notes.txt").touch()
+    seen: list[Array] = []
+    script = _write(tmp_path, _LABELLED)
+    result = run_accuracy_script(script, ("x",), _brightness(seen))
+    # Of b/2.png, class 1 is the third; of a/2.png, class 0 is the third, too.
+    assert result == "top-1 50.00 %, top-2 50.00 % of 4 images"
+    assert [image.shape for image in seen] == [(1, 2, 3, 3)] * 4
+    assert seen[1][0, 0, 0].tolist() == [1, 0, 9]
+
+
+def test_top_k_over_a_list_of_labels(tmp_path: Path) -> None:
+    _image(tmp_path / "val" / "one.png", (12, 3, 0), (8, 4))
+    _image(tmp_path / "val" / "b" / "two.png", (14, 3, 0), (4, 8))
+    (tmp_path / "labels.txt").write_text("one.png 0\n\nb/two.png 1\n")
+    more = """
+    labels = "labels.txt"
+    colours = "BGR"
+    data_format = "NCHW"
+    shorter_side = 4
+    mean = (0, 1, 10)
+    scale = (1, 1, 0.5)
+    batch = 2
+    first_class = 1
+"""
+    seen: list[Array] = []
+
+    def run(inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        seen.append(inputs["x"])
+        best = inputs["x"][:, 2, 0, 0].astype(int)
+        return {"y": np.eye(3, dtype=np.float32)[best]}
+
+    script = _write(tmp_path, _LABELLED + more)
+    result = run_accuracy_script(script, ("x",), run)
+    assert result == "top-1 100.00 %, top-2 100.00 % of 2 images"
+    (batch,) = seen
+    assert batch.shape == (2, 3, 2, 3)
+    assert batch[:, :, 1, 2].tolist() == [[0, 2, 1], [0, 2, 2]]
+
+
+def _same(scores: Array, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+    del inputs
+    return {"y": scores}
+
+
+def test_equal_scores_and_nan_are_not_right(tmp_path: Path) -> None:
+    _image(tmp_path / "val" / "a" / "1.png", (0, 0, 0), (3, 2))
+    script = _write(tmp_path, _LABELLED)
+    for scores in ([0.5, 0.5, 0.5], [np.nan, 0, 0]):
+        row = np.array([scores], np.float32)
+        result = run_accuracy_script(script, ("x",), functools.partial(_same, row))
+        assert result == "top-1 0.00 %, top-2 0.00 % of 1 images"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('images = "val"', 'images = "nothing"', "there is no folder .*nothing"),
+        ('images = "val"', 'images = "val/a"', "has no images"),
+        ('images = "val"', "", "must say images"),
+        ('input = "x"', 'colours = "CMYK"', "accepted: RGB, BGR, GRAY"),
+        ('input = "x"', 'input = "x"; output = "z"', "output = 'z'; the model has y"),
+        ('input = "x"', 'input = "x"; first_class = 3', "class 0, but .* 0 classes"),
+        ('input = "x"', 'labels = "bad.txt"', r"bad.txt:1: 'cat.png'; a line is NAME"),
+        ('input = "x"', 'labels = "none.txt"', "labels: .*none.txt"),
+    ],
+)
+def test_mistakes_in_labelled_folders_are_named(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    _image(tmp_path / "val" / "a" / "1.png", (0, 0, 0), (3, 2))
+    (tmp_path / "bad.txt").write_text("cat.png\n")
+    assert old in _LABELLED
+    script = _write(tmp_path, _LABELLED.replace(old, new))
+    with pytest.raises(AccuracyScriptError, match=message):
+        run_accuracy_script(script, ("x",), _brightness([]))
+
+
+def test_a_file_that_is_no_image(tmp_path: Path) -> None:
+    path = tmp_path / "val" / "a" / "1.png"
+    path.parent.mkdir(parents=True)
+    path.write_text("no image")
+    with pytest.raises(AccuracyScriptError, match=r"a/1\.png cannot be read"):
+        run_accuracy_script(_write(tmp_path, _LABELLED), ("x",), _brightness([]))

@@ -52,6 +52,7 @@ class Family(Tried):
         dynamic: bool = False,
         freeze: bool = True,
         edit: Callable[[Any], None] | None = None,
+        open_shapes: bool = False,
     ) -> Graph:
         """Imports `function` and compares all its outputs on `arrays`; returns the
         graph.
@@ -59,9 +60,10 @@ class Family(Tried):
         Args:
             freeze: as users do; otherwise functions are called as they are written.
             edit: changes the graph before it is written.
+            open_shapes: MACE is not told the dimensions either: each run has its own.
         """
         tf = importlib.import_module("tensorflow")
-        concrete = traced(tf, function, list(arrays), dynamic)
+        concrete = traced(tf, function, list(arrays), dynamic or open_shapes)
         if freeze:
             concrete = frozen(concrete)
         definition = concrete.graph.as_graph_def()
@@ -69,7 +71,8 @@ class Family(Tried):
         if edit is not None:
             edit(definition)
         inputs = {f"x{i}": array for i, array in enumerate(arrays)}
-        graph = imported(definition, inputs, [t.name for t in concrete.outputs])
+        asked = list(inputs) if open_shapes else inputs
+        graph = imported(definition, asked, [t.name for t in concrete.outputs])
         results = run_graph(graph, inputs)
         expected = computed(concrete, *[tf.constant(a) for a in arrays])
         expected = tf.nest.flatten(expected)
@@ -101,7 +104,9 @@ class Family(Tried):
 
 
 def imported(
-    definition: Any, inputs: Mapping[str, Array], outputs: Sequence[str]
+    definition: Any,
+    inputs: Mapping[str, Array] | Sequence[str],
+    outputs: Sequence[str],
 ) -> Graph:
     """The graph of a frozen GraphDef."""
     with tempfile.TemporaryDirectory() as folder:
@@ -111,7 +116,7 @@ def imported(
 
 
 def saved_graph(
-    path: Path, inputs: Mapping[str, Array], outputs: Sequence[str]
+    path: Path, inputs: Mapping[str, Array] | Sequence[str], outputs: Sequence[str]
 ) -> Graph:
     """The graph of a file, or of the folder of a SavedModel."""
     return import_model(request_for(path, inputs, outputs))

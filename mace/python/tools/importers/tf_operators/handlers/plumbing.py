@@ -72,22 +72,29 @@ def no_op(context: Context) -> None:
 
 @HANDLERS.register("Fill")
 def fill(context: Context) -> None:
-    """A tensor of one value, whose shape must be known."""
+    """A tensor of one value, in a shape that is known or that the run computes."""
+    dims, value = context.input(0), context.input(1)
+    if dims.constant is None or value.constant is None:
+        context.pass_on(context.standard.op("Expand", value, dims))
+        return
     shape = context.ints(0, "dims")
-    value = np.asarray(context.values(1, "value")).reshape(())
     check_made(*shape)
-    context.give(np.full(shape, value))
+    context.give(np.full(shape, value.constant.numpy().reshape(())))
 
 
 @HANDLERS.register("ZerosLike", "OnesLike")
 def like(context: Context) -> None:
-    """Zeros or ones in the shape of the input, which must be known."""
-    dims = static(context.input(0).shape)
+    """Zeros or ones in the shape of the input, which the run may have to compute."""
+    x, is_ones = context.input(0), context.node.op == "OnesLike"
+    dims = static(x.shape)
     if dims is None:
-        raise UnsupportedNodeError("shape of the input is not known")
-    make = np.zeros if context.node.op == "ZerosLike" else np.ones
+        standard = context.standard
+        context.rank(0)
+        element = context.constant(np.asarray(is_ones, x.dtype.numpy), "element")
+        context.pass_on(standard.op("Expand", element, standard.op("Shape", x)))
+        return
     check_made(*dims)
-    context.give(make(dims, context.input(0).dtype.numpy))
+    context.give(np.full(dims, is_ones, x.dtype.numpy))
 
 
 @HANDLERS.register("Range")

@@ -59,6 +59,27 @@ def test_filled_tensors() -> None:
     check(filled, rand(2, 3, 4), dynamic=True)
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (1, 1), (5, 4)])
+def test_filled_tensors_of_open_shapes(shape: tuple[int, int]) -> None:
+    """The run computes the shape, and the value."""
+
+    def filled(x: Any) -> list[Any]:
+        whole = tf.cast(x, tf.int32)
+        rows = tf.shape(x)[0]
+        return [
+            tf.zeros_like(x),
+            tf.ones_like(x) + x,
+            tf.zeros_like(whole),
+            tf.ones_like(whole > 0),
+            tf.fill(tf.shape(x), 2.5),
+            tf.fill([rows, 3], 7),
+            tf.fill([rows], tf.reduce_max(x)),
+            tf.fill([rows * 2, 1], tf.reduce_max(x) > 0),
+        ]
+
+    check(filled, rand(*shape), open_shapes=True)
+
+
 class _Module(tf.Module):  # type: ignore[misc, name-defined]
     """Variables of which two have the same name, and ways to read them."""
 
