@@ -27,6 +27,7 @@ from mace.python.tools.importers.tflite.testing import (
     run_file,
 )
 from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
 
 tf = pytest.importorskip("tensorflow", reason="it is the reference here")
 
@@ -200,6 +201,30 @@ def test_a_subgraph_in_place_of_an_operator(kind: str, tmp_path: Path) -> None:
     wanted = interpreted(data, [x, np.array(True)])
     for got, expected in zip(found, wanted):
         np.testing.assert_allclose(got, expected, 2e-5)
+
+
+def test_a_branch_that_cannot_be_converted(tmp_path: Path) -> None:
+    """Is an error of the run that takes it."""
+
+    def chosen(x: Any, c: Any) -> Any:
+        def sampled() -> Any:
+            return tf.image.non_max_suppression_with_scores(
+                x, x[:, 0], 3, soft_nms_sigma=0.5
+            )[1]
+
+        return tf.cond(c, lambda: x[:3, 0] * 2.0, sampled)
+
+    x = rand(3, 4)
+    path = tmp_path / "m.tflite"
+    path.write_bytes(converted(chosen, [x, np.array(True)]))
+    graph = import_file(path)
+    assert [op.type for op in graph.ops].count("Fail") == 1
+    names = [value.name for value in graph.inputs]
+    given = dict(zip(names, (x, np.array(True))))
+    (found,) = run_graph(graph, given).values()
+    np.testing.assert_allclose(found, x[:, 0] * 2)
+    with pytest.raises(ValueError, match="NON_MAX_SUPPRESSION_V5"):
+        run_graph(graph, {**given, names[1]: np.array(False)})
 
 
 def _refused(folder: Path, function: Callable[..., Any], *arrays: Array) -> str:
