@@ -107,10 +107,14 @@ class _Scope:
             self.step()
 
     def fault(self) -> None:
-        """Reads a row whose number is too large, if `n` is 3."""
+        """Reads a row whose number is too large, if `n` is 3. In a loop, the number
+        depends on the step: what does not is computed before the first one.
+        """
         three = self.constant(np.array(3, np.int64))
         is_three = self.add("Cast", [self.add("Equal", ["n", three])], to=_INT64)
         row = self.add("Mul", [is_three, self.constant(np.array(7, np.int64))])
+        nothing = self.constant(np.array(0, np.int64))
+        row = self.add("Add", [row, self.add("Min", [self.integers[-1], nothing])])
         found = self.add("Gather", [self.pick(), row], axis=0)
         self.floats.append(self.bounded(self.add("Add", [self.pick(), found])))
 

@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 import onnx
 
-from mace.python.tools.importers.emit.choices import Choice
+from mace.python.tools.importers.emit.control_flow import Choice, EngineLoop
 from mace.python.tools.importers.emit.rounds import (
     Maker,
     Part,
@@ -44,7 +44,6 @@ from mace.python.tools.importers.onnx.sequences import (
 from mace.python.tools.importers.standard.attributes import ELEMENT_TYPES
 from mace.python.tools.importers.standard.convert import renamed
 from mace.python.tools.importers.standard.counts import Counts
-from mace.python.tools.importers.standard.loop import EngineLoop
 from mace.python.tools.importers.standard.node import STATIC_HINT, Node
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
@@ -438,7 +437,7 @@ def _looped(
     limit = None if given[0] is None else _limit(tensor(given, 0))
     go = None if given[1] is None else tensor(given, 1)
     states = [tensor(inputs, index) for index in range(2, len(inputs))]
-    loop = EngineLoop(node, limit, go, states)
+    loop = EngineLoop(node.builder, node.label, limit, go, states)
     body = Subgraph(host, _graph(node, "body"), f"{node.output_name}/loop")
     results = body.run(
         "step", [loop.step, node.literal(True, DataType.BOOL), *loop.states]
@@ -576,7 +575,7 @@ class _Scan:
         first = node.make("Shape", [scanned[0]])
         at = node.literal([axes[0]], DataType.INT32)
         trips = node.make("Gather", [first, at], {"axis": 0})
-        loop = EngineLoop(node, trips, None, states)
+        loop = EngineLoop(node.builder, node.label, trips, None, states)
         parts = []
         for x, axis, backwards in zip(scanned, axes, self._directions):
             place = loop.step

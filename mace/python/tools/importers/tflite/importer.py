@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from mace.python.tools.importers.emit.choices import Choice
+from mace.python.tools.importers.emit.control_flow import Choice, while_loop
 from mace.python.tools.importers.frame.budget import budget
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
@@ -431,13 +431,19 @@ class _Import:
                 budget().check_rest(before, rounds - 1)
             (found,) = self._inside(condition, state, 1)
             if not found.is_constant:
-                raise UnsupportedNodeError(
-                    "control flow: each run decides how many steps the loop has",
-                    static_hint(
-                        found,
-                        "convert the model with loops of a fixed number of steps",
-                    ),
+                state = while_loop(
+                    self.builder,
+                    f"{operator.type}_{number}",
+                    state,
+                    lambda values, place: self._inside(condition, values, 1)[0],
+                    lambda values, place: self._inside(body, values, len(values)),
+                    [
+                        index
+                        for index, pair in enumerate(zip(body.inputs, body.outputs))
+                        if pair[0] == pair[1]
+                    ],
                 )
+                break
             if not np.asarray(found.numpy()).reshape(-1)[:1].any():
                 break
             state = self._inside(body, state, len(state))
