@@ -35,7 +35,7 @@ from mace.python.tools.importers.onnx.testing import (
 )
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.graph import Graph
+from mace.python.tools.ir.graph import Graph, Op
 
 _FLOAT, _INT64, _BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
@@ -136,8 +136,8 @@ def test_conditions_come_before_what_they_decide_on(tmp_path: Path) -> None:
     constants = {"three": np.array(3, np.float32), "zero": np.array(0, np.float32)}
     model = make_model(nodes, feeds, ["y"], constants)
     graph = import_proto(model, feeds, ["y"], tmp_path)
-    ops = list(graph.ops)
-    (where,) = (op for op in ops if op.type == "Where")
+    ops: list[Op | None] = list(graph.ops)
+    (where,) = (op for op in graph.ops if op.type == "Where")
     decided = ops.index(where.input(0).producer)
     for side in (1, 2):
         assert ops.index(where.input(side).producer) > decided
