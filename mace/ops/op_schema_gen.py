@@ -122,7 +122,7 @@ def generate_op(op: OpSchema) -> str:
         f"    &CallShapeFunction<{attributes}, Infer{op.type}Shapes>,",
         f"    {str(op.depends_on_shapes_only).lower()},",
         f"    Signedness::k{_camel(op.signedness.value)},",
-        f"    LoopPart::k{_camel(op.loop.value)},",
+        f"    ControlFlow::k{_camel(op.control.value)},",
         "};",
         "",
         "}  // namespace mace",

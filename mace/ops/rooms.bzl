@@ -166,6 +166,8 @@ def _linked_rooms_impl(ctx):
         linked.append(ctx.attr.with_quantized)
     if [dep for dep in linked if dep.label.name.endswith("_end")]:
         linked.append(ctx.attr.with_loops)
+    if [dep for dep in linked if dep.label.name == "where"]:
+        linked.append(ctx.attr.with_choices)
     return [cc_common.merge_cc_infos(
         cc_infos = [dep[CcInfo] for dep in linked],
     )]
@@ -196,6 +198,11 @@ linked_rooms = rule(
         "selection": attr.label(
             mandatory = True,
             providers = [OpSelectionInfo],
+        ),
+        "with_choices": attr.label(
+            default = "//mace/runtimes/cpu:choices",
+            doc = "Linked too if the operator that chooses is.",
+            providers = [CcInfo],
         ),
         "with_loops": attr.label(
             default = "//mace/runtimes/cpu:loops",

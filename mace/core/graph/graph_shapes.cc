@@ -139,7 +139,7 @@ class ShapeInference {
   }
 
   bool IsKnown(const GraphNode &node) const {
-    if (node.schema->loop != LoopPart::kNone) return false;
+    if (IsForRunOnly(node.schema->control)) return false;
     if (!node.schema->depends_on_shapes_only) {
       for (int id : node.inputs) {
         if (id >= 0 && shapes_->tensors[id].data == nullptr) return false;

@@ -70,9 +70,22 @@ enum class Signedness : uint8_t {
   kAny,
 };
 
-// Whether an operator begins or ends a loop: those between the two run as often
-// as the run decides.
-enum class LoopPart : uint8_t { kNone, kBegin, kEnd };
+// What an operator decides on others. Those between the beginning and the end
+// of a loop run as often as the run decides. If the first input of a choice is
+// one element, the CPU runs what only its second or only its third input needs
+// if the element is true, or false. A failure ends the run.
+enum class ControlFlow : uint8_t {
+  kNone,
+  kChoice,
+  kFailure,
+  kLoopBegin,
+  kLoopEnd
+};
+
+// Whether the operator is never computed before the run.
+inline bool IsForRunOnly(ControlFlow control) {
+  return control >= ControlFlow::kFailure;
+}
 
 // The base of the generated <Op>Attributes. They own no memory: lists are views
 // of the lists in the OperatorDef.
@@ -109,7 +122,7 @@ struct OpSchema {
   // operator Shape: they are then computed before the run.
   bool depends_on_shapes_only = false;
   Signedness signedness = Signedness::kOfModel;
-  LoopPart loop = LoopPart::kNone;
+  ControlFlow control = ControlFlow::kNone;
 };
 
 // In the order of AttributeKind.

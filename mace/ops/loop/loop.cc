@@ -1,6 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "mace/ops/loop/fail_schema.h"
 #include "mace/ops/loop/loop_begin_schema.h"
 #include "mace/ops/loop/loop_end_schema.h"
 
@@ -98,6 +99,14 @@ MaceStatus InferLoopEndShapes(const LoopEndAttributes &attributes,
                                    shape, scanned.data_type));
   }
   return MaceStatus();
+}
+
+MaceStatus InferFailShapes(const FailAttributes & /*attributes*/,
+                           ShapeContext *context) {
+  MACE_RETURN_IF_ERROR(
+      CheckScalar("condition", context->input(kFailConditionInput)));
+  const Tensor &x = *context->input(kFailXInput);
+  return SetOutput(context, kFailOutputOutput, x.shape, x.data_type);
 }
 
 }  // namespace mace

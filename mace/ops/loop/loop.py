@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The converter's rules for LoopBegin and LoopEnd."""
+"""The converter's rules for LoopBegin, LoopEnd and Fail."""
 
 from __future__ import annotations
 
@@ -89,6 +89,19 @@ class LoopEnd(OpRules):
                 collected[int(step)] = value
             results.append(collected)
         return results
+
+
+class Fail(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        _check_scalars(op, ("condition",))
+        x = op.input(1)
+        return [OutputType(x.dtype, x.shape)]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        condition, x = inputs
+        if np.any(condition):
+            raise ValueError(op.attr("message"))
+        return [x]
 
 
 def _check_scalars(op: Op, names: Sequence[str]) -> None:

@@ -91,5 +91,26 @@ TEST(LoopEndOpTest, CollectsOnlyAKnownNumberOfRounds) {
   ExpectError(computed, MaceStatus::MACE_UNSUPPORTED, "not known before");
 }
 
+TEST(FailOpTest, FailsIfItsConditionIsTrue) {
+  Random random(5);
+  const Value x = random.Floats({2, 3});
+  const auto with = [&x](bool condition) {
+    return OpCase("Fail", 1)
+        .Input(Value::Bools({}, {condition}))
+        .Input(x)
+        .String("message", "the branch has no end")
+        .OnCpuOnly();
+  };
+  for (const auto &run : RunEverywhere(with(false))) {
+    ASSERT_TRUE(IsOk(run.result.status)) << run.result.status.information();
+    EXPECT_EQ(run.result.outputs[0].floats(), x.floats());
+  }
+  for (const auto &run : RunEverywhere(with(true))) {
+    EXPECT_EQ(run.result.status.code(), MaceStatus::MACE_UNSUPPORTED);
+    EXPECT_NE(run.result.status.information().find("the branch has no end"),
+              std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace mace

@@ -253,9 +253,11 @@ std::vector<const OpRegistration *> CpuOps() {
   for (const OpRegistration *op = OpRegistration::first(); op != nullptr;
        op = op->next()) {
     // What quantized operators have in common with these is their schema. The
-    // end of a loop takes what its beginning made, never anything random.
+    // end of a loop takes what its beginning made, never anything random, and
+    // of a failure every second case would be one.
     if (op->device() == CPU && !op->quantized() &&
-        op->schema()->loop != LoopPart::kEnd) {
+        op->schema()->control != ControlFlow::kLoopEnd &&
+        op->schema()->control != ControlFlow::kFailure) {
       ops.push_back(op);
     }
   }

@@ -102,6 +102,7 @@ Result<std::unique_ptr<CpuPlan>> PlanOperators(
     }
   }
   if (ChooseSignedness != nullptr) ChooseSignedness(graph, plan.get());
+  if (FindChoices != nullptr) FindChoices(graph, plan.get());
   for (PlannedNode &node : plan->nodes) {
     if (node.known) continue;
     MACE_RETURN_IF_ERROR(PlanNode(&node, plan->tensors, pool, requests));

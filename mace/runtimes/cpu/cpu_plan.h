@@ -108,6 +108,10 @@ struct CpuPlan {
   std::vector<PlannedNode> nodes;
   // What the integers of shifted tensors stand for.
   std::vector<std::unique_ptr<const Quantization>> shifted;
+  // Empty if there are no choices. Otherwise the place of each node's guards in
+  // this list (0: it always runs), and then the guards: 2 * the tensor of a
+  // condition + the value with which the node runs; -1 behind the last one.
+  std::vector<int> guards;
 };
 
 // Returns the tensors with their shapes and types, and the plan of every

@@ -32,9 +32,9 @@ bool IsTrue(const CpuPlan &plan, int id) {
   return *TensorOf(plan, id).As<bool>();
 }
 
-LoopPart PartOf(const Graph &graph, int node) {
-  return node < 0 ? LoopPart::kNone
-                  : graph.nodes()[static_cast<size_t>(node)].schema->loop;
+ControlFlow PartOf(const Graph &graph, int node) {
+  return node < 0 ? ControlFlow::kNone
+                  : graph.nodes()[static_cast<size_t>(node)].schema->control;
 }
 
 // Pairs of nodes that begin and end a loop, innermost loops first. `part_of`
@@ -45,9 +45,9 @@ MaceStatus PairLoops(size_t count,
                      std::vector<CpuLoop> *loops) {
   std::vector<size_t> open;
   for (size_t i = 0; i < count; ++i) {
-    const LoopPart part = part_of(i);
-    if (part == LoopPart::kBegin) open.push_back(i);
-    if (part != LoopPart::kEnd) continue;
+    const ControlFlow part = part_of(i);
+    if (part == ControlFlow::kLoopBegin) open.push_back(i);
+    if (part != ControlFlow::kLoopEnd) continue;
     if (open.empty()) {
       return InvalidArgs("a loop ends that has not begun");
     }
@@ -175,15 +175,15 @@ class LoopFinder {
 void PlaceLoopsOnHost(const Graph &graph, size_t host, Placement *placement) {
   int depth = 0;
   for (size_t i = 0; i < placement->nodes.size(); ++i) {
-    const LoopPart part = PartOf(graph, static_cast<int>(i));
-    if (part == LoopPart::kBegin) ++depth;
+    const ControlFlow part = PartOf(graph, static_cast<int>(i));
+    if (part == ControlFlow::kLoopBegin) ++depth;
     Placement::NodePlace &place = placement->nodes[i];
     if (depth > 0 && place.device != host) {
       place.refusals.push_back({place.device, "it is in a loop"});
       place.device = host;
       place.nanos = 0;  // compared with those of no other device
     }
-    if (part == LoopPart::kEnd) --depth;
+    if (part == ControlFlow::kLoopEnd) --depth;
   }
 }
 

@@ -1,10 +1,12 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Loops: the operators from a LoopPart::kBegin to its kEnd (mace/ops/loop says
-// what the two compute) run as often as the run decides. Everything here but
-// CpuLoop is linked along with these operators: null in a library without them,
-// where no partition has loops.
+// Loops: the operators from a ControlFlow::kLoopBegin to its kLoopEnd
+// (mace/ops/loop says what the two compute) run as often as the run decides.
+// Choices: what only the side of a ControlFlow::kChoice needs that its
+// condition does not take is not run. Everything here but CpuLoop is linked
+// along with these operators (loops.cc, choices.cc): null in a library without
+// them, where no partition has loops or choices.
 
 #ifndef MACE_RUNTIMES_CPU_LOOPS_H_
 #define MACE_RUNTIMES_CPU_LOOPS_H_
@@ -15,6 +17,7 @@
 
 namespace mace {
 
+class Graph;
 struct CpuPlan;
 
 // The nodes of a partition that begin and end a loop; the others of the loop
@@ -30,6 +33,16 @@ __attribute__((weak, visibility("hidden"))) void ExtendLives(
 // hands its results on to its states.
 __attribute__((weak, visibility("hidden"))) size_t NextStep(CpuPlan *plan,
                                                             size_t step);
+
+// Sets CpuPlan::guards. The conditions are computed before what depends on them
+// as far as the order of the nodes has it so.
+__attribute__((weak, visibility("hidden"))) void FindChoices(const Graph &graph,
+                                                             CpuPlan *plan);
+
+// The first step from `step` on that runs, if steps before it have run; `end`
+// if there is none before it.
+__attribute__((weak, visibility("hidden"))) size_t
+SkipUntaken(const CpuPlan &plan, size_t step, size_t end);
 
 }  // namespace mace
 

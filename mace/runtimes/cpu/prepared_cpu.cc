@@ -235,8 +235,11 @@ MaceStatus PreparedCpu::Enqueue(size_t segment, const RunTrace *trace) {
   const size_t end = nodes.segment_ends[segment];
   std::vector<int64_t> nanos;  // of the operators of a chain, per thread
   const bool has_loops = !nodes.loops.empty();
+  const bool has_choices = !plan_->guards.empty();
   size_t next = nodes.SegmentBegin(segment);
-  while (next < end) {
+  while (true) {
+    if (has_choices) next = SkipUntaken(*plan_, next, end);
+    if (next >= end) break;
     const size_t step = next++;
     const PlannedNode &node = plan_->nodes[step];
     if (node.known) continue;

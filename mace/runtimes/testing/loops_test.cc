@@ -1,10 +1,12 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Loops whose number of rounds the run decides (mace/runtimes/cpu/loops.h).
+// Loops whose number of rounds the run decides, and choices (mace/runtimes/cpu/
+// loops.h).
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -268,6 +270,147 @@ TEST(LoopsTest, ExplainNamesTheirOperators) {
   ASSERT_OK(made.status);
   const std::string text = made.engine->Explain();
   EXPECT_NE(text.find("loop/end"), std::string::npos) << text;
+}
+
+// Choices.
+
+std::string FailsInTheRun() { return StringAttribute("step", "run"); }
+std::string Less() { return StringAttribute("mode", "LESS"); }
+
+// y = flag ? 2 x : what cannot be run, where the flag is trips > 0.
+TEST(ChoicesTest, WhatIsNotTakenIsNotRun) {
+  ModelBuilder model = Inputs(2);
+  model.Constant("zero", {1}, std::vector<int32_t>{0})
+      .Operator("double", "TestAffine", {"x"}, {"a"}, {Scale(2)})
+      .Operator("flag", "Eltwise", {"zero", "trips"}, {"flag"}, {Less()})
+      .Operator("fail", "TestReject", {"x"}, {"b"}, {FailsInTheRun()})
+      .Operator("more", "TestAffine", {"b"}, {"c"}, {Scale(3)})
+      .Operator("choose", "Where", {"flag", "a", "c"}, {"y"})
+      .Output("y");
+  const MadeEngine made = Make(model);
+  ASSERT_OK(made.status);
+  EXPECT_EQ(RunWith(made, 1, {1, -3}), (std::vector<float>{2, -6}));
+  Tensors outputs = {{"y", Room(2)}};
+  const MaceStatus status = made.engine->Run(
+      {{"x", Floats({2}, {1, 2})}, {"trips", Trips(0)}}, &outputs);
+  EXPECT_CODE(status, MACE_UNSUPPORTED);
+  EXPECT_MENTIONS(status, "'fail'");
+}
+
+// Of the three operators of the side that fails, the first two come before the
+// condition: they always run.
+TEST(ChoicesTest, WhatComesBeforeTheConditionIsRun) {
+  ModelBuilder model = Inputs(2);
+  model.Constant("zero", {1}, std::vector<int32_t>{0})
+      .Operator("fail", "TestReject", {"x"}, {"b"}, {FailsInTheRun()})
+      .Operator("flag", "Eltwise", {"zero", "trips"}, {"flag"}, {Less()})
+      .Operator("choose", "Where", {"flag", "x", "b"}, {"y"})
+      .Output("y");
+  const MadeEngine made = Make(model);
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"y", Room(2)}};
+  const MaceStatus status = made.engine->Run(
+      {{"x", Floats({2}, {1, 2})}, {"trips", Trips(1)}}, &outputs);
+  EXPECT_CODE(status, MACE_UNSUPPORTED);
+}
+
+// y = 0 < trips ? (1 < trips ? 2 x : 3 x) : what fails; z reads 3 x, too, if
+// `shared`.
+ModelBuilder Nested(bool shared) {
+  ModelBuilder model = Inputs(2);
+  model.Constant("zero", {1}, std::vector<int32_t>{0})
+      .Constant("one", {1}, std::vector<int32_t>{1})
+      .Operator("outer", "Eltwise", {"zero", "trips"}, {"p"}, {Less()})
+      .Operator("inner", "Eltwise", {"one", "trips"}, {"q"}, {Less()})
+      .Operator("two", "TestAffine", {"x"}, {"a"}, {Scale(2)})
+      .Operator("three", "TestAffine", {"x"}, {"b"}, {Scale(3)})
+      .Operator("choose", "Where", {"q", "a", "b"}, {"c"})
+      .Operator("fail", "TestReject", {"x"}, {"d"}, {FailsInTheRun()})
+      .Operator("choose_again", "Where", {"p", "c", "d"}, {"y"})
+      .Output("y");
+  if (shared) {
+    model.Operator("z", "TestAffine", {"b"}, {"z"}, {Scale(5)}).Output("z");
+  }
+  return model;
+}
+
+// The operators that a run times.
+Names RunOperators(const MadeEngine &made, int32_t trips, Tensors *outputs) {
+  RunMetadata metadata;
+  const MaceStatus status =
+      made.engine->Run({{"x", Floats({2}, {1, -3})}, {"trips", Trips(trips)}},
+                       outputs, &metadata);
+  EXPECT_EQ(status.code(), MaceStatus::MACE_SUCCESS) << status.information();
+  Names names;
+  for (const OperatorStats &op : metadata.op_stats) {
+    names.push_back(op.operator_name);
+  }
+  return names;
+}
+
+TEST(ChoicesTest, MayBeNested) {
+  const MadeEngine made = Make(Nested(false));
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"y", Room(2)}};
+  EXPECT_EQ(RunOperators(made, 2, &outputs),
+            (Names{"outer", "inner", "two", "choose", "choose_again"}));
+  EXPECT_EQ(Values(outputs["y"]), (std::vector<float>{2, -6}));
+  EXPECT_EQ(RunOperators(made, 1, &outputs),
+            (Names{"outer", "inner", "three", "choose", "choose_again"}));
+  EXPECT_EQ(Values(outputs["y"]), (std::vector<float>{3, -9}));
+}
+
+TEST(ChoicesTest, WhatAnythingElseReadsIsRun) {
+  const MadeEngine made = Make(Nested(true));
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"y", Room(2)}, {"z", Room(2)}};
+  EXPECT_EQ(
+      RunOperators(made, 2, &outputs),
+      (Names{"outer", "inner", "two", "three", "choose", "choose_again", "z"}));
+  EXPECT_EQ(Values(outputs["y"]), (std::vector<float>{2, -6}));
+  EXPECT_EQ(Values(outputs["z"]), (std::vector<float>{15, -45}));
+}
+
+// Each round decides by its own number: s = step < 2 ? 2 s : s + x.
+TEST(ChoicesTest, EachRoundOfALoopDecides) {
+  ModelBuilder model = Inputs(2);
+  model.Constant("two", {1}, std::vector<int32_t>{2});
+  Begin(&model, "loop", "trips", {"x"}, {"s"});
+  model.Operator("flag", "Eltwise", {"loop/step", "two"}, {"flag"}, {Less()})
+      .Operator("double", "TestAffine", {"s"}, {"a"}, {Scale(2)})
+      .Operator("add", "TestAdd", {"s", "x"}, {"b"})
+      .Operator("choose", "Where", {"flag", "a", "b"}, {"t"});
+  End(&model, "loop", "trips", {"s"}, {"t"}, {"y"});
+  model.Output("y");
+  const MadeEngine made = Make(model);
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"y", Room(2)}};
+  const Names names = RunOperators(made, 5, &outputs);
+  EXPECT_EQ(Values(outputs["y"]), (std::vector<float>{7, -21}));
+  EXPECT_EQ(std::count(names.begin(), names.end(), "double"), 2);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "add"), 3);
+}
+
+// A loop that only one side needs.
+TEST(ChoicesTest, MaySkipALoop) {
+  ModelBuilder model = Inputs(2);
+  model.Constant("two", {1}, std::vector<int32_t>{2})
+      .Operator("flag", "Eltwise", {"two", "trips"}, {"flag"}, {Less()});
+  Begin(&model, "loop", "trips", {"x"}, {"s"});
+  model.Operator("double", "TestAffine", {"s"}, {"t"}, {Scale(2)});
+  End(&model, "loop", "trips", {"s"}, {"t"}, {"a"});
+  model.Operator("less", "TestAffine", {"a"}, {"b"}, {Scale(0.5f)})
+      .Operator("other", "TestAffine", {"x"}, {"c"}, {Scale(10)})
+      .Operator("choose", "Where", {"flag", "b", "c"}, {"y"})
+      .Output("y");
+  const MadeEngine made = Make(model);
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"y", Room(2)}};
+  EXPECT_EQ(RunOperators(made, 2, &outputs),
+            (Names{"flag", "other", "choose"}));
+  EXPECT_EQ(Values(outputs["y"]), (std::vector<float>{10, -30}));
+  EXPECT_EQ(RunOperators(made, 3, &outputs).size(), 10u);
+  EXPECT_EQ(Values(outputs["y"]), (std::vector<float>{4, -12}));
 }
 
 }  // namespace

@@ -30,13 +30,13 @@ import numpy as np
 import onnx
 
 from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.frame.errors import MALFORMED
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
 )
 from mace.python.tools.importers.onnx import import_model
-from mace.python.tools.importers.onnx.importer import MALFORMED
 from mace.python.tools.ir.builder import narrow
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.evaluate import run_graph

@@ -21,6 +21,7 @@ import onnxruntime
 from onnx.reference import ReferenceEvaluator
 
 import mace
+from mace.python.runtime.options import PrecisionName
 from mace.python.tools.errors import MaceError
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.validate.frameworks.onnx_session import open_plain_session
@@ -31,7 +32,7 @@ from test.conformance.random_graphs.operators import ALL, SMOOTH
 # Error relative to the largest element of an output. float32: sums of some hundred
 # products, in another order, through eight operators. 16 bits: 8 operators of 2^-11
 # and 2^-8 each, whose errors add.
-_BOUNDS = {
+_BOUNDS: dict[PrecisionName, float] = {
     "fp32_fp32": 1e-4,
     "fp16_fp32": 0.02,
     "bf16_fp32": 0.1,
@@ -76,7 +77,7 @@ class Result:
     """
 
     seed: tuple[int, int]
-    precision: str
+    precision: PrecisionName
     verdict: Verdict
     reason: str
     operators: tuple[str, ...]
@@ -88,7 +89,7 @@ class Result:
         return f"{seed}: {self.verdict.value}, {self.precision}: {graph}: {self.reason}"
 
 
-def precision_of(number: int) -> str:
+def precision_of(number: int) -> PrecisionName:
     """In which the graph with this number is computed."""
     precisions = [*_BOUNDS]
     return precisions[0] if number % 10 < _WHOLE else precisions[1 + number % 3]
@@ -125,7 +126,7 @@ def judge(
 def _verdict(
     model: onnx.ModelProto,
     feeds: Mapping[str, Array],
-    precision: str,
+    precision: PrecisionName,
     listener: Listener = id,
 ) -> tuple[Verdict, str]:
     if not feeds:

@@ -130,4 +130,4 @@ def test_loops_and_choices_that_the_run_decides(
     from test.conformance.random_graphs.control_flow import difference
 
     monkeypatch.setenv("MACE_LIBRARY", str(built("//mace:libmace.so")))
-    assert difference(seed, tmp_path) == ""
+    assert difference(seed, tmp_path, Counter()) == ""

@@ -25,8 +25,8 @@ from mace.python.tools.catalogue.schema import (
     AttributeKind,
     AttributeValue,
     Catalogue,
+    ControlFlow,
     Enumeration,
-    LoopPart,
     OpSchema,
     Packing,
     Port,
@@ -62,7 +62,7 @@ _OPTIONAL_OP_KEYS = frozenset(
         "cpu_kernels",
         "computes",
         "signedness",
-        "loop",
+        "control",
     ]
 )
 _OP_KEYS = _OPTIONAL_OP_KEYS | {"op", "summary", "inputs", "outputs", "attributes"}
@@ -337,7 +337,7 @@ def _op(
         computes=_word(SharedCode, "computes", raw, problems),
         signedness=_word(Signedness, "signedness", raw, problems)
         or Signedness.OF_MODEL,
-        loop=_word(LoopPart, "loop", raw, problems) or LoopPart.NONE,
+        control=_word(ControlFlow, "control", raw, problems) or ControlFlow.NONE,
     )
 
 

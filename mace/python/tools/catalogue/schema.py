@@ -154,14 +154,18 @@ class Signedness(str, enum.Enum):
     ANY = "any"
 
 
-class LoopPart(str, enum.Enum):
-    """Whether an operator begins or ends a loop: those between the two run as often as
-    the run decides.
-    """
+class ControlFlow(str, enum.Enum):
+    """What an operator decides on others."""
 
     NONE = "none"
-    BEGIN = "begin"
-    END = "end"
+    # Those between the two run as often as the run decides.
+    LOOP_BEGIN = "loop_begin"
+    LOOP_END = "loop_end"
+    # If input 0 is one element, the CPU runs what only input 1 needs if it is true, and
+    # what only input 2 needs if it is false.
+    CHOICE = "choice"
+    # It ends the run.
+    FAILURE = "failure"
 
 
 @dataclass(frozen=True)
@@ -177,7 +181,7 @@ class OpSchema:
         computes: what devices do, if code that operators share does it and the room
             has none; None where it has.
         signedness: of quantized tensors of 8 bits, where it is not quantized itself.
-        loop: whether it begins or ends one.
+        control: what it decides on other operators.
     """
 
     type: str
@@ -193,7 +197,7 @@ class OpSchema:
     cpu_kernels: tuple[str, ...] = ()
     computes: SharedCode | None = None
     signedness: Signedness = Signedness.OF_MODEL
-    loop: LoopPart = LoopPart.NONE
+    control: ControlFlow = ControlFlow.NONE
 
     @property
     def can_be_quantized(self) -> bool:

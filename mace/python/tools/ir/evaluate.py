@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from mace.python.tools.catalogue import LoopPart
+from mace.python.tools.catalogue import ControlFlow
 from mace.python.tools.errors import MaceError
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Graph, Op, Value
-from mace.python.tools.ir.loops import loops_of, part_of
+from mace.python.tools.ir.loops import control_of, guards_of, loops_of
 from mace.python.tools.ir.op_rules import OutputType, rules_of
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import is_quantized
@@ -145,21 +145,30 @@ def run_graph(
     ops = list(graph.ops)
     loops = loops_of(ops)
     ends, begins = {end: begin for begin, end in loops}, dict(loops)
+    guards = guards_of(ops, {graph.values[name] for name in names})
+    place: dict[Op | None, int] = {op: index for index, op in enumerate(ops)}
     left = {v.name: len(v.uses) for v in graph.values.values()}
 
     def made(value: Value) -> Array:
         if loops and value.name not in known:  # in a loop without rounds
-            return np.zeros([dim or 0 for dim in value.shape or ()])
+            return _nothing(value)
         return known[value.name]
 
     index = 0
     while index < len(ops):
         op = ops[index]
-        arrays = [
-            None if v is None else (v.numpy() if v.is_constant else made(v))
-            for v in op.inputs
-        ]
-        results = evaluate_op(op, arrays)
+        if any(
+            place.get(condition.producer, -1) < index
+            and bool(known[condition.name].any()) is not wanted
+            for condition, wanted in guards.get(op, ())
+        ):
+            results = [_nothing(value) for value in op.outputs]
+        else:
+            arrays = [
+                None if v is None else (v.numpy() if v.is_constant else made(v))
+                for v in op.inputs
+            ]
+            results = evaluate_op(op, arrays)
         if index in ends:
             _collect(op, results, known)
         for value, array in zip(op.outputs, results):
@@ -182,6 +191,12 @@ def run_graph(
         name: known[name] if name in known else graph.values[name].numpy()
         for name in names
     }
+
+
+def _nothing(value: Value) -> Array:
+    """In place of what a run does not compute."""
+    shape = [dim if isinstance(dim, int) else 1 for dim in value.shape or ()]
+    return np.zeros(shape, value.dtype.numpy)
 
 
 def _hand_on(begin: Op, end: Op, known: dict[str, Array]) -> None:
@@ -212,8 +227,8 @@ def fold_op(graph: Graph, op: Op) -> bool:
     """Converts the outputs of `op` to constants if they are known. Large results are
     computed only when they are needed.
     """
-    if part_of(op.type) is not LoopPart.NONE:
-        return False  # each round has other values
+    if control_of(op.type) not in (ControlFlow.NONE, ControlFlow.CHOICE):
+        return False  # each round has other values; no run may take what fails
     known = rules_of(op.type).known_outputs(op)
     if known is not None:
         graph.make_constants(op, known)

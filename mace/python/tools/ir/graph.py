@@ -15,7 +15,7 @@ from mace.python.tools.catalogue import AttributeValue, default_catalogue
 from mace.python.tools.catalogue.schema import OpSchema
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
-from mace.python.tools.ir.loops import arranged, has_loops
+from mace.python.tools.ir.loops import arranged, decides
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import Shape, format_shape
 
@@ -479,8 +479,8 @@ class Graph:
         for root in self._ops:
             _visit(root, ordered)
         self._ops = ordered
-        if has_loops(ordered):
-            self._ops = dict.fromkeys(arranged(list(ordered)))
+        if decides(ordered):
+            self._ops = dict.fromkeys(arranged(list(ordered), self.outputs))
 
     def prune(self) -> int:
         """Removes everything that no output needs, except inputs. Returns the number

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mace.python.tools.catalogue import LoopPart
 from mace.python.tools.ir import DataType, Dim, Graph, Op, Value
 from mace.python.tools.ir.evaluate import fold_op, update_outputs
-from mace.python.tools.ir.loops import part_of
+from mace.python.tools.ir.loops import is_of_loop
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.op_rules.movement import reshape_attribute
 from mace.python.tools.ir.op_rules.quantization import (
@@ -84,7 +83,7 @@ class MergeEqualOps(Pass):
         seen: dict[object, Op] = {}
         count = 0
         for op in graph.ops:
-            if part_of(op.type) is not LoopPart.NONE:
+            if is_of_loop(op.type):
                 continue  # each loop has its own
             inputs = tuple(id(value) for value in op.inputs)
             key = (op.type, inputs, len(op.outputs), tuple(sorted(op.attrs.items())))

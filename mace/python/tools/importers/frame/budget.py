@@ -32,8 +32,8 @@ _FLOOR_BYTES = 64 << 20
 # More nodes take minutes, and make a model that no engine runs well.
 FLOOR_NODES = 1 << 15
 _FLOOR_ELEMENTS = 1 << 28
-# Choices that each run makes, inside of others. The run computes both branches of each,
-# so their number, and its work, may double with each level.
+# Choices that each run makes, inside of others. Both branches of each become nodes, so
+# that their number may double with each level.
 MOST_INNER_CHOICES = 64
 # One constant that is not the repetition of one element.
 _LARGEST_MADE = 1 << 26
@@ -53,11 +53,13 @@ class Budget:
         path: of the model, for messages.
         size: bytes of its files that were opened so far.
         nodes: that its files hold, as far as they were counted.
+        refusals: how often what a node becomes was too much.
     """
 
     path: Path | None = None
     size: int = 0
     nodes: int = 0
+    refusals: int = 0
     _files: set[Hashable] = field(default_factory=set)
     _unpacked: int = 0
     _added: int = 0
@@ -83,6 +85,10 @@ class Budget:
         if file not in self._files:
             self._files.add(file)
             self.size += size
+
+    def _refusal(self, reason: str, hint: str = "") -> UnsupportedNodeError:
+        self.refusals += 1
+        return UnsupportedNodeError(reason, hint)
 
     @property
     def unpackable(self) -> int:
@@ -150,7 +156,7 @@ class Budget:
         """The same, if they are counted again when they are added."""
         most = FLOOR_NODES + TIMES * self.nodes
         if self._added + count > most:
-            raise UnsupportedNodeError(
+            raise self._refusal(
                 f"{what} would become {_number(self._added + count)} nodes; calls and "
                 f"loops of a model of this size may become {most}",
                 "cut the model before it with output_tensors",
@@ -185,10 +191,10 @@ class Budget:
         if self._choices:
             self._inner_choices += 1
         if self._inner_choices > MOST_INNER_CHOICES:
-            raise UnsupportedNodeError(
+            raise self._refusal(
                 f"its condition ({condition}) is computed at run time, as those of "
-                f"{MOST_INNER_CHOICES} others in branches of branches; the run would "
-                "compute both branches of each",
+                f"{MOST_INNER_CHOICES} others in branches of branches; both "
+                "branches of each would become nodes",
                 "cut the model before it with output_tensors",
             )
         self._choices += 1
@@ -212,12 +218,12 @@ class Budget:
         most = _FLOOR_ELEMENTS + TIMES * self.size // _ELEMENT_BYTES
         # Not a number is none of those, either.
         if not repeated and not count <= _LARGEST_MADE:
-            raise UnsupportedNodeError(
+            raise self._refusal(
                 f"a constant of {_number(count)} elements is too large; at most "
                 f"{_LARGEST_MADE} are made"
             )
         if not self._made + count <= most:
-            raise UnsupportedNodeError(
+            raise self._refusal(
                 f"a constant of {_number(count)} elements is too large: with those "
                 f"before it, {_number(self._made + count)} are made; for a model of "
                 f"this size, at most {most}"

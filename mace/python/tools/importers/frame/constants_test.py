@@ -125,14 +125,27 @@ def test_a_condition_is_decided_in_onnx(tmp_path: Path) -> None:
     _check(graph, {"x": _X}, wanted)
 
 
-def test_a_refusal_that_an_input_decides_proposes_it(tmp_path: Path) -> None:
+def test_a_refusal_that_an_input_decides_proposes_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of one branch it is a warning, and an error of the run that takes the branch."""
     path = tmp_path / "net.onnx"
-    onnx.save(_rate_net(), path)
+    model = _rate_net()
+    onnx.save(model, path)
     passed = {"x": _X, "sr": np.array(16000)}
+    graph = _imported("onnx", path, passed, {}, ("y",))
+    assert "--set sr=VALUE" in caplog.text
+    assert "16 elements are no multiple of 7" in caplog.text
+    _check(graph, passed, run_onnxruntime(model, passed))
+    with pytest.raises(ValueError, match="--set sr=VALUE"):
+        _check(graph, {**passed, "sr": np.array(8000)}, [])
+    branches = {each.name: each.g for each in model.graph.node[1].attribute}
+    branches["then_branch"].CopyFrom(branches["else_branch"])
+    onnx.save(model, path)
     with pytest.raises(UnsupportedNodesError, match="--set sr=VALUE") as caught:
         _imported("onnx", path, passed, {}, ("y",))
-    (node,) = caught.value.nodes
-    assert node.op == "If"
+    (refused,) = caught.value.nodes
+    assert refused.op == "If"
 
 
 def test_nothing_is_proposed_where_data_decide(tmp_path: Path) -> None:
@@ -301,8 +314,11 @@ def test_a_condition_is_decided_in_pytorch(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedNodesError, match=r"it computes aten\.nonsense"):
         _imported("pytorch", path, {"x": _X}, {"sr": 8000}, ("y",))
     passed = {"x": _X, "sr": np.array(8000)}
-    with pytest.raises(UnsupportedNodesError, match="control flow.*--set sr=VALUE"):
-        _imported("pytorch", path, passed, {}, ("y",))
+    # Otherwise it is an error of a run.
+    graph = _imported("pytorch", path, passed, {}, ("y",))
+    _check(graph, {"x": _X, "sr": np.array(16000)}, [-2 * _X])
+    with pytest.raises(ValueError, match=r"nonsense.*--set sr=VALUE"):
+        _check(graph, passed, [])
 
 
 @pytest.mark.parametrize("rate", _RATES)
@@ -320,7 +336,10 @@ def test_an_exported_program_takes_the_branch(rate: int, tmp_path: Path) -> None
     about = load_framework("pytorch").open(path).describe()
     (output,) = (t.name for t in about.outputs)
     graph = _imported("pytorch", path, {"x": _X}, {"sr": rate}, (output,))
-    _check(graph, {"x": _X}, [module(given, torch.tensor(rate)).numpy()])
+    wanted = [module(given, torch.tensor(rate)).numpy()]
+    _check(graph, {"x": _X}, wanted)
+    passed = {"x": _X, "sr": np.array(rate)}
+    _check(_imported("pytorch", path, passed, {}, (output,)), passed, wanted)
 
 
 _ABOUT = ModelDescription(

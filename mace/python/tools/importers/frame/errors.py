@@ -96,6 +96,11 @@ class UnsupportedNodes:
     def __bool__(self) -> bool:
         return bool(self._nodes)
 
+    @property
+    def nodes(self) -> Sequence[UnsupportedNode]:
+        """Those that were noted."""
+        return self._nodes
+
     def raise_if_any(self) -> None:
         """Raises UnsupportedNodesError if a node was noted."""
         if self._nodes:

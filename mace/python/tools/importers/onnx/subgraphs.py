@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 import onnx
 
+from mace.python.tools.importers.emit.control_flow import Choice, EngineLoop
 from mace.python.tools.importers.emit.rounds import (
     Maker,
     Part,
@@ -27,7 +30,6 @@ from mace.python.tools.importers.frame.budget import budget
 from mace.python.tools.importers.frame.errors import (
     UnsupportedNodeError,
     static_hint,
-    untaken,
 )
 from mace.python.tools.importers.frame.known import known_elements
 from mace.python.tools.importers.onnx.inner_graphs import least_nodes, reads, stays_true
@@ -42,10 +44,8 @@ from mace.python.tools.importers.onnx.sequences import (
 from mace.python.tools.importers.standard.attributes import ELEMENT_TYPES
 from mace.python.tools.importers.standard.convert import renamed
 from mace.python.tools.importers.standard.counts import Counts
-from mace.python.tools.importers.standard.loop import EngineLoop
 from mace.python.tools.importers.standard.node import STATIC_HINT, Node
 from mace.python.tools.ir.dtypes import DataType
-from mace.python.tools.ir.evaluate import ShapeError
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import format_shape, static
 
@@ -298,34 +298,39 @@ def run_if(host: Host, node: Node, inputs: Sequence[Known | None]) -> list[Known
     if condition.is_constant:
         taken = 0 if condition.numpy().all() else 1
         return Subgraph(host, graphs[taken], prefixes[taken]).run("", [])
-    try:
-        with budget().choice(condition.name):
-            branches = [
-                Subgraph(host, graph, prefix).run("", [])
-                for graph, prefix in zip(graphs, prefixes)
-            ]
-    except (UnsupportedNodeError, ShapeError) as error:
-        raise untaken(error, condition) from error
-    if node.shape(condition):
-        condition = node.reshape(condition, [])
+    choice = Choice(node.builder, condition, node.label)
+    yes, no = (
+        found if found is None else list(found)
+        for found in choice.both(
+            *(partial(_branch, host, *of) for of in zip(graphs, prefixes))
+        )
+    )
     return [
-        _choice(node, condition, *pair) if node.is_used(index) else pair[0]
-        for index, pair in enumerate(zip(*branches))
+        _choice(node, choice, *pair)
+        if node.is_used(index)
+        else next(found for found in pair if found is not None)
+        for index, pair in enumerate(itertools.zip_longest(yes or [], no or []))
     ]
 
 
-def _choice(node: Node, condition: Value, one: Known, other: Known) -> Known:
-    if not isinstance(one, Value) or not isinstance(other, Value):
-        raise UnsupportedNodeError(
-            f"the condition ({condition.name}) is computed at run time, and an output "
-            f"is {describe(other if isinstance(one, Value) else one)}",
-            static_hint(condition, STATIC_HINT),
-        )
+def _branch(host: Host, graph: onnx.GraphProto, prefix: str) -> list[Known]:
+    return Subgraph(host, graph, prefix).run("", [])
+
+
+def _choice(node: Node, choice: Choice, yes: Known | None, no: Known | None) -> Known:
+    """Args: yes, no: None for the result of a branch that is not converted."""
+    condition = choice.condition
+    one, other = _result(yes, condition), _result(no, condition)
+    if one is None or other is None:
+        lengths, chosen = Counts(node), choice.between(one, other)
+        known = one or other
+        count = lengths.of(known) if known is not None else None
+        return lengths.limited(chosen, count.count, count.axis) if count else chosen
     if one is other:
         return one
-    chosen = Counts(node).either(condition, one, other)
-    if chosen is not None:
-        return chosen
+    either = Counts(node).either(condition, one, other)
+    if either is not None:
+        return either
     if one.shape is None or one.shape != other.shape or None in one.shape:
         raise UnsupportedNodeError(
             f"the condition ({condition.name}) is computed at run time, and the "
@@ -334,6 +339,17 @@ def _choice(node: Node, condition: Value, one: Known, other: Known) -> Known:
             static_hint(condition, STATIC_HINT),
         )
     return node.make("Where", [condition, one, other])
+
+
+def _result(found: Known | None, condition: Value) -> Value | None:
+    """What a branch gives, which must be a tensor."""
+    if found is None or isinstance(found, Value):
+        return found
+    raise UnsupportedNodeError(
+        f"the condition ({condition.name}) is computed at run time, and an output is "
+        f"{describe(found)}",
+        static_hint(condition, STATIC_HINT),
+    )
 
 
 def _unrolled_or_looped(
@@ -427,7 +443,7 @@ def _looped(
             f"{why.reason}; and it hands on {describe(others[0])}", why.hint
         )
     states = [tensor(inputs, index) for index in range(2, len(inputs))]
-    loop = EngineLoop(node, limit, go, states)
+    loop = EngineLoop(node.builder, node.label, limit, go, states)
     body = Subgraph(host, _graph(node, "body"), f"{node.output_name}/loop")
     results = body.run(
         "step", [loop.step, node.literal(True, DataType.BOOL), *loop.states]
@@ -565,7 +581,7 @@ class _Scan:
         first = node.make("Shape", [scanned[0]])
         at = node.literal([axes[0]], DataType.INT32)
         trips = node.make("Gather", [first, at], {"axis": 0})
-        loop = EngineLoop(node, trips, None, states)
+        loop = EngineLoop(node.builder, node.label, trips, None, states)
         parts = []
         for x, axis, backwards in zip(scanned, axes, self._directions):
             place = loop.step

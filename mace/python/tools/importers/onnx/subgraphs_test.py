@@ -36,7 +36,7 @@ from mace.python.tools.importers.onnx.testing import (
 )
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
-from mace.python.tools.ir.graph import Graph
+from mace.python.tools.ir.graph import Graph, Op
 
 _FLOAT, _INT64, _BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
@@ -123,6 +123,77 @@ def test_a_condition_of_each_run_chooses(
     constants = {"three": np.array(3, np.float32)}
     nodes = [_branches("c"), helper.make_node("Relu", ["y"], ["z"])]
     compare(make_model(nodes, feeds, ["z"], constants), feeds, tmp_path)
+
+
+def test_conditions_come_before_what_they_decide_on(tmp_path: Path) -> None:
+    """Even what the whole branch needs, and the condition is computed last."""
+    feeds = {"x": normal(2, 3), "c": normal(2, 3, seed=1)}
+    nodes = [
+        helper.make_node("Neg", ["c"], ["d"]),
+        helper.make_node("ReduceSum", ["d"], ["total"], keepdims=0),
+        helper.make_node("Greater", ["total", "zero"], ["on"]),
+        _branches("on"),
+    ]
+    constants = {"three": np.array(3, np.float32), "zero": np.array(0, np.float32)}
+    model = make_model(nodes, feeds, ["y"], constants)
+    graph = import_proto(model, feeds, ["y"], tmp_path)
+    ops: list[Op | None] = list(graph.ops)
+    (where,) = (op for op in graph.ops if op.type == "Where")
+    decided = ops.index(where.input(0).producer)
+    for side in (1, 2):
+        assert ops.index(where.input(side).producer) > decided
+    compare(model, feeds, tmp_path)
+
+
+def _with_a_wrong_branch(wrong: str) -> onnx.NodeProto:
+    """An If whose other branch is the negative of x."""
+    node = helper.make_node(wrong, ["x", "seven"], ["r"])
+    if wrong == "MadeUp":
+        node.domain = "my"
+    branches = [
+        _graph([helper.make_node("Neg", ["x"], ["n"])], [], [("n", _FLOAT, None)]),
+        _graph(
+            [node, helper.make_node("Relu", ["r"], ["s"])], [], [("s", _FLOAT, None)]
+        ),
+    ]
+    return helper.make_node(
+        "If", ["c"], ["y"], then_branch=branches[0], else_branch=branches[1]
+    )
+
+
+@pytest.mark.parametrize("wrong", ["MadeUp", "Reshape"])
+def test_a_branch_that_cannot_be_converted(wrong: str, tmp_path: Path) -> None:
+    """Is an error of the run that takes it."""
+    feeds = {"x": normal(2, 3), "c": np.array(True)}
+    constants = {"seven": np.array([-1, 7])}
+    model = make_model([_with_a_wrong_branch(wrong)], feeds, ["y"], constants)
+    graph = import_proto(model, feeds, ["y"], tmp_path)
+    assert [op.type for op in graph.ops].count("Fail") == 1
+    assert_same(list(run_graph(graph, feeds).values()), [-feeds["x"]])
+    reason = "MadeUp" if wrong == "MadeUp" else "6 elements are no multiple of 7"
+    with pytest.raises(ValueError, match=reason):
+        run_graph(graph, {**feeds, "c": np.array(False)})
+
+
+def test_a_branch_that_cannot_be_converted_in_a_branch(tmp_path: Path) -> None:
+    feeds = {"x": normal(2, 3), "c": np.array(True), "d": np.array(True)}
+    constants = {"seven": np.array([-1, 7])}
+    inner = _graph([_with_a_wrong_branch("Reshape")], [], [("y", _FLOAT, None)])
+    other = _graph([helper.make_node("Relu", ["x"], ["p"])], [], [("p", _FLOAT, None)])
+    node = helper.make_node("If", ["d"], ["z"], then_branch=inner, else_branch=other)
+    model = make_model([node], feeds, ["z"], constants)
+    graph = import_proto(model, feeds, ["z"], tmp_path)
+    for c, d in ((True, True), (True, False), (False, False)):
+        given = {**feeds, "c": np.array(c), "d": np.array(d)}
+        wanted = -feeds["x"] if d else np.maximum(feeds["x"], 0)
+        assert_same(list(run_graph(graph, given).values()), [wanted])
+    # Nothing that computes both branches fails but for the one that is taken.
+    (fail,) = (op for op in graph.ops if op.type == "Fail")
+    for c, d in ((True, True), (True, False), (False, False)):
+        given = {**feeds, "c": np.array(c), "d": np.array(d)}
+        run_graph(graph, given, [fail.output.name])
+    with pytest.raises(ValueError, match="6 elements are no multiple of 7"):
+        run_graph(graph, {**feeds, "c": np.array(False)}, [fail.output.name])
 
 
 def test_branches_of_other_shapes_are_refused(tmp_path: Path) -> None:

@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from mace.python.tools.importers.emit.control_flow import Choice, while_loop
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodeError,
@@ -64,7 +67,7 @@ from mace.python.tools.wording import nearest_names
 
 _LOG = logging.getLogger(__name__)
 
-_COND = "higher_order.cond"
+_COND, _WHILE = "higher_order.cond", "higher_order.while_loop"
 _TAKEN_HINT = "export the model with the branch that is taken"
 
 
@@ -277,6 +280,9 @@ class _Import:
         if operator == _COND and len(branches) == 2:
             self._branch(node, branches)
             return
+        if operator == _WHILE and len(branches) == 2:
+            self._while(node, branches)
+            return
         known = HANDLERS.find(operator)
         if known is None and is_in_place(node.target):
             operator = operator[:-1]
@@ -318,23 +324,83 @@ class _Import:
             self._set(name, context.results[index])
 
     def _branch(self, node: NodeSpec, branches: Sequence[GraphSpec]) -> None:
-        """The nodes of the branch that is taken."""
+        """The nodes of the branch that is taken; of both, if each run decides."""
         arguments = list(node.arguments.values())
         condition = self._resolved(arguments[0])
+        operands = arguments[1 + arguments.index(branches[1]) :]
         if isinstance(condition, Value):
             if not condition.is_constant:
-                hint = static_hint(condition, _TAKEN_HINT)
-                raise UnsupportedNodeError("control flow", hint)
+                self._both(node, branches, condition, operands)
+                return
             condition = condition.numpy().all()
         taken = branches[0 if condition else 1]
-        operands = arguments[1 + arguments.index(branches[1]) :]
-        flat, results = flatten_branch(taken, f"{node.name}/", operands)
+        self._give(node, self._inside(taken, node.name, operands))
+
+    def _both(
+        self,
+        node: NodeSpec,
+        branches: Sequence[GraphSpec],
+        condition: Value,
+        operands: Sequence[Any],
+    ) -> None:
+        choice = Choice(self._builder, condition, node.name)
+        yes, no = choice.both(
+            *(
+                partial(self._inside, branch, f"{node.name}/{side}", operands)
+                for branch, side in zip(branches, ("true", "false"))
+            )
+        )
+        results = []
+        for pair in itertools.zip_longest(yes or (), no or ()):
+            sides = [item if isinstance(item, Value) else None for item in pair]
+            kinds = {(side.shape, side.dtype) for side in sides if side is not None}
+            if len(kinds) != 1 or any(a is not b for a, b in zip(sides, pair)):
+                raise UnsupportedNodeError(
+                    "each run decides on branches with results of other shapes or "
+                    "types",
+                    static_hint(condition, _TAKEN_HINT),
+                )
+            results.append(choice.between(*sides))
+        self._give(node, results)
+
+    def _while(self, node: NodeSpec, graphs: Sequence[GraphSpec]) -> None:
+        """A loop, whose steps the engine counts."""
+        arguments = list(node.arguments.values())
+        first = 1 + arguments.index(graphs[1])
+        carried, *others = arguments[first:]
+        initial = self._resolved(carried if isinstance(carried, list) else [carried])
+        if not all(isinstance(value, Value) for value in initial):
+            raise UnsupportedNodeError("it hands on what is no tensor of real numbers")
+
+        def inside(graph: GraphSpec, values: Sequence[Value], place: str) -> list[Any]:
+            prefix = f"{node.name}/{place}"
+            names = [f"{prefix}/{index}" for index in range(len(values))]
+            self._known.update(zip(names, values))
+            return self._inside(graph, prefix, [*map(Ref, names), *others])
+
+        results = while_loop(
+            self._builder,
+            node.name,
+            initial,
+            lambda values, place: inside(graphs[0], values, f"{place}_condition")[0],
+            lambda values, place: inside(graphs[1], values, place),
+        )
+        self._give(node, results)
+
+    def _inside(
+        self, graph: GraphSpec, prefix: str, operands: Sequence[Any]
+    ) -> list[Any]:
+        """What the nodes of a graph make of some operands."""
+        flat, results = flatten_branch(graph, f"{prefix}/", operands)
         self._flat = replace(self._flat, tensors={**self._flat.tensors, **flat.tensors})
         self._read.update(references(results))
         for inner in flat.nodes:
             self._read.update(references(inner.arguments.values()))
         for inner in flat.nodes:
             self._call_inside(inner, flat)
+        return [self._resolved(result) for result in results]
+
+    def _give(self, node: NodeSpec, results: Sequence[Any]) -> None:
         if len(results) != len(node.outputs):
             raise UnsupportedNodeError(
                 f"{len(results)} results of a branch for {len(node.outputs)} outputs",
@@ -342,7 +408,7 @@ class _Import:
             )
         for name, result in zip(node.outputs, results):
             if name is not None:
-                self._set(name, self._resolved(result))
+                self._set(name, result)
 
     def _call_inside(self, node: NodeSpec, flat: Flat) -> None:
         try:

@@ -25,6 +25,7 @@ from mace.python.tools.importers.pytorch.testing import (
     Spec,
     import_spec,
     linear,
+    meta,
     new_entries,
     node,
     normal,
@@ -244,6 +245,41 @@ def test_graphs_inside_of_others_are_inlined(tmp_path: Path) -> None:
     spec = _spec(wrapped, _add("a", "w"), outputs=["a"])
     (found,) = run_spec(spec, tmp_path)
     np.testing.assert_allclose(found, (_X + 1) * 2 + 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("limit", [-100.0, 40.0, 300.0])
+def test_a_loop_whose_steps_each_run_counts(limit: float, tmp_path: Path) -> None:
+    """while sum(s) < limit: s = 2 s + w, for what is handed on, and what is not."""
+
+    def graph(name: str, result: str, *nodes: Json) -> Json:
+        inner = {
+            "inputs": [tensor("s"), tensor("w")],
+            "outputs": [tensor(result)],
+            "nodes": list(nodes),
+            "tensor_values": {"t": meta(np.float32(0)[...])},
+        }
+        return {"as_graph": {"name": name, "graph": inner}}
+
+    total = node("aten.sum.default", ["t"], self=tensor("s"))
+    below = node("aten.lt.Scalar", ["go"], self=tensor("t"), other={"as_float": limit})
+    more = node("aten.add.Tensor", ["m"], self=tensor("d"), other=tensor("w"))
+    loop = node("higher_order.while_loop", ["y"])
+    loop["inputs"] = [
+        {"name": "", "arg": argument, "kind": 1}
+        for argument in (
+            graph("condition", "go", total, below),
+            graph("body", "m", _add("d", "s", 2.0, "mul"), more),
+            {"as_tensors": [{"name": "x"}]},
+            {"as_tensors": [{"name": "v"}]},
+        )
+    ]
+    first = node("aten.abs.default", ["v"], self=tensor("x"))
+    spec = _spec(first, loop, outputs=["y"], v=_X, y=_X)
+    wanted = _X
+    while wanted.sum() < limit:
+        wanted = wanted * 2 + np.abs(_X)
+    (found,) = run_spec(spec, tmp_path)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
 def test_all_refused_nodes_are_listed(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 """Converts nodes: those of the graph, and those of the functions that it calls.
 
 Calls are replaced by what they compute, branches by the one that is taken, and a loop
-by its rounds, if the converter knows the condition.
+by its rounds, if the converter knows the condition. Otherwise each run takes one of
+both branches, and counts the rounds.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 
+from mace.python.tools.importers.emit.control_flow import Choice, while_loop
 from mace.python.tools.importers.emit.rounds import (
     LoopsAhead,
     Maker,
@@ -30,6 +33,7 @@ from mace.python.tools.importers.frame.errors import (
     UnsupportedNodeError,
     UnsupportedNodes,
     refusal_of,
+    static_hint,
 )
 from mace.python.tools.importers.frame.known import known_elements
 from mace.python.tools.importers.tensorflow.effects import ANY, Effects
@@ -305,14 +309,99 @@ class Body:
         return _give(context, self._call(node.function("f"), context.items, node.name))
 
     def branch(self, context: Context) -> bool:
-        """The branch that is taken."""
-        node, condition = context.node, _truth(context.input(0), "its condition")
+        """The branch that is taken; both, if each run decides."""
+        node, value = context.node, context.input(0)
+        if not value.is_constant:
+            return _give(context, self._both(node, value, context.items[1:]))
+        condition = _truth(value, "its condition")
         name = node.function("then_branch" if condition else "else_branch")
         self._taken[node.name] = name
         return _give(context, self._call(name, context.items[1:], node.name))
 
+    def _both(
+        self, node: Node, condition: Value, items: Sequence[Item]
+    ) -> list[Item] | None:
+        """The results of the branch that each run takes."""
+        if condition.shape != ():
+            raise UnsupportedNodeError(
+                "its condition, which each run computes, is no scalar"
+            )
+        choice = Choice(self._builder, condition, node.name)
+        yes, no = choice.both(
+            *(
+                partial(
+                    self._inside,
+                    node.function(f"{side}_branch"),
+                    items,
+                    node.name,
+                    side,
+                )
+                for side in ("then", "else")
+            )
+        )
+        results: list[Item] = []
+        for pair in itertools.zip_longest(yes or (), no or ()):
+            sides = [item if isinstance(item, Value) else None for item in pair]
+            kinds = {(side.shape, side.dtype) for side in sides if side is not None}
+            if len(kinds) != 1 or any(a is not b for a, b in zip(sides, pair)):
+                raise UnsupportedNodeError(
+                    "each run decides on branches with results of other shapes or "
+                    "types, or lists of tensors",
+                    static_hint(condition, ""),
+                )
+            results.append(choice.between(*sides))
+        return results
+
+    def _inside(
+        self, function: str, items: Sequence[Item], name: str, place: str
+    ) -> list[Item]:
+        """The results of a function that each run may call.
+
+        Raises:
+            UnsupportedNodeError: some are not known.
+        """
+        outside, self._unsupported = (
+            self._unsupported,
+            UnsupportedNodes(str(self._path)),
+        )
+        try:
+            found = self._call(function, items, f"{name}/{place}")
+            if found is None or self._unsupported:
+                first = self._unsupported.nodes[0]
+                raise UnsupportedNodeError(
+                    f"it computes {first.op} ({first.node}): {first.reason}", first.hint
+                )
+            return found
+        finally:
+            self._unsupported = outside
+
+    def _counted_loop(
+        self, node: Node, items: Sequence[Item], number: int
+    ) -> list[Item]:
+        """A loop whose rounds each run counts, from this one on."""
+        body = node.function("body")
+
+        def condition(items: Sequence[Item], place: str) -> Value:
+            name = f"{node.name}/{number}/condition"
+            (found,) = self._inside(node.function("cond"), items, name, place)
+            assert isinstance(found, Value)
+            return found
+
+        return while_loop(
+            self._builder,
+            node.name,
+            items,
+            condition,
+            lambda items, place: self._inside(
+                body, items, f"{node.name}/{number}", place
+            ),
+            _kept(self._functions[body]),
+        )
+
     def loop(self, context: Context) -> bool:
-        """All rounds of a loop, one behind the other."""
+        """All rounds of a loop, one behind the other; or a loop of the engine, if each
+        run counts them.
+        """
         node = context.node
         items: Sequence[Item] | None = context.items
         rounds = self._check_rounds(node, context.items)
@@ -328,6 +417,8 @@ class Body:
             (condition,) = found
             if not isinstance(condition, Value):
                 raise UnsupportedNodeError("its condition is a list of tensors")
+            if not condition.is_constant and condition.shape == ():
+                return _give(context, self._counted_loop(node, items, number))
             if not _truth(condition, f"its condition in round {number}"):
                 return _give(context, items)
             items = self._call(node.function("body"), items, place)
@@ -350,6 +441,20 @@ def _part(function: Function) -> Part:
         return node.tensor() if node.op == "Const" else (node.op, node.inputs)
 
     return Part(look, function.results)
+
+
+def _kept(function: Function) -> list[int]:
+    """The places of the arguments that a body returns as they are."""
+    kept = []
+    for index, (argument, result) in enumerate(
+        zip(function.arguments, function.results)
+    ):
+        source = result
+        while (node := function.nodes.get(source[0])) and node.op == "Identity":
+            source = node.inputs[0]
+        if source == (argument, 0):
+            kept.append(index)
+    return kept
 
 
 def _truth(value: Value, what: str) -> bool:

@@ -98,19 +98,47 @@ def test_recurrent_layers_of_keras(layer: str) -> None:
     _ANY.check(lambda x: model(x, training=False), rand(1, 6, 4))
 
 
-def test_a_condition_that_depends_on_data() -> None:
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_branch_that_each_run_takes(sign: int) -> None:
     def branch(x: Any) -> Any:
-        return tf.cond(tf.reduce_sum(x) > 0, lambda: x + 1.0, lambda: x * 2.0)
+        def inner() -> Any:
+            return tf.cond(tf.reduce_max(x) > 1, lambda: x + 1.0, lambda: x - 7.0)
 
-    with pytest.raises(UnsupportedNodesError, match="its condition .* at run time"):
+        return tf.cond(tf.reduce_sum(x) > 0, inner, lambda: x * 2.0)
+
+    _ANY.check(branch, np.abs(rand(3)) * np.float32(sign))
+
+
+@pytest.mark.parametrize("size", [1, 20])
+def test_a_loop_whose_rounds_each_run_counts(size: int) -> None:
+    weights = rand(3, 3)
+
+    def loop(x: Any) -> Any:
+        return tf.while_loop(
+            lambda i, y: tf.logical_and(tf.reduce_sum(tf.abs(y)) < 9.0, i < 30),
+            lambda i, y: (i + 1, y * 1.5 + tf.tanh(tf.matmul(y, weights))),
+            (0, x),
+        )
+
+    _ANY.check(loop, rand(2, 3) * np.float32(size))
+
+
+def test_what_each_run_cannot_decide() -> None:
+    def branch(x: Any) -> Any:
+        return tf.cond(tf.reduce_sum(x) > 0, lambda: x[:1], lambda: x[:2])
+
+    with pytest.raises(UnsupportedNodesError, match="results of other shapes"):
         _ANY.check(branch, rand(3))
 
     def loop(x: Any) -> Any:
         return tf.while_loop(
-            lambda y: tf.reduce_sum(y) < 9.0, lambda y: (y * 2.0,), (x,)
+            lambda y: tf.reduce_sum(y) < 9.0,
+            lambda y: (tf.concat([y, y], 0),),
+            (x,),
+            shape_invariants=(tf.TensorShape([None]),),
         )[0]
 
-    with pytest.raises(UnsupportedNodesError, match="condition in round 0"):
+    with pytest.raises(UnsupportedNodesError, match="must keep the shapes"):
         _ANY.check(loop, np.ones(3, np.float32))
 
 

@@ -27,6 +27,7 @@ from mace.python.tools.importers.tflite.testing import (
     run_file,
 )
 from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
 
 tf = pytest.importorskip("tensorflow", reason="it is the reference here")
 
@@ -59,6 +60,32 @@ def _loop(steps: int) -> Callable[[Any], Any]:
 def test_loop(tmp_path: Path) -> None:
     _check(tmp_path, "WHILE", _loop(3), rand(2, 4))
     _check(tmp_path, "WHILE", _loop(0), rand(2, 4))
+
+
+def test_loops_whose_steps_each_run_counts(tmp_path: Path) -> None:
+    """One in another, with a counter, a condition and what no step changes."""
+    weights = rand(4, 4) * np.float32(0.5)
+
+    def loop(x: Any, n: Any) -> Any:
+        def inner(y: Any) -> Any:
+            return tf.while_loop(
+                lambda y: tf.reduce_sum(tf.abs(y)) < 20.0, lambda y: (y * 2.0,), (y,)
+            )[0]
+
+        def body(i: Any, y: Any) -> tuple[Any, Any]:
+            return i + 1, inner(tf.tanh(tf.matmul(y, weights) + x) + 0.1)
+
+        return tf.while_loop(lambda i, y: i < n, body, (0, x))
+
+    x, path = rand(2, 4), tmp_path / "m.tflite"
+    data = converted(loop, [x, np.array(3, np.int32)])
+    path.write_bytes(data)
+    assert [op.type for op in import_file(path).ops].count("LoopBegin") == 2
+    for steps in (0, 1, 4):
+        arrays = [x, np.array(steps, np.int32)]
+        found, wanted = run_file(data, arrays, path), interpreted(data, arrays)
+        for got, expected in zip(found, wanted):
+            np.testing.assert_allclose(got, expected, 2e-5, 2e-5)
 
 
 def test_weights_are_stored_once(tmp_path: Path) -> None:
@@ -202,6 +229,30 @@ def test_a_subgraph_in_place_of_an_operator(kind: str, tmp_path: Path) -> None:
         np.testing.assert_allclose(got, expected, 2e-5)
 
 
+def test_a_branch_that_cannot_be_converted(tmp_path: Path) -> None:
+    """Is an error of the run that takes it."""
+
+    def chosen(x: Any, c: Any) -> Any:
+        def sampled() -> Any:
+            return tf.image.non_max_suppression_with_scores(
+                x, x[:, 0], 3, soft_nms_sigma=0.5
+            )[1]
+
+        return tf.cond(c, lambda: x[:3, 0] * 2.0, sampled)
+
+    x = rand(3, 4)
+    path = tmp_path / "m.tflite"
+    path.write_bytes(converted(chosen, [x, np.array(True)]))
+    graph = import_file(path)
+    assert [op.type for op in graph.ops].count("Fail") == 1
+    names = [value.name for value in graph.inputs]
+    given = dict(zip(names, (x, np.array(True))))
+    (found,) = run_graph(graph, given).values()
+    np.testing.assert_allclose(found, x[:, 0] * 2)
+    with pytest.raises(ValueError, match="NON_MAX_SUPPRESSION_V5"):
+        run_graph(graph, {**given, names[1]: np.array(False)})
+
+
 def _refused(folder: Path, function: Callable[..., Any], *arrays: Array) -> str:
     path = folder / "m.tflite"
     path.write_bytes(converted(function, arrays))
@@ -213,10 +264,15 @@ def _refused(folder: Path, function: Callable[..., Any], *arrays: Array) -> str:
 def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def until(x: Any) -> Any:
         return tf.while_loop(
-            lambda x: tf.reduce_sum(x) < 100.0, lambda x: (x * 2.0,), (x,)
+            lambda x: tf.reduce_sum(x) < 100.0,
+            lambda x: (tf.concat([x, x], 0),),
+            (x,),
+            shape_invariants=(tf.TensorShape([None, 4]),),
         )[0]
 
-    assert "each run decides how many steps" in _refused(tmp_path, until, rand(3, 4))
+    assert "must keep the shapes of what it hands on" in _refused(
+        tmp_path, until, rand(3, 4)
+    )
 
     def body(i: Any, x: Any) -> tuple[Any, Any]:
         scores = tf.image.non_max_suppression_with_scores(

@@ -12,9 +12,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from mace.python.tools.importers.emit.control_flow import Choice, while_loop
 from mace.python.tools.importers.frame.budget import budget
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
@@ -23,7 +25,6 @@ from mace.python.tools.importers.frame.errors import (
     refusal_of,
     static_hint,
     unknown_tensor,
-    untaken,
 )
 from mace.python.tools.importers.frame.journal import NodeEntry, Outcome
 from mace.python.tools.importers.frame.request import (
@@ -62,7 +63,7 @@ from mace.python.tools.importers.tflite.reader import (
     type_name,
 )
 from mace.python.tools.ir.dtypes import Array, DataType
-from mace.python.tools.ir.evaluate import ShapeError, state_quantization
+from mace.python.tools.ir.evaluate import state_quantization
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.op_rules.quantization import known_quantization
 from mace.python.tools.ir.quantization import QUANTIZED_TYPES
@@ -430,13 +431,19 @@ class _Import:
                 budget().check_rest(before, rounds - 1)
             (found,) = self._inside(condition, state, 1)
             if not found.is_constant:
-                raise UnsupportedNodeError(
-                    "control flow: each run decides how many steps the loop has",
-                    static_hint(
-                        found,
-                        "convert the model with loops of a fixed number of steps",
-                    ),
+                state = while_loop(
+                    self.builder,
+                    f"{operator.type}_{number}",
+                    state,
+                    lambda values, place: self._inside(condition, values, 1)[0],
+                    lambda values, place: self._inside(body, values, len(values)),
+                    [
+                        index
+                        for index, pair in enumerate(zip(body.inputs, body.outputs))
+                        if pair[0] == pair[1]
+                    ],
                 )
+                break
             if not np.asarray(found.numpy()).reshape(-1)[:1].any():
                 break
             state = self._inside(body, state, len(state))
@@ -455,20 +462,20 @@ class _Import:
             self._become(operator, self._inside(branches[not taken], given, count))
             return
         results = []
-        try:
-            with budget().choice(condition.name):
-                pair = [self._inside(branch, given, count) for branch in branches]
-        except (UnsupportedNodeError, ShapeError) as error:
-            raise untaken(error, condition) from error
-        for yes, no in zip(*pair):
-            kinds = (DataType.FLOAT32, DataType.INT32)
-            if yes.shape != no.shape or yes.dtype is not no.dtype:
+        choice = Choice(self.builder, condition, operator.type)
+        pair = choice.both(
+            *(partial(self._inside, branch, given, count) for branch in branches)
+        )
+        kinds = (DataType.FLOAT32, DataType.INT32, DataType.BOOL)
+        missing: list[Value | None] = [None] * count
+        for yes, no in zip(*(found or missing for found in pair)):
+            known = [value for value in (yes, no) if value is not None]
+            if len({(value.shape, value.dtype) for value in known}) > 1:
                 problem = "results of other shapes or types"
-            elif yes.dtype not in kinds:
-                problem = f"results of {yes.dtype.value}"
+            elif known[0].dtype not in kinds:
+                problem = f"results of {known[0].dtype.value}"
             else:
-                inputs = [condition, yes, no]
-                results.append(self.builder.one("Where", inputs, None))
+                results.append(choice.between(yes, no))
                 continue
             raise UnsupportedNodeError(
                 f"control flow: each run decides on branches with {problem}",
