@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "mace/ops/recurrent/recurrent_schema.h"
+#include "mace/ops/op_enums.h"
 
 namespace mace {
 
