@@ -246,7 +246,7 @@ class _FloatLayer(_Layer):
         node, chosen = self._node, list(directions)
         columns = self._weights.shape[2]
         rows = len(chosen) * self._gates * self._units
-        weights = self._weights.map(
+        weights = self._weights.moved(
             lambda array: array[chosen].reshape(-1, columns), (rows, columns)
         )
         bias, params = self._biases(chosen)
@@ -263,7 +263,7 @@ class _FloatLayer(_Layer):
 
     def _recurrence_of(self, direction: int) -> Constant:
         shape = self._recurrence.shape[1:]
-        return self._recurrence.map(lambda array: array[direction], shape)
+        return self._recurrence.moved(lambda array: array[direction], shape)
 
 
 class _IntegerLayer(_Layer):
