@@ -20,9 +20,17 @@
 #include "mace/kernels/cpu/recurrent/recurrent.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/op_enums.h"
-#include "mace/ops/recurrent/recurrent.h"
 
 namespace mace {
+
+// The sizes of a layer whose shapes have been checked.
+struct RecurrentSizes {
+  int64_t steps = 0;
+  int64_t batch = 0;
+  int64_t units = 0;
+  int64_t gates = 0;
+  int64_t directions = 0;
+};
 
 // States as products read them: weights in pairs have an even depth.
 inline int64_t EvenUnits(const RecurrentSizes &s) {

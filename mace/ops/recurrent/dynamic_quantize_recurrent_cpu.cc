@@ -160,8 +160,10 @@ class DynamicQuantizeRecurrentOp final : public CpuOp {
     RecurrentSizes s;
     s.steps = input[layer_.batch_first ? 1 : 0];
     s.batch = input[layer_.batch_first ? 0 : 1];
-    s.units = context->input(kDynamicQuantizeRecurrentWeightsInput)->shape[0];
-    s.gates = RecurrentGates(layer_.mode);
+    const Shape &weights =
+        context->input(kDynamicQuantizeRecurrentWeightsInput)->shape;
+    s.units = weights[0];
+    s.gates = weights[1] / weights[0];
     s.directions =
         context->input(kDynamicQuantizeRecurrentReverseWeightsInput) == nullptr
             ? 1

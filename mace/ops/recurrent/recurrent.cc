@@ -1,8 +1,6 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/ops/recurrent/recurrent.h"
-
 #include "mace/ops/recurrent/dynamic_quantize_recurrent_schema.h"
 #include "mace/ops/recurrent/recurrent_schema.h"
 
@@ -29,6 +27,11 @@ struct Ports {
 template <typename Attributes>
 Layer LayerOf(const Attributes &a) {
   return {a.mode, a.reverse, a.batch_first, a.reset_after};
+}
+
+int64_t RecurrentGates(RecurrentMode mode) {
+  if (mode == RecurrentMode::RNN) return 1;
+  return mode == RecurrentMode::GRU ? 3 : 4;
 }
 
 // The text, which programs that make random cases read, names the shape that

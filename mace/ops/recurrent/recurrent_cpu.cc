@@ -94,8 +94,9 @@ class RecurrentOp final : public CpuOp {
     RecurrentSizes s;
     s.steps = input[layer_.batch_first ? 1 : 0];
     s.batch = input[layer_.batch_first ? 0 : 1];
-    s.units = context->input(kRecurrentWeightsInput)->shape[1];
-    s.gates = RecurrentGates(layer_.mode);
+    const Shape &weights = context->input(kRecurrentWeightsInput)->shape;
+    s.units = weights[1];
+    s.gates = weights[0] / weights[1];
     s.directions =
         context->input(kRecurrentReverseWeightsInput) == nullptr ? 1 : 2;
     auto plan = std::make_unique<RecurrentPlan>(
