@@ -129,6 +129,10 @@ custom_rooms = rule(
     },
 )
 
+def _any_in(names, wanted):
+    """Whether one of the names, divided by |, is wanted."""
+    return any([name in wanted for name in names.split("|")])
+
 def _linked_rooms_impl(ctx):
     wanted = {name: True for name in ctx.attr.selection[OpSelectionInfo].rooms}
     belonging = {
@@ -155,10 +159,10 @@ def _linked_rooms_impl(ctx):
         ))
     linked = [dep for name, dep in named.items() if not wanted or name in wanted]
     for dep, to in belonging.items():
-        strange = [name for name in to if name not in named]
+        strange = [name for names in to for name in names.split("|") if name not in named]
         if strange:
             fail("%s belongs to %s: no such room" % (dep.label, ", ".join(strange)))
-        if to and (not wanted or all([name in wanted for name in to])):
+        if to and (not wanted or all([_any_in(names, wanted) for names in to])):
             linked.append(dep)
     if wanted:
         linked.append(ctx.attr.left_out)
@@ -191,7 +195,7 @@ linked_rooms = rule(
             providers = [CcInfo],
         ),
         "parts": attr.label_keyed_string_dict(
-            doc = "To what each belongs, divided by blanks.",
+            doc = "To what each belongs, divided by blanks; alternatives by |.",
             providers = [CcInfo],
         ),
         "rooms": attr.label_list(mandatory = True, providers = [CcInfo]),
@@ -581,7 +585,8 @@ def mace_op_rooms(
       opencl_deps: what an operator on GPUs may include besides.
       hexagon_deps: what an operator on DSPs may include besides.
       parts: kernels that register themselves, for some models only -> the
-        operators and parts that they belong to; none for those that are named.
+        operators and parts that they belong to, each one name or several of which
+        one is enough, divided by |; none for those that are named.
       small: operators whose loops over elements are all in kernels: what they have
         for the CPU is compiled for size. Shape functions always are.
       test_deps: what its test may include besides.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir.constant import Constant, Integers
 from mace.python.tools.ir.dims import Dim, at_least
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
@@ -48,6 +49,18 @@ class Cast(OpRules):
                 raise OverflowError(f"Cast {op.name!r}: a result exceeds 32 bits")
             x = np.clip(np.nan_to_num(np.trunc(x)), bounds.min, bounds.max)
         return [_in_bfloat16(x) if to is DataType.BFLOAT16 else x.astype(to.numpy)]
+
+    def integers(self, op: Op) -> Integers | None:
+        numbers = op.input(0).constant
+        if numbers is None or op.output.dtype is not DataType.FLOAT32:
+            return None
+        if numbers.dtype not in (DataType.INT8, DataType.UINT8):
+            return None
+        one, zero = np.float32(1), np.zeros((), numbers.dtype.numpy)
+        scales, zeros = (
+            Constant.of(np.broadcast_to(part, numbers.shape)) for part in (one, zero)
+        )
+        return Integers(numbers, scales, zeros)
 
     def bounds(self, op: Op, known: BoundsOf) -> Bounds | None:
         found = known(op.input(0))

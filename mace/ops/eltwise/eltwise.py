@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.ir import dims
-from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.constant import Constant, Integers
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import (
@@ -122,6 +122,25 @@ class Eltwise(OpRules):
     ) -> Sequence[DataType]:
         chooses = attrs.get("mode") in ("MAX", "MIN")
         return WIDE_TYPES if chooses and dtype in NARROW_TYPES else ()
+
+    def integers(self, op: Op) -> Integers | None:
+        """Of integers times a scale, where that is how a model dequantizes."""
+        mode, b = op.attr("mode"), op.get_input(1)
+        if b is None or mode not in ("MUL", "SUB") or op.attr("activation") != "NONE":
+            return None
+        given, other = op.input(0).constant, b.constant
+        if mode == "MUL" and given is not None and given.integers is None:
+            given, other = other, given
+        if given is None or given.integers is None or other is None:
+            return None
+        if given.shape != op.output.shape or other.integers is not None:
+            return None
+        if mode == "SUB":
+            return given.integers.with_zero(other.numpy())
+        # What was dequantized already, somebody multiplied on purpose.
+        if (given.integers.scale.numpy() != 1).any():
+            return None
+        return given.integers.multiplied(other.numpy().astype(np.float64))
 
     def infer(self, op: Op) -> list[OutputType]:
         mode, a, b = op.attr("mode"), op.input(0), op.get_input(1)

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "mace/core/base/missing_part.h"
 #include "mace/kernels/cpu/conv/dynamic_product.h"
@@ -33,77 +32,11 @@ class DynamicQuantizeMatMulPlan final : public OpPlan {
   const int64_t macs_;
 };
 
-// Element `n` of a constant with one number for each column, or for all.
 template <typename T>
-T ColumnOf(const Tensor &values, size_t n) {
-  return values.As<T>()[values.elements() == 1 ? 0 : n];
+conv::NumbersOfColumns<T> NumbersOf(const Tensor *tensor) {
+  if (tensor == nullptr) return {};
+  return {tensor->As<T>(), static_cast<size_t>(tensor->elements())};
 }
-
-// The values of the columns, for whole panels.
-class Columns {
- public:
-  struct Constants {
-    const Tensor *weights = nullptr;  // [K, N], packed
-    const Tensor *scales = nullptr;
-    const Tensor *zeros = nullptr;  // may be null
-    const Tensor *bias = nullptr;   // may be null
-  };
-  // Constants of other shapes than the operator's leave it empty.
-  void Init(const Constants &from, CpuIsa isa) {
-    const Shape &shape = from.weights->shape;
-    if (shape.rank() != 2 || shape.Elements() == 0) return;
-    const auto count = static_cast<size_t>(shape[1]);
-    for (const Tensor *of : {from.scales, from.zeros, from.bias}) {
-      if (of != nullptr && of->elements() != shape[1] && of->elements() != 1) {
-        return;
-      }
-    }
-    const auto depth = static_cast<size_t>(shape[0]);
-    const size_t panels = gemm::PanelCount(count);
-    const size_t padded = panels * gemm::kPanelColumns;
-    const size_t bytes = panels * gemm::PanelBytes(gemm::WeightType::kI8Fours,
-                                                   gemm::DepthInFours(depth));
-    const auto *packed = from.weights->As<int8_t>();
-    const auto *sums = reinterpret_cast<const uint32_t *>(packed + bytes);
-    scales_.assign(padded, 0.0f);
-    bias_.assign(padded, 0.0f);
-    for (size_t n = 0; n < count; ++n) {
-      scales_[n] = ColumnOf<float>(*from.scales, n);
-      if (from.bias != nullptr) bias_[n] = ColumnOf<float>(*from.bias, n);
-    }
-    values_.column_scales = scales_.data();
-    values_.bias = bias_.data();
-    values_.column_sums = sums;
-    if (from.zeros != nullptr) {
-      SetZeros(*from.zeros, sums, static_cast<uint32_t>(depth), count);
-    }
-    values_.least_weight = conv::LeastWeight(isa, packed, bytes);
-  }
-
-  const gemm::Dequantization &values() const { return values_; }
-
- private:
-  void SetZeros(const Tensor &zeros,
-                const uint32_t *sums,
-                uint32_t depth,
-                size_t count) {
-    sums_.assign(scales_.size(), 0);
-    zeros_.assign(scales_.size(), 0);
-    for (size_t n = 0; n < count; ++n) {
-      zeros_[n] = static_cast<uint32_t>(int32_t{ColumnOf<int8_t>(zeros, n)});
-      sums_[n] = sums[n] - depth * zeros_[n];
-    }
-    values_.column_sums = sums_.data();
-    values_.column_zeros = zeros_.data();
-  }
-
-  std::vector<float> scales_;
-  std::vector<float> bias_;
-  // Empty without zero points: then the sums are those of the model file.
-  std::vector<uint32_t> sums_;
-  std::vector<uint32_t> zeros_;
-  gemm::Dequantization values_;
-};
 
 class DynamicQuantizeMatMulOp final : public CpuOp {
  public:
@@ -111,7 +44,7 @@ class DynamicQuantizeMatMulOp final : public CpuOp {
     const auto &attributes =
         context->AttributesAs<DynamicQuantizeMatMulAttributes>();
     MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes, isa()));
-    range_ = attributes.range == DynamicQuantizeMatMulRange::TENSOR
+    range_ = attributes.range == QuantizedRange::TENSOR
                  ? conv::QuantizedRange::kTensor
                  : conv::QuantizedRange::kRow;
     arithmetic_ = gemm::ArithmeticFor(gemm::ArithmeticKind::kDynamic, isa());
@@ -125,11 +58,18 @@ class DynamicQuantizeMatMulOp final : public CpuOp {
     if (!IsPacked(weights.layout)) {
       return Invalid("the weights are not packed; convert the model again");
     }
-    columns_.Init(
-        {&weights, context->constant(kDynamicQuantizeMatMulWeightScalesInput),
-         context->constant(kDynamicQuantizeMatMulWeightZeroPointsInput),
-         context->constant(kDynamicQuantizeMatMulBiasInput)},
-        isa());
+    if (weights.shape.rank() != 2) return MaceStatus();
+    conv::DynamicColumns::Constants constants;
+    constants.packed = weights.As<int8_t>();
+    constants.depth = static_cast<size_t>(weights.shape[0]);
+    constants.columns = static_cast<size_t>(weights.shape[1]);
+    constants.scales = NumbersOf<float>(
+        context->constant(kDynamicQuantizeMatMulWeightScalesInput));
+    constants.zeros = NumbersOf<int8_t>(
+        context->constant(kDynamicQuantizeMatMulWeightZeroPointsInput));
+    constants.bias =
+        NumbersOf<float>(context->constant(kDynamicQuantizeMatMulBiasInput));
+    columns_.Init(constants, isa());
     return MaceStatus();
   }
 
@@ -178,7 +118,7 @@ class DynamicQuantizeMatMulOp final : public CpuOp {
   FusedActivation activation_;
   conv::QuantizedRange range_ = conv::QuantizedRange::kRow;
   const gemm::Arithmetic *arithmetic_ = nullptr;
-  Columns columns_;
+  conv::DynamicColumns columns_;
 };
 
 MACE_REGISTER_OP(DynamicQuantizeMatMul, CPU, DynamicQuantizeMatMulOp);

@@ -240,7 +240,12 @@ void RepairShapes(Random *random, OpCase *op_case) {
         continue;
       }
       OpCase packed(op_case->def.type);
-      packed.Packed(random->Floats(shape), 1, DataType::kFloat32);
+      if (input.layout == ConstantLayout::kPackedN16Fours) {
+        packed.PackedMatrices(
+            RandomValue(input.value.data_type, shape, random));
+      } else {
+        packed.Packed(random->Floats(shape), 1, DataType::kFloat32);
+      }
       input = packed.inputs[0];
     }
   }

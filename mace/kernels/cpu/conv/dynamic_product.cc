@@ -14,21 +14,12 @@
 #include "mace/kernels/cpu/quantize/quantize.h"
 
 namespace mace::conv {
-namespace {
-
 using quantize::Range;
 
-// What the integers of a row stand for.
-struct RowScale {
-  float scale;
-  int32_t zero;  // of uint8
-};
-
-// Numbers so small could not be told from 0 with a scale that every processor
-// can compute with: some take subnormal numbers for 0.
-constexpr float kLeastSpan = 0x1p-100f;
-
 RowScale ScaleOf(const Range &range) {
+  // Numbers so small could not be told from 0 with a scale that every processor
+  // can compute with: some take subnormal numbers for 0.
+  constexpr float kLeastSpan = 0x1p-100f;
   const float span = range.high - range.low;
   // Of numbers that are not finite, or infinitely far apart, no result is a
   // number.
@@ -50,14 +41,52 @@ Range Join(const Range &a, const Range &b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
 
-uint32_t SumOf(const uint8_t *row, ptrdiff_t depth) {
+int32_t QuantizeRow(const quantize::Kernels &kernels,
+                    const float *from,
+                    size_t depth,
+                    const RowScale &scale,
+                    uint8_t *to,
+                    size_t padded) {
+  int32_t zero = scale.zero;
+  if constexpr (kUnsignedBytes) {
+    kernels.to_u8.uniform(from, to, depth, &scale.scale, &zero);
+  } else {
+    zero -= 128;
+    kernels.to_i8.uniform(from, reinterpret_cast<int8_t *>(to), depth,
+                          &scale.scale, &zero);
+  }
+  std::memset(to + depth, 0, padded - depth);
+  return zero;
+}
+
+uint32_t SumOfRow(const uint8_t *row, size_t depth) {
   uint32_t sum = 0;
-  for (ptrdiff_t k = 0; k < depth; ++k) {
+  for (size_t k = 0; k < depth; ++k) {
     sum += kUnsignedBytes
                ? uint32_t{row[k]}
                : static_cast<uint32_t>(int32_t{static_cast<int8_t>(row[k])});
   }
   return sum;
+}
+
+namespace {
+
+// Dequantization::least_weight of `count` weights: INT8_MIN without a look at
+// them if the kernels of that instruction set do not read it.
+int32_t LeastWeight([[maybe_unused]] CpuIsa isa,
+                    const int8_t *weights,
+                    size_t count) {
+#if defined(__aarch64__)
+  const bool is_read = isa < CpuIsa::neon_dotprod;
+#elif defined(__arm__)
+  constexpr bool is_read = true;
+#else
+  constexpr bool is_read = false;
+#endif
+  if (!is_read) return INT8_MIN;
+  int8_t least = 0;
+  for (size_t i = 0; i < count; ++i) least = std::min(least, weights[i]);
+  return least;
 }
 
 // The shape of the product of the padded rows.
@@ -151,7 +180,7 @@ class DynamicProduct final : public PlanOfDirect {
       pool->ParallelFor(
           rows_, Grain(), [&](int64_t begin, int64_t end, int /*thread*/) {
             for (int64_t row = begin; row < end; ++row) {
-              QuantizeRow(from, row, ScaleOf(range_of(row)), rows);
+              QuantizeOne(from, row, ScaleOf(range_of(row)), rows);
             }
           });
       return;
@@ -170,31 +199,22 @@ class DynamicProduct final : public PlanOfDirect {
     pool->ParallelFor(rows_, Grain(),
                       [&](int64_t begin, int64_t end, int /*thread*/) {
                         for (int64_t row = begin; row < end; ++row) {
-                          QuantizeRow(from, row, scale, rows);
+                          QuantizeOne(from, row, scale, rows);
                         }
                       });
   }
 
-  void QuantizeRow(const float *from,
+  void QuantizeOne(const float *from,
                    int64_t row,
                    const RowScale &scale,
                    const Rows &rows) const {
-    from += row * depth_;
     uint8_t *to = rows.elements + static_cast<size_t>(row) * padded_;
-    const auto count = static_cast<size_t>(depth_);
-    int32_t zero = scale.zero;
-    if constexpr (kUnsignedBytes) {
-      kernels_->to_u8.uniform(from, to, count, &scale.scale, &zero);
-    } else {
-      zero -= 128;
-      kernels_->to_i8.uniform(from, reinterpret_cast<int8_t *>(to), count,
-                              &scale.scale, &zero);
-    }
-    std::memset(to + count, 0, padded_ - count);
+    const auto depth = static_cast<size_t>(depth_);
     rows.scales[row] = scale.scale;
-    rows.zeros[row] = zero;
+    rows.zeros[row] =
+        QuantizeRow(*kernels_, from + row * depth_, depth, scale, to, padded_);
     rows.sums[row] =
-        columns_of_.column_zeros == nullptr ? 0 : SumOf(to, depth_);
+        columns_of_.column_zeros == nullptr ? 0 : SumOfRow(to, depth);
   }
 
   const ptrdiff_t rows_;
@@ -211,20 +231,40 @@ std::unique_ptr<Plan> MakeDynamicProduct(const DynamicRequest &request) {
   return std::make_unique<DynamicProduct>(request);
 }
 
-int32_t LeastWeight([[maybe_unused]] CpuIsa isa,
-                    const int8_t *weights,
-                    size_t count) {
-#if defined(__aarch64__)
-  const bool is_read = isa < CpuIsa::neon_dotprod;
-#elif defined(__arm__)
-  constexpr bool is_read = true;
-#else
-  constexpr bool is_read = false;
-#endif
-  if (!is_read) return INT8_MIN;
-  int8_t least = 0;
-  for (size_t i = 0; i < count; ++i) least = std::min(least, weights[i]);
-  return least;
+void DynamicColumns::Init(const Constants &from, CpuIsa isa) {
+  if (from.depth == 0 || from.columns == 0) return;
+  if (!from.scales.Fits(from.columns) || !from.zeros.Fits(from.columns) ||
+      !from.bias.Fits(from.columns)) {
+    return;
+  }
+  const size_t panels = gemm::PanelCount(from.columns);
+  const size_t padded = panels * gemm::kPanelColumns;
+  const size_t bytes =
+      panels * gemm::PanelBytes(gemm::WeightType::kI8Fours,
+                                gemm::DepthInFours(from.depth));
+  const auto *sums = reinterpret_cast<const uint32_t *>(from.packed + bytes);
+  scales_.assign(padded, 0.0f);
+  bias_.assign(padded, 0.0f);
+  for (size_t n = 0; n < from.columns; ++n) {
+    scales_[n] = from.scales[n];
+    if (from.bias.data != nullptr) bias_[n] = from.bias[n];
+  }
+  values_.column_scales = scales_.data();
+  values_.bias = bias_.data();
+  values_.column_sums = sums;
+  if (from.zeros.data != nullptr) SetZeros(from, sums);
+  values_.least_weight = LeastWeight(isa, from.packed, bytes);
+}
+
+void DynamicColumns::SetZeros(const Constants &from, const uint32_t *sums) {
+  sums_.assign(scales_.size(), 0);
+  zeros_.assign(scales_.size(), 0);
+  for (size_t n = 0; n < from.columns; ++n) {
+    zeros_[n] = static_cast<uint32_t>(int32_t{from.zeros[n]});
+    sums_[n] = sums[n] - static_cast<uint32_t>(from.depth) * zeros_[n];
+  }
+  values_.column_sums = sums_.data();
+  values_.column_zeros = zeros_.data();
 }
 
 }  // namespace mace::conv

@@ -1,10 +1,13 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators on quantized tensors that ONNX Runtime's quantizer writes in its format
-QOperator (domain com.microsoft): their operators in floats, as those of ONNX.
+"""Operators on quantized tensors that ONNX Runtime's quantizers write (domain
+com.microsoft): in the format QOperator, their operators in floats, as those of ONNX; of
+dynamic quantization, products of integers.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,16 +17,23 @@ from mace.python.tools.importers.standard.handlers.attention import (
     attend,
 )
 from mace.python.tools.importers.standard.handlers.quantize import (
+    EIGHT_BITS,
+    as_signed,
     bias_in_floats,
     conv_in_floats,
     dequantized,
     in_floats,
     quantize_result,
 )
+from mace.python.tools.importers.standard.handlers.recurrent import (
+    IntegerWeights,
+    recurrent_of_integers,
+)
 from mace.python.tools.importers.standard.handlers.runtime_fusions import embed
 from mace.python.tools.importers.standard.node import HANDLERS, Node
-from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import format_shape
 
 _PREFIX = "QLinear"
 
@@ -131,27 +141,46 @@ def _where(node: Node) -> None:
     quantize_result(node, node.apply("Where", operands), 7)
 
 
+@dataclass(frozen=True)
+class _Integers:
+    """A matrix of 8-bit integers.
+
+    Attributes:
+        zero: their zero point; None: 0.
+    """
+
+    values: Value
+    scale: Value
+    zero: Value | None
+
+
+def _product(node: Node, a: _Integers, b: _Integers) -> Value:
+    """By MatMulInteger, as the format without these operators says it."""
+    product = node.apply("MatMulInteger", [a.values, b.values, a.zero, b.zero])
+    factor = node.eltwise("MUL", a.scale, b.scale)
+    return node.eltwise("MUL", node.cast(product, DataType.FLOAT32), factor)
+
+
 @HANDLERS.register("com.microsoft.MatMulIntegerToFloat")
 def _matmul_integer_to_float(node: Node) -> None:
-    a = dequantized(node, node.input(0), node.input(2), node.optional(4), -2)
-    b = dequantized(node, node.input(1), node.input(3), node.optional(5), -1)
-    _add_bias(node, node.apply("MatMul", [a, b]), 6)
+    a = _Integers(node.input(0), node.input(2), node.optional(4))
+    b = _Integers(node.input(1), node.input(3), node.optional(5))
+    _add_bias(node, _product(node, a, b), 6)
 
 
 @HANDLERS.register("com.microsoft.DynamicQuantizeMatMul")
 def _dynamic_quantize_matmul(node: Node) -> None:
-    x, scale, zero = node.apply_all("DynamicQuantizeLinear", [node.input(0)], 3)
-    a = dequantized(node, x, scale, zero, -2)
-    b = dequantized(node, node.input(1), node.input(2), node.optional(3), -1)
-    _add_bias(node, node.apply("MatMul", [a, b]), 4)
+    a = _Integers(*node.apply_all("DynamicQuantizeLinear", [node.input(0)], 3))
+    b = _Integers(node.input(1), node.input(2), node.optional(3))
+    _add_bias(node, _product(node, a, b), 4)
 
 
 @HANDLERS.register("com.microsoft.QAttention")
 def _attention(node: Node) -> None:
     """Attention whose product for queries, keys and values is quantized."""
-    x = dequantized(node, node.input(0), node.input(3), node.optional(6), 0)
-    weights = dequantized(node, node.input(1), node.input(4), node.optional(7), -1)
-    attend(node, node.make("MatMul", [x, weights]), Attended(2, 5, 8))
+    x = _Integers(node.input(0), node.input(3), node.optional(6))
+    weights = _Integers(node.input(1), node.input(4), node.optional(7))
+    attend(node, _product(node, x, weights), Attended(2, 5, 8))
 
 
 @HANDLERS.register("com.microsoft.QEmbedLayerNormalization")
@@ -166,27 +195,44 @@ def _embed(node: Node) -> None:
 
 @HANDLERS.register("com.microsoft.DynamicQuantizeLSTM")
 def _lstm(node: Node) -> None:
-    """The weights are transposed. Inputs and states are not rounded here."""
-    operands = [node.optional(index) for index in range(8)]
-    for index, scale in ((1, 8), (2, 10)):
-        x, zero = node.input(index), node.optional(scale + 1)
-        factor = node.constant(scale, "the scale")
-        numbers = np.asarray(node.constant(index, "the weights"), np.float32)
-        if zero is not None:
-            offset = np.asarray(node.constant(scale + 1, "the zero point"), np.float32)
-            numbers = numbers - _of_columns(offset)
-        numbers = numbers * _of_columns(np.asarray(factor, np.float32))
-        if numbers.ndim != 3:
-            raise UnsupportedNodeError(f"{x.name} has {numbers.ndim} dimensions")
-        operands[index] = node.literal(numbers.transpose(0, 2, 1))
-    for index, value in enumerate(node.apply_all("LSTM", operands, 3)):
-        node.set_output(index, value)
+    weights, states = _integer_weights(node, 1, 8), _integer_weights(node, 2, 10)
+    recurrent_of_integers(node, "LSTM", weights, states)
 
 
-def _of_columns(numbers: Array) -> Array:
-    """One number, or one for each direction, or for each of its columns."""
-    shape = {0: (1, 1, 1), 1: (-1, 1, 1)}.get(numbers.ndim)
-    return numbers[:, None, :] if shape is None else numbers.reshape(shape)
+def _integer_weights(node: Node, index: int, scale: int) -> IntegerWeights:
+    """Input `index`, [D, K, N], with the scales of input `scale` and the zero points of
+    the next one: one number, or one for each direction, or for each of its columns.
+    """
+    x = node.input(index)
+    numbers = node.constant(index, "the weights")
+    if x.dtype not in EIGHT_BITS or numbers.ndim != 3:
+        raise UnsupportedNodeError(
+            f"{x.name} is {x.dtype.value} with {numbers.ndim} dimensions, not integers "
+            "of 8 bits with 3"
+        )
+    scales = _of_columns(node.constant(scale, "the scale"), numbers.shape)
+    zeros = None
+    if node.has_input(scale + 1):
+        zero = node.constant(scale + 1, "the zero point")
+        zeros = _of_columns(zero.astype(numbers.dtype), numbers.shape)
+    if x.dtype is DataType.UINT8:
+        if zeros is None:
+            zeros = np.zeros((numbers.shape[0], numbers.shape[2]), np.uint8)
+        numbers, zeros = (as_signed(array) for array in (numbers, zeros))
+    return IntegerWeights(numbers, scales.astype(np.float32), zeros)
+
+
+def _of_columns(numbers: Array, weights: tuple[int, ...]) -> Array:
+    """[D, N], for weights [D, K, N]."""
+    wanted = weights[0], weights[2]
+    if numbers.size in (1, weights[0]):
+        numbers = numbers.reshape(-1, 1)
+    elif numbers.shape != wanted:
+        raise UnsupportedNodeError(
+            f"scales or zero points {format_shape(numbers.shape)} for "
+            f"{weights[0]} directions of {weights[2]} columns"
+        )
+    return np.broadcast_to(numbers, wanted)
 
 
 def _add_bias(node: Node, product: Value, index: int) -> None:

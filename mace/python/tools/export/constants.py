@@ -29,6 +29,7 @@ from mace.python.tools.export.storage import (
     fits,
     is_large,
     pack_o16_scaled,
+    quantized_rows,
     stored_type,
 )
 from mace.python.tools.ir import Constant, Graph, Op, Value
@@ -56,6 +57,8 @@ class Form:
     pairs: bool = False
     # Of a quantized operator.
     quantized: bool = False
+    # In the integers that the model has.
+    kept: bool = False
 
     @property
     def layout(self) -> Layout:
@@ -71,12 +74,15 @@ class Form:
         in_pairs = self.pairs and self.storage is Storage.BFLOAT16
         return Layout.PACKED_O16_PAIRS if in_pairs else Layout.PACKED_O16
 
-    def blocks(self, array: Array, noise: Noise) -> Iterator[Array]:
+    def blocks(self, constant: Constant, array: Array, noise: Noise) -> Iterator[Array]:
         """The elements as they are stored, in the order of the file. The loss of 8-bit
         storage is added to `noise`.
         """
         if self.layout is Layout.PACKED_O16_SCALED:
-            yield from pack_o16_scaled(array, self.groups, noise)
+            given = None
+            if self.kept and constant.integers is not None:
+                given = quantized_rows(constant.integers)
+            yield from pack_o16_scaled(array, self.groups, noise, given)
             return
         for part in self._parts(array):
             is_float = part.dtype == np.float32
@@ -144,6 +150,7 @@ class ConstantPlan:
         self._eight_bit = eight_bit
         self._smallest = 0 if whatever_size else SMALLEST_HALF
         self._by_form: dict[tuple[Value, Form], PlannedConstant] = {}
+        self._has_rows: dict[Value, bool] = {}
         self._taken = {name for name, v in graph.values.items() if not v.is_constant}
         for op in graph.ops:
             for index, value in enumerate(op.inputs):
@@ -175,8 +182,26 @@ class ConstantPlan:
         packed = _packing(port, value, quantized)
         grouped = packed and "groups" in default_catalogue()[op.type].attributes
         groups = op.attr("groups") if grouped else 1
-        storage = self._stored_as(op, port, value)
-        return Form(packed, groups, storage, self._pairs, quantized and bool(packed))
+        kept = self._is_kept(port, value)
+        storage = Storage.INT8 if kept else self._stored_as(op, port, value)
+        return Form(
+            packed, groups, storage, self._pairs, quantized and bool(packed), kept
+        )
+
+    def _is_kept(self, port: Port, value: Value) -> bool:
+        """Whether the model has these weights in 8 bits, which they stay in."""
+        constant = value.constant
+        assert constant is not None
+        # In 16 bits, operators may compute in them, which is faster.
+        if constant.integers is None or self._storage is not Storage.FLOAT32:
+            return False
+        if port.packed is not Packing.FILTER or Storage.INT8.value not in port.types:
+            return False
+        if value.dtype is not DataType.FLOAT32 or not is_large(constant.shape):
+            return False
+        if value not in self._has_rows:
+            self._has_rows[value] = quantized_rows(constant.integers) is not None
+        return self._has_rows[value]
 
     def _stored_as(self, op: Op, port: Port, value: Value) -> Storage:
         assert value.constant is not None
@@ -238,7 +263,7 @@ class DataFile:
         self._put(b"\0" * (-self.size % ALIGNMENT))
         offset = self.size
         noise = Noise()
-        for part in form.blocks(array, noise):
+        for part in form.blocks(planned.constant, array, noise):
             self._put_array(part)
         return WrittenConstant(
             planned,

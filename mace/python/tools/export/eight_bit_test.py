@@ -4,19 +4,27 @@
 
 from __future__ import annotations
 
+import io
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from mace.python.tools.export.constants import ConstantPlan, DataFile
 from mace.python.tools.export.storage import (
     Noise,
+    Storage,
     dequantize,
     is_large,
     pack_o16_scaled,
     quantize,
+    quantized_rows,
     unpack_o16_scaled,
 )
+from mace.python.tools.ir import Constant, DataType, GraphBuilder
+from mace.python.tools.ir.dtypes import Array
 
 
 def test_no_weight_moves_by_more_than_half_a_step() -> None:
@@ -87,3 +95,100 @@ def test_what_is_large() -> None:
     assert not is_large((31, 33))
     # A scale and an offset for 27 weights each.
     assert not is_large((64, 3, 3, 3))
+
+
+def _kept(dtype: Any, zero: int, axis: int = 0) -> tuple[Constant, Array]:
+    """Weights [40, 64] that a model has in 8 bits, with a scale along `axis`."""
+    rng = np.random.default_rng(2)
+    bounds = np.iinfo(dtype)
+    numbers: Array = rng.integers(bounds.min, bounds.max + 1, (40, 64), dtype)
+    count = numbers.shape[axis]
+    scales = rng.uniform(0.001, 0.1, (count,)).astype(np.float32)
+    b = GraphBuilder("test", "test")
+    inputs = [
+        b.constant("q", numbers),
+        b.constant("s", scales),
+        b.constant("z", np.full(count, zero, dtype)),
+    ]
+    weights = b.one("Dequantize", list(inputs), "w", {"axis": axis})
+    assert weights.constant is not None
+    return weights.constant, numbers
+
+
+@pytest.mark.parametrize(
+    ("dtype", "zero"), [(np.int8, 0), (np.int8, 7), (np.uint8, 99)]
+)
+def test_weights_that_a_model_has_in_8_bits_are_kept(dtype: Any, zero: int) -> None:
+    constant, numbers = _kept(dtype, zero)
+    assert constant.integers is not None
+    found = quantized_rows(constant.integers)
+    assert found is not None
+    scaling, q = found
+    offset = 128 if dtype is np.uint8 else 0
+    np.testing.assert_array_equal(q.astype(int), numbers.astype(int) - offset)
+    # The product of scale and zero point is rounded, if there is one.
+    largest = np.abs(constant.numpy()).max()
+    error = np.abs(dequantize(scaling, q) - constant.numpy()).max()
+    assert error == 0 if zero == 0 and offset == 0 else error < 1e-7 * 4 * largest
+    data = b"".join(
+        part.tobytes() for part in pack_o16_scaled(constant.numpy(), 1, Noise(), found)
+    )
+    np.testing.assert_array_equal(
+        unpack_o16_scaled(data, constant.shape), dequantize(scaling, q)
+    )
+
+
+def test_weights_that_lose_their_scales_are_not_kept() -> None:
+    constant, _ = _kept(np.int8, 0, axis=1)
+    assert constant.integers is not None
+    # They have several scales in each output.
+    assert quantized_rows(constant.integers) is None
+    rounded = _kept(np.int8, 0)[0].integers
+    assert rounded is not None
+    assert quantized_rows(replace(rounded, simulated=True)) is None
+
+
+@pytest.mark.parametrize("storage", [Storage.FLOAT32, Storage.FLOAT16])
+def test_a_layer_is_stored_in_the_integers_of_its_model(storage: Storage) -> None:
+    constant, _ = _kept(np.int8, 0)
+    b = GraphBuilder("test", "test")
+    x = b.input("x", DataType.FLOAT32, (3, 64))
+    y = b.one("FullyConnected", [x, b.graph.add_constant("w", constant)], "y")
+    b.output(y, "y")
+    (planned,) = ConstantPlan(b.graph, storage)
+    stream = io.BytesIO()
+    data = DataFile(stream)
+    written = data.write(planned)
+    data.finish()
+    if storage is Storage.FLOAT16:
+        # Layers may compute in 16 bits.
+        assert written.dtype is DataType.FLOAT16
+        return
+    assert written.dtype is DataType.INT8
+    assert written.size == 3 * (2 * 16 * 4 + 64 * 16)
+    stored = unpack_o16_scaled(stream.getvalue()[: written.size], (40, 64))
+    np.testing.assert_array_equal(stored, constant.numpy())
+    assert written.noise is not None and written.noise.sqnr_db == math.inf
+
+
+@pytest.mark.parametrize("zero", [0, 99])
+def test_integers_that_are_cast_and_multiplied_are_known(zero: int) -> None:
+    """How some exporters dequantize: Cast, Sub, Mul."""
+    rng = np.random.default_rng(3)
+    numbers = rng.integers(0, 256, (40, 64)).astype(np.uint8)
+    scales = rng.uniform(0.001, 0.1, (40, 1)).astype(np.float32)
+    b = GraphBuilder("test", "test")
+    x = b.one("Cast", [b.constant("q", numbers)], "x", {"to": "FLOAT32"})
+    if zero:
+        z = b.constant("z", np.float32(zero).reshape(1, 1))
+        x = b.one("Eltwise", [x, z], "d", {"mode": "SUB"})
+    y = b.one("Eltwise", [x, b.constant("s", scales)], "y", {"mode": "MUL"})
+    assert y.constant is not None and y.constant.integers is not None
+    found = quantized_rows(y.constant.integers)
+    assert found is not None
+    np.testing.assert_array_equal(found[1].view(np.uint8), numbers ^ 0x80)
+    np.testing.assert_array_equal(found[0][0], scales[:, 0])
+    # What is no zero point of that type.
+    z = b.constant("h", np.float32(0.5).reshape(1, 1))
+    half = b.one("Eltwise", [x, z], "e", {"mode": "SUB"})
+    assert half.constant is not None and half.constant.integers is None

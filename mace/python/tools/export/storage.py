@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mace.python.tools.export.packing import BLOCK, pack_o16, unpack_o16
+from mace.python.tools.ir.constant import Integers
 from mace.python.tools.ir.dtypes import Array, DataType
 
 
@@ -90,6 +91,9 @@ def stored_type(dtype: DataType, storage: Storage) -> DataType:
 # Without the offset it was 1 to 2 dB stronger on average, and up to 4 dB. Smaller
 # ranges, which clip the largest weights, were never better.
 #
+# Weights that a model has in 8 bits already, with one scale and zero point for each
+# output at most, keep their integers.
+#
 # PACKED_O16_SCALED: [groups][ceil(O / groups / 16)] blocks, each of float32
 # [2][16], scales and offsets, and then int8 [K][16].
 
@@ -98,6 +102,8 @@ def stored_type(dtype: DataType, storage: Storage) -> DataType:
 # weights, its scale and offset (8 bytes) take much of what is saved.
 SMALLEST = 1024
 SMALLEST_CHANNEL = 32
+# Products of scales and zero points are rounded to float32, which is seven digits.
+EXACT_DB = 120.0
 
 
 @dataclass
@@ -144,8 +150,15 @@ class StoredInEightBits:
         return (
             f"{self.tensors} tensors of weights stored in 8 bits, "
             f"{_size(self.float_bytes)} of float32 in "
-            f"{_size(self.stored_bytes)}; least signal to quantization "
-            f"noise ratio {self.worst_sqnr_db:.1f} dB, of {self.worst}"
+            f"{_size(self.stored_bytes)}; {self._loss()}"
+        )
+
+    def _loss(self) -> str:
+        if self.worst_sqnr_db > EXACT_DB:
+            return "the model's own"
+        return (
+            f"least signal to quantization noise ratio {self.worst_sqnr_db:.1f} dB, "
+            f"of {self.worst}"
         )
 
 
@@ -186,13 +199,50 @@ def dequantize(scaling: Array, q: Array) -> Array:
     return np.asarray((scales * q + offsets).astype(np.float32))
 
 
-def pack_o16_scaled(filters: Array, groups: int, noise: Noise) -> Iterator[Array]:
+def quantized_rows(integers: Integers) -> tuple[Array, Array] | None:
+    """What the weights [O, ...] of a model of 8-bit weights are stored as, as they are.
+
+    Args:
+        integers: that the model has in their place, of 8 bits.
+
+    Returns:
+        What `quantize` does, with the model's own integers and scales; None if an
+        output has several scales or zero points.
+    """
+    kinds = (DataType.INT8, DataType.UINT8)
+    if integers.simulated or integers.numbers.dtype not in kinds:
+        return None
+    outputs = integers.numbers.shape[0]
+    scales, zeros = (
+        part.numpy().reshape(outputs, -1) for part in (integers.scale, integers.zero)
+    )
+    if scales.size == 0 or not np.isfinite(scales[:, 0]).all():
+        return None
+    if (scales != scales[:, :1]).any() or (zeros != zeros[:, :1]).any():
+        return None
+    numbers, offset = integers.numbers.numpy().reshape(outputs, -1), 0
+    if integers.numbers.dtype is DataType.UINT8:
+        numbers, offset = (numbers ^ np.uint8(0x80)).view(np.int8), 128
+    scale = scales[:, 0].astype(np.float32)
+    zero = zeros[:, 0].astype(np.float64) - offset
+    offsets = (-zero * scale.astype(np.float64)).astype(np.float32)
+    # A zero point of 0 is an offset of 0, not of -0.
+    return np.stack([scale, offsets + np.float32(0)]), numbers
+
+
+def pack_o16_scaled(
+    filters: Array,
+    groups: int,
+    noise: Noise,
+    given: tuple[Array, Array] | None = None,
+) -> Iterator[Array]:
     """Packs a filter, one block of output channels at a time.
 
     Args:
         filters: float32 [O, ...], finite, O a multiple of `groups`.
         groups: of the convolution.
         noise: what is lost is added to it.
+        given: what it becomes, as of `quantize`; None: that is computed.
 
     Yields:
         By turns float32 [2, 16] and int8 [K, 16]; zeros for channels beyond
@@ -203,7 +253,14 @@ def pack_o16_scaled(filters: Array, groups: int, noise: Noise) -> Iterator[Array
     for group in range(groups):
         for start in range(0, outs, BLOCK):
             part = rows[group, start : start + BLOCK]
-            scaling, q = quantize(part)
+            if given is None:
+                scaling, q = quantize(part)
+            else:
+                first = group * outs + start
+                scaling, q = (
+                    given[0][:, first : first + len(part)],
+                    given[1][first : first + len(part)],
+                )
             noise.add(part, dequantize(scaling, q))
             padded = np.zeros((2, BLOCK), np.float32)
             padded[:, : len(part)] = scaling

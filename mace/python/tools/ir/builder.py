@@ -85,6 +85,7 @@ class GraphBuilder:
         self.graph = Graph(name, framework)
         self._constants = constants or {}
         self.counted = CountedValues()
+        self._made: dict[tuple[Constant, str], Value] = {}
         self._types: Callable[[], Sequence[DataType | None]] = tuple
 
     @classmethod
@@ -161,6 +162,22 @@ class GraphBuilder:
         if dtype is DataType.INT16 and not widen:
             return self.graph.add_constant(name, array)
         return self.constant(name, array)
+
+    def made_of(
+        self, constant: Constant, name: str, make: Callable[[], Constant | Array]
+    ) -> Value:
+        """A constant made of another one: the same value each time that it is asked
+        for, as in the steps of a loop, so that it is stored once.
+
+        Args:
+            constant: the other one, by identity.
+            name: of the result; begins anew in another graph.
+            make: its elements.
+        """
+        if (constant, name) not in self._made:
+            made = self.graph.add_constant(self.graph.unique_name(name), make())
+            self._made[constant, name] = made
+        return self._made[constant, name]
 
     def transposed_constant(
         self, name: str, constant: Constant, perm: Sequence[int]

@@ -54,6 +54,24 @@ class Integers:
             zero=self.zero.map(function, shape),
         )
 
+    def with_zero(self, floats: Array) -> Integers | None:
+        """Those of the floats minus these; None unless they are a zero point.
+
+        Args:
+            floats: broadcasts to the shape of the numbers.
+        """
+        kind = self.numbers.dtype.numpy
+        zero = self.zero.numpy()
+        if zero.any() or (self.scale.numpy() != 1).any():
+            return None
+        range_ = np.iinfo(kind)
+        found = np.clip(np.nan_to_num(floats), range_.min, range_.max).astype(kind)
+        if (found != floats).any():
+            return None
+        return replace(
+            self, zero=Constant.of(np.broadcast_to(found, self.numbers.shape))
+        )
+
     def multiplied(self, factor: Array) -> Integers | None:
         """Those of the floats times `factor`; None if there are none.
 

@@ -99,3 +99,34 @@ def test_what_stays_in_floats_is_told() -> None:
         assert [why for _, why in done.in_floats] == [reason]
         assert "0 of 1 fully connected layers" in done.summary()
         assert reason in done.summary()
+
+
+@pytest.mark.parametrize("mode", ["RNN", "GRU", "LSTM"])
+@pytest.mark.parametrize("directions", [1, 2])
+def test_recurrent_layers_compute_almost_the_same(mode: str, directions: int) -> None:
+    units, gates = 64, {"RNN": 1, "GRU": 3, "LSTM": 4}[mode]
+    b = GraphBuilder("test", "test")
+    x = b.input("x", DataType.FLOAT32, (6, 2, directions * gates * units))
+    weights = [
+        b.constant(f"w{d}", _weights(gates * units, units) / 16)
+        for d in range(directions)
+    ]
+    reverse = weights[1] if directions == 2 else None
+    outputs = ["y", "h", "c"][: 3 if mode == "LSTM" else 2]
+    made = b.op("Recurrent", [x, weights[0], reverse], outputs, {"mode": mode})
+    b.output(made[0], "y")
+    rng = np.random.default_rng(1)
+    inputs = {"x": rng.standard_normal(static(x.shape) or ()).astype(np.float32)}
+    wanted = run_graph(b.graph, inputs)["y"]
+    done = quantize_dynamically(b.graph)
+    verify(b.graph)
+    assert (len(done.names), done.in_floats) == (1, ())
+    assert done.weights == directions * gates * units * units
+    (op,) = b.graph.ops
+    assert op.type == "DynamicQuantizeRecurrent"
+    assert (op.attr("mode"), op.attr("range")) == (mode, "ROW")
+    assert op.input(1).dtype is DataType.INT8
+    found = run_graph(b.graph, inputs)["y"]
+    noise = np.square(found - wanted).sum() / np.square(wanted).sum()
+    # Gates make less of the noise of products, about 40 dB.
+    assert -10 * np.log10(noise) > 32

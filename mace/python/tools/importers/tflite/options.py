@@ -80,7 +80,7 @@ DEPTHWISE_CONV_2D | DepthwiseConv2DOptions | padding:enum stride_w:int stride_h:
     - activation:enum dilation_w:int=1 dilation_h:int=1
 FAKE_QUANT | FakeQuantOptions | min:float max:float num_bits:int narrow_range:bool
 FULLY_CONNECTED | FullyConnectedOptions | activation:enum weights_format:enum \
-    keep_num_dims:bool
+    keep_num_dims:bool asymmetric_quantize_inputs:bool
 GATHER | GatherOptions | axis:int batch_dims:int
 GELU | GeluOptions | approximate:bool
 IF | IfOptions | then_subgraph_index:int else_subgraph_index:int

@@ -127,3 +127,51 @@ class WeightedSums(OpRules):
             plain, [np.asarray(inputs[0], np.float64) - zero, *inputs[1:]]
         )
         return sums
+
+
+# A range that is narrower counts as 0: scales stay far from subnormal numbers.
+_LEAST_SPAN = np.float32(2**-100)
+
+
+def row_scales(rows: Array) -> tuple[Array, Array]:
+    """The scale and the zero point of each row of float32, as columns of float32.
+
+    NaN is the scale of a row with numbers that are not finite.
+    """
+    with np.errstate(all="ignore"):
+        low = np.minimum(rows.min(axis=1, initial=0), np.float32(0))
+        high = np.maximum(rows.max(axis=1, initial=0), np.float32(0))
+        span = high - low
+        finite = np.isfinite(span) & np.isfinite(rows).all(axis=1)
+        scale = np.where(span < _LEAST_SPAN, np.float32(1), span / np.float32(255))
+        scale = np.where(finite, scale, np.float32(np.nan)).astype(np.float32)
+        zero = np.clip(np.rint(-low / scale), 0, 255)
+        zero = np.where(finite & (span >= _LEAST_SPAN), zero, 0).astype(np.float32)
+    return scale[:, None], zero[:, None]
+
+
+def dynamic_product(
+    rows: Array, ranges: Array, weights: Array, scales: Array, zeros: Array | None
+) -> Array:
+    """Rows that the run quantizes, times integers; to the bit.
+
+    Args:
+        rows: float32 [M, K].
+        ranges: float32 [M, *] or [1, *]: what the scale of each row, or of all, is of.
+        weights: int8 [K, N].
+        scales: float32, one or [N].
+        zeros: of the weights, one or [N]; None: 0.
+
+    Returns:
+        float32 [M, N].
+    """
+    scale, zero = row_scales(ranges)
+    with np.errstate(all="ignore"):
+        steps = np.rint(rows / scale) + zero
+    integers = np.where(np.isnan(steps), 0, np.clip(steps, 0, 255)) - zero
+    wide = weights.astype(np.float64) - (0 if zeros is None else zeros)
+    # float64 holds the sums, as long as they are not of millions of products.
+    sums = (integers.astype(np.float64) @ wide).astype(np.int64).astype(np.int32)
+    return np.asarray(
+        sums.astype(np.float32) * (scale * np.asarray(scales, np.float32))
+    )

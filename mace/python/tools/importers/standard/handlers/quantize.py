@@ -255,6 +255,11 @@ def dequantized(
     return node.make("Dequantize", [x, scale, zero], {"axis": axis})
 
 
+def as_signed(numbers: Array) -> Array:
+    """The int8 that are less by 128 than these uint8."""
+    return np.asarray((numbers ^ np.uint8(0x80)).view(np.int8))
+
+
 def quantize_result(node: Node, x: Value, index: int) -> None:
     """Makes `x` the result, quantized by inputs `index` and `index` + 1."""
     scale = node.input(index)

@@ -1,11 +1,16 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""LSTM, GRU and RNN: the products of all steps' inputs as one, then the steps."""
+"""LSTM, GRU and RNN: the products of all steps' inputs as one, then the steps.
+
+With weights of 8 bits that are multiplied as integers (`recurrent_of_integers`), each
+run quantizes the input, and each step the state.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -57,19 +62,59 @@ _ACTIVATIONS: dict[str, tuple[str, float | None, float | None]] = {
 }
 
 
+@dataclass(frozen=True)
+class IntegerWeights:
+    """Matrices of 8-bit integers, one for each direction.
+
+    Attributes:
+        numbers: int8 [D, K, G * H].
+        scales: float32 [D, G * H].
+        zeros: int8 [D, G * H]; None: 0.
+    """
+
+    numbers: Array
+    scales: Array
+    zeros: Array | None
+
+
 @HANDLERS.register("RNN")
 @HANDLERS.register("GRU")
 @HANDLERS.register("LSTM")
 def _recurrent(node: Node) -> None:
-    kind = _KINDS[node.type]
+    _emit(node, node.type, _FloatLayer)
+
+
+def recurrent_of_integers(
+    node: Node, mode: str, of_input: IntegerWeights, of_state: IntegerWeights
+) -> None:
+    """A node with the attributes and inputs of RNN, GRU or LSTM, but for its weights,
+    whose input and states the run quantizes, each with one scale.
+
+    Args:
+        mode: the operator that it is in floats.
+        of_input: the weights that the input is multiplied by.
+        of_state: those of the state.
+
+    Raises:
+        UnsupportedNodeError: their shapes do not belong together.
+    """
+    _emit(
+        node,
+        mode,
+        lambda node, mode, count: _IntegerLayer(node, mode, count, of_input, of_state),
+    )
+
+
+def _emit(node: Node, mode: str, layer_of: Callable[[Node, str, int], _Layer]) -> None:
+    kind = _KINDS[mode]
     direction = node.text("direction", "forward")
     if direction not in _DIRECTIONS:
         raise UnsupportedNodeError(f"direction is {direction!r}")
     count = _DIRECTIONS[direction]
     functions = _functions(node, kind, count)
-    layer = _Layer(node, kind, count)
+    layer = layer_of(node, mode, count)
     common = {
-        "mode": node.type,
+        "mode": mode,
         "batch_first": layer.batch_first,
         "reset_after": layer.reset_after,
         "couple_gates": node.flag("input_forget", False),
@@ -77,6 +122,7 @@ def _recurrent(node: Node) -> None:
         # ONNX does not say what becomes of the initial states of rows without steps;
         # ONNX Runtime drops them.
         "forget_unread": node.has_input(_INITIAL_H) or node.has_input(_INITIAL_C),
+        **layer.attributes,
     }
     parts = [layer.of(range(count))]
     attributes = [{**common, **functions[0], "reverse": direction == "reverse"}]
@@ -85,9 +131,9 @@ def _recurrent(node: Node) -> None:
         attributes = [
             {**common, **own, "reverse": d == 1} for d, own in enumerate(functions)
         ]
-    outputs = 3 if node.type == "LSTM" else 2
+    outputs = 3 if mode == "LSTM" else 2
     results = [
-        node.make_all("Recurrent", inputs, own, outputs)
+        node.make_all(layer.operator, inputs, own, outputs)
         for inputs, own in zip(parts, attributes)
     ]
     # The axis of the directions.
@@ -103,73 +149,59 @@ def _recurrent(node: Node) -> None:
 class _Layer:
     """The operands of a node, checked."""
 
-    def __init__(self, node: Node, kind: _Kind, directions: int) -> None:
+    operator: ClassVar[str]
+    # Of the operator, besides those of every layer.
+    attributes: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, node: Node, mode: str, directions: int) -> None:
         self._node = node
-        self._gates = kind.gates
-        x, r = (node.shape(node.input(i)) for i in (_X, _R))
+        self._mode = mode
+        self._gates = _KINDS[mode].gates
+        self._directions = directions
+        x = node.shape(node.input(_X))
         if len(x) != 3:
             raise UnsupportedNodeError(f"the input has {len(x)} dimensions, not 3")
-        if len(r) != 3 or not isinstance(r[2], int):
-            raise UnsupportedNodeError("the size of R is not known before the run")
-        self._units = units = r[2]
+        self._units = units = self._read_weights()
         asked = node.integer("hidden_size", units)
         if asked != units:
             raise UnsupportedNodeError(f"hidden_size is {asked}, but R has {units}")
-        self._weights = self._constant(_W, "W", (directions, kind.gates * units, None))
-        self._recurrence = self._constant(
-            _R, "R", (directions, kind.gates * units, units)
-        )
         self._bias: Array | None = None
         if node.has_input(_B):
-            shape = (directions, 2 * kind.gates * units)
+            shape = (directions, 2 * self._gates * units)
             self._bias = self._constant(_B, "B", shape).numpy()
         self._peepholes: Array | None = None
-        if node.type == "LSTM" and node.has_input(_P):
+        if mode == "LSTM" and node.has_input(_P):
             self._peepholes = self._constant(_P, "P", (directions, 3 * units)).numpy()
         self.batch_first = node.flag("layout", False)
-        self.reset_after = node.type == "GRU" and node.flag(
-            "linear_before_reset", False
-        )
+        self.reset_after = mode == "GRU" and node.flag("linear_before_reset", False)
         self.clip = node.real("clip", 0.0)
         if node.has("clip") and not self.clip > 0:
             raise UnsupportedNodeError(f"clip is {self.clip}")
+
+    def _read_weights(self) -> int:
+        """The number of units."""
+        raise NotImplementedError
+
+    def of(self, directions: Sequence[int]) -> list[Value | None]:
+        """The inputs of the operator for some of the directions."""
+        raise NotImplementedError
 
     def _constant(
         self, port: int, name: str, shape: tuple[int | None, ...]
     ) -> Constant:
         constant = self._node.elements(port, name)
-        if not compatible(constant.shape, shape):
-            raise UnsupportedNodeError(
-                f"{name} is {format_shape(constant.shape)}, not {format_shape(shape)}"
-            )
+        _check_shape(name, constant.shape, shape)
         return constant
 
-    def of(self, directions: Sequence[int]) -> list[Value | None]:
-        """The inputs of Recurrent for some of the directions."""
-        node, chosen = self._node, list(directions)
-        columns = self._weights.shape[2]
-        rows = len(chosen) * self._gates * self._units
-        weights = self._weights.map(
-            lambda array: array[chosen].reshape(-1, columns), (rows, columns)
-        )
-        bias, params = self._biases(chosen)
-        offset = None if bias is None else node.literal(bias.reshape(-1))
-        products = node.make(
-            "FullyConnected", [node.input(_X), node.lazy(weights, "W"), offset]
-        )
-        recurrence = [node.lazy(self._recurrence_of(d), "R") for d in chosen]
+    def _others(self, chosen: list[int], params: Array | None) -> list[Value | None]:
+        """The inputs behind the weights, params to lengths."""
+        node = self._node
         return [
-            products,
-            *(recurrence if len(recurrence) == 2 else [*recurrence, None]),
             None if params is None else node.literal(params),
             self._state(_INITIAL_H, chosen),
-            self._state(_INITIAL_C, chosen) if node.type == "LSTM" else None,
+            self._state(_INITIAL_C, chosen) if self._mode == "LSTM" else None,
             node.optional(_LENGTHS),
         ]
-
-    def _recurrence_of(self, direction: int) -> Constant:
-        shape = self._recurrence.shape[1:]
-        return self._recurrence.map(lambda array: array[direction], shape)
 
     def _biases(self, chosen: list[int]) -> tuple[Array | None, Array | None]:
         """The bias of the products of the input, and the operand params."""
@@ -189,11 +221,126 @@ class _Layer:
         if not node.has_input(port):
             return None
         value = node.input(port)
-        if len(chosen) == self._weights.shape[0]:
+        if len(chosen) == self._directions:
             return value
         axis = 1 if self.batch_first else 0
         attrs = {"axes": [axis], "begins": chosen, "ends": [chosen[0] + 1]}
         return node.make("StridedSlice", [value], {**attrs, "strides": [1]})
+
+
+class _FloatLayer(_Layer):
+    operator = "Recurrent"
+
+    def _read_weights(self) -> int:
+        node = self._node
+        r = node.shape(node.input(_R))
+        if len(r) != 3 or not isinstance(r[2], int):
+            raise UnsupportedNodeError("the size of R is not known before the run")
+        units = r[2]
+        columns = self._gates * units
+        self._weights = self._constant(_W, "W", (self._directions, columns, None))
+        self._recurrence = self._constant(_R, "R", (self._directions, columns, units))
+        return units
+
+    def of(self, directions: Sequence[int]) -> list[Value | None]:
+        node, chosen = self._node, list(directions)
+        columns = self._weights.shape[2]
+        rows = len(chosen) * self._gates * self._units
+        weights = self._weights.moved(
+            lambda array: array[chosen].reshape(-1, columns), (rows, columns)
+        )
+        bias, params = self._biases(chosen)
+        offset = None if bias is None else node.literal(bias.reshape(-1))
+        products = node.make(
+            "FullyConnected", [node.input(_X), node.lazy(weights, "W"), offset]
+        )
+        recurrence = [node.lazy(self._recurrence_of(d), "R") for d in chosen]
+        return [
+            products,
+            *(recurrence if len(recurrence) == 2 else [*recurrence, None]),
+            *self._others(chosen, params),
+        ]
+
+    def _recurrence_of(self, direction: int) -> Constant:
+        shape = self._recurrence.shape[1:]
+        return self._recurrence.moved(lambda array: array[direction], shape)
+
+
+class _IntegerLayer(_Layer):
+    operator = "DynamicQuantizeRecurrent"
+    attributes: ClassVar[Mapping[str, str]] = {"range": "TENSOR"}
+
+    def __init__(
+        self,
+        node: Node,
+        mode: str,
+        directions: int,
+        of_input: IntegerWeights,
+        of_state: IntegerWeights,
+    ) -> None:
+        self._of_input = of_input
+        self._of_state = of_state
+        super().__init__(node, mode, directions)
+
+    def _read_weights(self) -> int:
+        shape = self._of_state.numbers.shape
+        if len(shape) != 3:
+            raise UnsupportedNodeError(f"R has {len(shape)} dimensions, not 3")
+        units = int(shape[1])
+        columns = self._gates * units
+        for name, given, depth in (
+            ("W", self._of_input, None),
+            ("R", self._of_state, units),
+        ):
+            _check_shape(name, given.numbers.shape, (self._directions, depth, columns))
+        return units
+
+    def of(self, directions: Sequence[int]) -> list[Value | None]:
+        node, chosen = self._node, list(directions)
+        bias, params = self._biases(chosen)
+        of_input, of_state = self._of_input, self._of_state
+        numbers = np.concatenate([of_input.numbers[d] for d in chosen], axis=1)
+        products = node.make(
+            "DynamicQuantizeMatMul",
+            [
+                node.input(_X),
+                _integers(node, numbers, "W"),
+                node.literal(of_input.scales[chosen].reshape(-1)),
+                _zeros(node, of_input, chosen, (-1,)),
+                None if bias is None else node.literal(bias.reshape(-1)),
+            ],
+            {"range": "TENSOR"},
+        )
+        recurrence = [_integers(node, of_state.numbers[d], "R") for d in chosen]
+        return [
+            products,
+            recurrence[0],
+            node.literal(of_state.scales[chosen]),
+            recurrence[1] if len(recurrence) == 2 else None,
+            *self._others(chosen, params),
+            _zeros(node, of_state, chosen, (len(chosen), -1)),
+        ]
+
+
+def _integers(node: Node, numbers: Array, suffix: str) -> Value:
+    return node.lazy(Constant.of(np.ascontiguousarray(numbers)), suffix)
+
+
+def _zeros(
+    node: Node, weights: IntegerWeights, chosen: list[int], shape: tuple[int, ...]
+) -> Value | None:
+    if weights.zeros is None or not weights.zeros[chosen].any():
+        return None
+    return _integers(node, weights.zeros[chosen].reshape(shape), "zeros")
+
+
+def _check_shape(
+    name: str, found: tuple[int, ...], shape: tuple[int | None, ...]
+) -> None:
+    if not compatible(found, shape):
+        raise UnsupportedNodeError(
+            f"{name} is {format_shape(found)}, not {format_shape(shape)}"
+        )
 
 
 def _functions(node: Node, kind: _Kind, count: int) -> list[dict[str, str | float]]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.frame.known import known_elements
 from mace.python.tools.importers.tf_operators.handlers.convolution import (
@@ -17,6 +19,7 @@ from mace.python.tools.importers.tf_operators.handlers.convolution import (
 )
 from mace.python.tools.importers.tflite.context import HANDLERS, Context, of_tensorflow
 from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import static
 
@@ -141,7 +144,41 @@ def fully_connected(context: Context) -> None:
         if dims is not None and math.prod(dims) % depth:
             raise UnsupportedNodeError(f"{list(dims)} is no number of rows of {depth}")
         x = context.step("Reshape", [x], "rows", shape=[-1, depth])
+    if _emit_hybrid(context, x, bias):
+        return
     _emit(context, "MatMul", [x, weights], bias, {"transpose_b": True})
+
+
+def _emit_hybrid(context: Context, x: Value, bias: Value | None) -> bool:
+    """A product of floats and weights of 8 bits, if that is what the file has: the
+    interpreter makes integers of each row. Where it does so without zero points, as
+    files of old converters say, floats are multiplied.
+    """
+    node, stored = context.node, context.stored_input(1)
+    integers = stored.constant
+    if integers is None or stored.dtype is not DataType.INT8:
+        return False
+    if context.stored_input(0).dtype is not DataType.FLOAT32:
+        return False
+    if not node.flag("asymmetric_quantize_inputs") or not integers.size:
+        return False
+    if bias is not None and not bias.is_constant:
+        return False
+    known = stored.quantization
+    if known is None or any(known.zero_points) or known.axis != 0:
+        return False
+    builder, name = context.builder, stored.name
+    columns = builder.made_of(
+        integers,
+        f"{name}/columns",
+        lambda: integers.map(lambda w: np.ascontiguousarray(w.T), integers.shape[::-1]),
+    )
+    scales = builder.made_of(
+        integers, f"{name}/scales", lambda: np.asarray(known.scales, np.float32)
+    )
+    inputs = [x, columns, scales, *([] if bias is None else [None, bias])]
+    context.emit("DynamicQuantizeMatMul", inputs, range="ROW")
+    return True
 
 
 def _pool_window(context: Context) -> dict[str, Any]:

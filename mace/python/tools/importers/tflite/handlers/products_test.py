@@ -133,6 +133,33 @@ def test_weights_of_16_and_8_bits() -> None:
     check_file(data, x, tolerance=0.1)
 
 
+def test_hybrid_products_round_their_input(tmp_path: Path) -> None:
+    """As the interpreter does: to the bit, but for the last digits of scales."""
+    weights = np.random.default_rng(1).integers(-127, 128, (40, 64)).astype(np.int8)
+    x = rand(3, 64, low=-1)
+    for asymmetric in (True, False):
+        data = one_operator(
+            "FULLY_CONNECTED",
+            [x],
+            [((3, 40), "float32")],
+            {1: weights, 2: rand(40)},
+            {"asymmetric_quantize_inputs": asymmetric},
+            "FullyConnectedOptions",
+            {1: (0.02, 0)},
+            version=9,
+        )
+        graph = import_file(_written(tmp_path, data))
+        kinds = {op.type for op in graph.ops}
+        assert ("DynamicQuantizeMatMul" in kinds) == asymmetric
+        check_file(data, x, tolerance=2e-5 if asymmetric else 0.1)
+
+
+def _written(folder: Path, data: bytes) -> Path:
+    path = folder / "m.tflite"
+    path.write_bytes(data)
+    return path
+
+
 def test_batch_matmul() -> None:
     a, b = rand(2, 3, 4), rand(2, 4, 5, low=-1)
     check(tf.matmul, a, b)
