@@ -22,32 +22,41 @@ constexpr uint32_t kRest = uint32_t{1} << 31;
 
 constexpr size_t RoundUp(size_t x) { return (x + kLine - 1) / kLine * kLine; }
 
-// A number for each sum of 16 bits.
-typedef int16_t Sums __attribute__((vector_size(2 * kSums)));
+// A number for each of eight sums of 16 bits. The constants of wider vectors
+// are aligned like them, which keeps the linker from merging those of the whole
+// library: 17 KB.
+constexpr size_t kTogether = 8;
+typedef int16_t Sums __attribute__((vector_size(2 * kTogether)));
+constexpr size_t kParts = kSums / kTogether;
 
 // The weights above 0 of each sum, and those below 0, as positive numbers.
 struct SignSums {
-  Sums above;
-  Sums below;
+  Sums above[kParts];
+  Sums below[kParts];
 };
 
 SignSums SumSigns(const int8_t *four) {
-  typedef uint16_t Pairs __attribute__((vector_size(kStepBytes)));
-  Pairs pairs;
-  std::memcpy(&pairs, four, sizeof(pairs));
-  const Sums a = reinterpret_cast<Sums>(pairs << 8) >> 8;
-  const Sums b = reinterpret_cast<Sums>(pairs) >> 8;
-  const Sums above = (a & (a > 0)) + (b & (b > 0));
-  return {above, above - a - b};
+  typedef uint16_t Pairs __attribute__((vector_size(2 * kTogether)));
+  SignSums sums;
+  for (size_t i = 0; i < kParts; ++i, four += sizeof(Pairs)) {
+    Pairs pairs;
+    std::memcpy(&pairs, four, sizeof(pairs));
+    const Sums a = reinterpret_cast<Sums>(pairs << 8) >> 8;
+    const Sums b = reinterpret_cast<Sums>(pairs) >> 8;
+    sums.above[i] = (a & (a > 0)) + (b & (b > 0));
+    sums.below[i] = sums.above[i] - a - b;
+  }
+  return sums;
 }
 
-bool Fit(const SignSums &sums) {
-  const Sums too_large = (sums.above > kStepLimit) | (sums.below > kStepLimit);
-  return __builtin_reduce_or(too_large) == 0;
-}
-
+// Whether the sums of both fit.
 bool Fit(const SignSums &a, const SignSums &b) {
-  return Fit({a.above + b.above, a.below + b.below});
+  Sums too_large = {};
+  for (size_t i = 0; i < kParts; ++i) {
+    too_large |= (a.above[i] + b.above[i] > kStepLimit) |
+                 (a.below[i] + b.below[i] > kStepLimit);
+  }
+  return __builtin_reduce_or(too_large) == 0;
 }
 
 bool IsLeast(const int8_t *pair) {
@@ -117,7 +126,7 @@ void StepPacking::PlanTap(const int8_t *fours) {
     const int8_t *four = fours + i * kStepBytes;
     const auto index = static_cast<uint32_t>(i);
     const SignSums own = SumSigns(four);
-    if (Fit(own)) {
+    if (Fit(own, SignSums{})) {
       plain.push_back(index);
       sums.push_back(own);
       continue;
