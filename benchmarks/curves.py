@@ -1,8 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the time of an inference grows with threads, batch and resolution.
+"""How the time of an inference grows with threads, batch, resolution and lesser
+instructions.
 
     python -m benchmarks.curves [--models mobilenet_v1 ...] [--curves threads ...]
+    python -m benchmarks.curves --curves isa [--int8]
 
 Each table compares its rows in turns. A row that is as fast per thread, per
 image or per pixel as the first has an efficiency of 1.00; more is better.
@@ -12,6 +14,10 @@ are those that end in a global average and were built here.
 What threads gain depends on how far apart their cores are, which a virtual
 machine's may change at any time: `mace_run` measures before and after each
 curve of threads in how many ns a cache line goes to another core and back.
+
+The curve `isa` compares what MACE chooses on this processor with every instruction set
+that both have (MACE_CPU_ISA): where one has an efficiency above 1, the choice is wrong
+here, see mace/kernels/cpu/isa.h. With --int8, the networks are those of `int8.py`.
 """
 
 from __future__ import annotations
@@ -19,6 +25,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -27,13 +34,24 @@ import numpy as np
 
 from benchmarks.library import Library
 from benchmarks.networks import MEASURED, NAMES, Network, make_network
+from benchmarks.quantized import quantized
 from benchmarks.record import add_arguments, recorder
 from benchmarks.runner import MACE_RUN, model_arguments, report, require_program
 from benchmarks.tables import Table
 from benchmarks.timing import Times, interleave
 from test.conformance.models.built import BUILT_MODELS
 
-CURVES = ("threads", "batch", "resolution")
+CURVES = ("threads", "batch", "resolution", "isa")
+# Values of MACE_CPU_ISA on x86-64, and the flag in /proc/cpuinfo of a processor that
+# has these instructions.
+_ISAS = {
+    "sse41": "sse4_1",
+    "avx2": "avx2",
+    "avx2_vnni": "avx_vnni",
+    "avx512": "avx512f",
+    "avx512_vnni": "avx512_vnni",
+}
+_VARIABLE = "MACE_CPU_ISA"
 BATCHES = (1, 2, 4, 8)
 SIZES = (128, 160, 192, 224, 256, 320)
 
@@ -45,17 +63,31 @@ class Point:
     Attributes:
         work: images or pixels.
         threads: that share it.
+        isa: the instruction set; None: what MACE chooses.
     """
 
     name: str
     network: Network
     work: float
     threads: int = 1
+    isa: str | None = None
 
 
-def points(model: str, curve: str) -> list[Point]:
+def isas(cpuinfo: str) -> list[str]:
+    """The instruction sets of a processor, of which /proc/cpuinfo says this."""
+    flags = set(cpuinfo.split())
+    return [name for name, flag in _ISAS.items() if flag in flags]
+
+
+def points(model: str, curve: str, int8: bool = False) -> list[Point]:
     """The rows of a curve; none if the network does not support it."""
     plain = make_network(model)
+    if int8:
+        plain = quantized(plain)
+    if curve == "isa":
+        found = isas(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+        lesser = [Point(name, plain, 1.0, isa=name) for name in found]
+        return [Point("as chosen", plain, 1.0), *lesser]
     if curve == "threads":
         counts = range(1, len(os.sched_getaffinity(0)) + 1)
         return [Point(f"{n}", plain, 1.0, n) for n in counts]
@@ -76,12 +108,29 @@ def measure(library: Library, rows: list[Point], seconds: float) -> list[Times]:
         for point in rows:
             network = point.network
             result = np.empty(network.mace_output_shape(), np.float32)
-            engine = stack.enter_context(library.engine(network.mace, point.threads))
+            with _instructions(point.isa):
+                engine = library.engine(network.mace, point.threads)
+            stack.enter_context(engine)
             calls[point.name] = engine.bind(
                 network.input_name, network.mace_image(), network.output_name, result
             )
         times = interleave(calls, seconds)
     return [times[point.name] for point in rows]
+
+
+@contextlib.contextmanager
+def _instructions(isa: str | None) -> Iterator[None]:
+    """Lets engines that are created meanwhile use only these."""
+    before = os.environ.get(_VARIABLE)
+    if isa is not None:
+        os.environ[_VARIABLE] = isa
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.environ[_VARIABLE] = before
+        elif isa is not None:
+            del os.environ[_VARIABLE]
 
 
 def round_trip(mace_run: Path, network: Network) -> tuple[float, float]:
@@ -136,11 +185,16 @@ def tables(data: Any) -> list[Table]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--models", nargs="+", choices=NAMES, default=MEASURED)
-    parser.add_argument("--curves", nargs="+", choices=CURVES, default=CURVES)
+    parser.add_argument("--curves", nargs="+", choices=CURVES, default=CURVES[:3])
+    parser.add_argument(
+        "--int8", action="store_true", help="with --curves isa: in 8-bit integers"
+    )
     parser.add_argument("--seconds", type=float, default=8.0, help="per curve")
     parser.add_argument("--mace_run", type=Path, default=MACE_RUN)
     add_arguments(parser)
     args = parser.parse_args()
+    if args.int8 and args.curves != ["isa"]:
+        parser.error("--int8 is for --curves isa alone")
     if "threads" in args.curves:
         require_program(args.mace_run)
     output = recorder("benchmarks.curves", args)
@@ -148,7 +202,7 @@ def main() -> None:
     parts = []
     for curve in args.curves:
         for model in args.models:
-            rows = points(model, curve)
+            rows = points(model, curve, args.int8)
             if not rows:
                 continue
             apart = curve == "threads" and len(rows) > 1

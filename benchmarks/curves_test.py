@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.curves import efficiency, points, tables
+from benchmarks.curves import efficiency, isas, points, tables
 from benchmarks.timing import Times
 
 _TIMES = [Times(10.0, 11.0, 5), Times(6.25, 7.0, 5), Times(20.0, 21.0, 5)]
@@ -38,3 +38,16 @@ def test_a_table_for_each_curve() -> None:
 def test_a_network_of_one_size_has_no_curve_of_sizes() -> None:
     assert points("shufflenet", "resolution") == []
     assert points("shufflenet", "threads")[0].threads == 1
+
+
+def test_instruction_sets_are_those_of_the_processor() -> None:
+    assert isas("flags : fpu sse4_1 avx avx2 fma\n") == ["sse41", "avx2"]
+    flags = "flags : sse4_1 avx2 avx_vnni avx512f avx512_vnni"
+    assert isas(flags)[-3:] == ["avx2_vnni", "avx512", "avx512_vnni"]
+    assert isas("Features : fp asimd") == []
+
+
+def test_what_is_chosen_is_the_first_row() -> None:
+    rows = points("shufflenet", "isa")
+    assert (rows[0].name, rows[0].isa) == ("as chosen", None)
+    assert all(row.isa == row.name for row in rows[1:])

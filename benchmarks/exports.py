@@ -27,10 +27,18 @@ from benchmarks.library import Library
 from benchmarks.networks import DIRECTORY, ROOT, Network, convert_network
 from benchmarks.peers.engines import REFERENCE
 from benchmarks.peers.formats import require_engines
+from benchmarks.peers.processor import variables
 from benchmarks.peers.results import Scoreboard
-from benchmarks.peers.scoreboard import SEED, measure, versions
+from benchmarks.peers.scoreboard import (
+    SEED,
+    Conditions,
+    add_conditions,
+    check_conditions,
+    measure,
+    versions,
+)
 from benchmarks.peers.table import tables as score_tables
-from benchmarks.record import add_arguments, machine, recorder
+from benchmarks.record import add_arguments, recorder
 from benchmarks.tables import Table
 
 _HERE = Path(__file__).resolve().parent / "torch_exports"
@@ -45,6 +53,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "gpt2_blocks": (1, 48, 768),
     "llama_blocks": (1, 48, 768),
     "mobilenetv3_large": (1, 3, 224, 224),
+    "mobilenetv3_small": (1, 3, 224, 224),
     "regnety_400mf": (1, 3, 224, 224),
     "resnext50_32x4d": (1, 3, 224, 224),
     "segformer_b0": (1, 3, 224, 224),
@@ -115,10 +124,10 @@ def main() -> int:
     parser.add_argument(
         "--no-timing", action="store_true", help="only export and convert"
     )
+    add_conditions(parser)
     add_arguments(parser)
     args = parser.parse_args()
-    if min(args.threads) < 1:
-        parser.error("--threads takes numbers from 1")
+    check_conditions(parser, args)
     output = recorder("benchmarks.exports", args)
     if args.no_timing:
         for name in args.models:
@@ -126,11 +135,19 @@ def main() -> int:
         return 0
     require_engines()
     engines = _ENGINES[args.data_type]
-    board = Scoreboard(machine(), versions(Library(), engines), SEED, [])
+    how = Conditions(
+        args.threads,
+        engines,
+        args.seconds,
+        loads=1,
+        variables=variables(args.processor),
+        clock=args.clock,
+    )
+    board = Scoreboard(output.machine, versions(Library(), engines), SEED, [])
     for name in args.models:
         network = make_export(name)
         output.console.print(f"measuring {name}")
-        board.cells += measure(network, args.threads, engines, args.seconds, loads=1)
+        board.cells += measure(network, how)
     output.finish(board.data(), board.versions)
     mine = [cell for cell in board.cells if cell.engine.startswith("mace")]
     return int(any(cell.reason for cell in mine))

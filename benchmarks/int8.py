@@ -26,6 +26,7 @@ from benchmarks.peers.engines import INT8_ENGINES
 from benchmarks.peers.formats import require_engines
 from benchmarks.peers.goals import Goal
 from benchmarks.peers.goals import table as goal_table
+from benchmarks.peers.processor import variables
 from benchmarks.peers.results import (
     Cell,
     Scoreboard,
@@ -33,10 +34,17 @@ from benchmarks.peers.results import (
     threads_text,
     time_ms,
 )
-from benchmarks.peers.scoreboard import SEED, measure, versions
+from benchmarks.peers.scoreboard import (
+    SEED,
+    Conditions,
+    add_conditions,
+    check_conditions,
+    measure,
+    versions,
+)
 from benchmarks.peers.table import tables as score_tables
 from benchmarks.quantized import quantized
-from benchmarks.record import add_arguments, machine, recorder
+from benchmarks.record import add_arguments, recorder
 from benchmarks.tables import Table
 
 _MACE, _FLOAT, _REFERENCE = "mace_int8", "mace_float", "onnxruntime_u8s8"
@@ -48,6 +56,8 @@ MODELS = (
     "inception_v3",
     "efficientnet_lite0",
     "mobilenetv3_large",
+    "mobilenetv3_small",
+    "detector",
 )
 # Of which the gain over fp32 has a goal.
 _GAINING = ("mobilenet_v1", "resnet50")
@@ -139,14 +149,25 @@ def main() -> int:
     parser.add_argument(
         "--loads", type=int, default=3, help="fresh processes per engine"
     )
+    add_conditions(parser)
     add_arguments(parser)
     args = parser.parse_args()
-    if min(args.threads) < 1 or args.loads < 1:
-        parser.error("--threads and --loads take numbers from 1")
+    check_conditions(parser, args)
+    if args.loads < 1:
+        parser.error("--loads takes numbers from 1")
     output = recorder("benchmarks.int8", args)
     require_engines()
     engines = [e for e in INT8_ENGINES if e in {*args.engines, _REFERENCE}]
-    board = Scoreboard(machine(), versions(Library(), engines), SEED, [])
+    how = Conditions(
+        args.threads,
+        engines,
+        args.seconds,
+        args.loads,
+        _REFERENCE,
+        variables(args.processor),
+        clock=args.clock,
+    )
+    board = Scoreboard(output.machine, versions(Library(), engines), SEED, [])
     # All of them first: what is missing for one is said before minutes have passed.
     networks = {
         name: quantized(make_export(name) if name in SHAPES else make_network(name))
@@ -154,9 +175,7 @@ def main() -> int:
     }
     for name, network in networks.items():
         output.console.print(f"measuring {name}")
-        board.cells += measure(
-            network, args.threads, engines, args.seconds, args.loads, _REFERENCE
-        )
+        board.cells += measure(network, how)
     output.finish(board.data(), board.versions)
     return int(any(cell.reason for cell in board.cells if cell.engine == _MACE))
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import platform
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -229,3 +230,13 @@ def test_instructions_are_told_of_a_machine() -> None:
     text = "AMD EPYC (family 23, model 1; AVX2), 2 CPUs, Linux"
     assert record.instructions_of(text) == "AVX2"
     assert record.instructions_of("AMD EPYC (family 26, model 2), 2 CPUs") == "CPU"
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="/proc/cpuinfo has families on x86 alone"
+)
+def test_a_machine_says_what_was_hidden_and_how_time_was_taken() -> None:
+    text = record.machine("avx2", "cpu")
+    assert record.instructions_of(text) == "AVX2 by CPUID mask"
+    assert text.endswith("Linux, busy: CPU time")
+    assert "mask" not in record.machine()

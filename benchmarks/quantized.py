@@ -39,24 +39,23 @@ def quantized(network: Network) -> Network:
     paths = {kind: FOLDER / f"{stem}-{kind}.onnx" for kind in ("u8s8", "s8s8")}
     lite = FOLDER / f"{stem}.tflite"
     ncnn = FOLDER / f"{stem}-ncnn"
-    ncnn_made = ncnn.with_name(f"{ncnn.name}.json")
-    if not all(path.exists() for path in (*paths.values(), lite, ncnn_made)):
+    # Why files of some formats are missing; written when all others are there.
+    reasons = FOLDER / f"{stem}.json"
+    if not reasons.exists():
         for old in FOLDER.glob(f"{network.name}-*"):
             old.unlink()
         plain = FOLDER / f"{stem}-float.onnx"
         write_newer(network, plain)
         for kind, path in paths.items():
             write_quantized(network, plain, path, kind)
-        feeds = [image.transpose(0, 2, 3, 1) for image in images(network)]
-        with atomic_write(lite) as stream:
-            # TensorFlow is only needed here.
-            from benchmarks.peers import tflite
-
-            stream.write(tflite.convert(make_model(network, "onnx"), feeds))
-        refused = _make_ncnn(network, ncnn)
-        with atomic_write(ncnn_made) as stream:
-            stream.write(json.dumps(refused).encode())
-    refused = json.loads(ncnn_made.read_bytes())
+        found = {
+            "tflite_int8": _make_lite(network, lite),
+            "ncnn_int8": _make_ncnn(network, ncnn),
+        }
+        with atomic_write(reasons) as stream:
+            stream.write(json.dumps(found).encode())
+    refused = {f: why for f, why in json.loads(reasons.read_bytes()).items() if why}
+    optional = {"tflite_int8": lite, "ncnn_int8": ncnn}
     made = replace(
         network,
         name=f"{network.name}_int8",
@@ -65,14 +64,28 @@ def quantized(network: Network) -> Network:
         files={
             "onnx": paths["u8s8"],
             "onnx_s8s8": paths["s8s8"],
-            "tflite_int8": lite,
-            **({} if refused else {"ncnn_int8": ncnn}),
+            **{form: path for form, path in optional.items() if form not in refused},
             "mace_fp32": network.mace,
         },
-        refused={"ncnn_int8": refused} if refused else {},
+        refused=refused,
     )
     convert_network(made)
     return replace(made, name=network.name)
+
+
+def _make_lite(network: Network, to: Path) -> str:
+    """Why it cannot be made; empty if it is."""
+    # TensorFlow is only needed here.
+    from benchmarks.peers import tflite
+
+    feeds = [image.transpose(0, 2, 3, 1) for image in images(network)]
+    try:
+        model = tflite.convert(make_model(network, "onnx"), feeds)
+    except NotImplementedError as error:
+        return str(error)
+    with atomic_write(to) as stream:
+        stream.write(model)
+    return ""
 
 
 def _make_ncnn(network: Network, to: Path) -> str:

@@ -70,6 +70,7 @@ _ROWS = (
     _Row("bf16, 2 threads", "bf16_amx", _BF16, 2),
     _Row("int8, 1 thread", "int8", _INT8),
     _Row("int8, 2 threads", "int8", _INT8, 2),
+    _Row("int8, 1 thread", "int8_avx2", _INT8),
     _Row("GPU, fp16 in memory", "gpu", _GPU, 0),
     _Row("from the file to the first result", "scoreboard", _FLOATS, 1, first_ms),
     _Row("peak memory", "scoreboard", _FLOATS, 1, memory_mb),

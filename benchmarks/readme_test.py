@@ -37,7 +37,7 @@ def _records(cells: list[Cell]) -> dict[str, Record]:
     """All that the table is made of; of cells alone the scoreboard."""
     made = {
         name: _record("benchmarks.peers.scoreboard", Scoreboard("", {}, 0, []).data())
-        for name in ("bf16_amx", "int8")
+        for name in ("bf16_amx", "int8", "int8_avx2")
     }
     made["scoreboard"] = _record(
         "benchmarks.peers.scoreboard", Scoreboard("", {}, 0, cells).data()

@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 
 from rich.console import Console
 
+from benchmarks.peers.processor import PROCESSORS
 from benchmarks.tables import Table, show
 from mace.python.tools.atomic import atomic_write
 
@@ -135,9 +136,14 @@ def instructions_of(text: str) -> str:
     return found[1] if found else "CPU"
 
 
-def machine() -> str:
+def machine(limit: str | None = None, clock: str = "wall") -> str:
     """The processor with its vector instructions, how many this process may use, and
     the system.
+
+    Args:
+        limit: what was measured saw only these instructions, a key of
+            `peers.processor.PROCESSORS`.
+        clock: a key of `peers.worker.CLOCKS`.
     """
     info: dict[str, str] = {}
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
@@ -148,10 +154,13 @@ def machine() -> str:
     if "cpu family" in info and "model" in info:
         flags = info.get("flags", "").split()
         best = next((word for flag, word in _INSTRUCTIONS if flag in flags), "")
+        if limit is not None:
+            best = f"{PROCESSORS[limit]} by CPUID mask"
         name += f" (family {info['cpu family']}, model {info['model']}"
         name += f"; {best})" if best else ")"
     count = len(os.sched_getaffinity(0))
-    return f"{name}, {count} CPU{'s' * (count != 1)}, {platform.system()}"
+    text = f"{name}, {count} CPU{'s' * (count != 1)}, {platform.system()}"
+    return text + (", busy: CPU time" if clock == "cpu" else "")
 
 
 def commit() -> str:
@@ -188,11 +197,13 @@ class Recorder:
         program: the module that measures.
         path: where to keep the record; or None.
         commit: of the sources.
+        machine: see `machine()`.
     """
 
     program: str
     path: Path | None
     commit: str
+    machine: str = field(default_factory=machine)
     console: Console = field(default_factory=_console)
 
     def finish(self, data: Any, versions: Mapping[str, str] | None = None) -> Record:
@@ -200,7 +211,7 @@ class Recorder:
         # Converted through JSON, so that the page gets exactly what is printed now.
         record = Record(
             self.program,
-            machine(),
+            self.machine,
             f"{datetime.now(timezone.utc):%Y-%m-%d}",
             self.commit,
             dict(versions or {}),
@@ -259,7 +270,8 @@ def recorder(
             path = RESULTS / f"{args.record}.json"
         if not found:
             refuse("git knows no commit here: name it by --commit")
-    return Recorder(program, path, found)
+    here = machine(getattr(args, "processor", None), getattr(args, "clock", "wall"))
+    return Recorder(program, path, found, here)
 
 
 def refuse(message: str) -> NoReturn:

@@ -36,6 +36,10 @@ MACE_KERNEL_COPTS = MACE_COPTS + [
     "-fno-trapping-math",
 ]
 
+# Of code that is no kernel: its loops are short, and unrolled ones make the library
+# larger.
+_PLAIN_COPTS = MACE_COPTS + ["-fno-unroll-loops"]
+
 # Less work for the compiler under sanitizers, and no coverage instrumentation for
 # fuzzers, which run no kernels.
 MACE_KERNEL_FEATURES = [
@@ -63,7 +67,7 @@ def mace_precompiled_headers(name, features = [], **kwargs):
     """
     precompiled_headers(
         name = name,
-        copts = MACE_COPTS,
+        copts = _PLAIN_COPTS,
         features = _features(features, kwargs.get("testonly")),
         **kwargs
     )
@@ -71,10 +75,10 @@ def mace_precompiled_headers(name, features = [], **kwargs):
 def _with_precompiled(precompiled, copts, deps, kwargs):
     """Attributes of a target that compiles with precompiled headers, or None."""
     if not precompiled:
-        return dict(kwargs, copts = MACE_COPTS + copts, deps = deps)
+        return dict(kwargs, copts = _PLAIN_COPTS + copts, deps = deps)
     return dict(
         kwargs,
-        copts = MACE_COPTS + copts + PRECOMPILED_COPTS,
+        copts = _PLAIN_COPTS + copts + PRECOMPILED_COPTS,
         deps = deps + [precompiled],
         toolchains = [precompiled],
     )

@@ -4,6 +4,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import platform
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +17,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from benchmarks.peers import processor
 from benchmarks.peers.client import Client, WorkerError
 
 pytest.importorskip("onnxruntime")
@@ -60,6 +65,12 @@ def test_loads_then_runs(job: dict[str, Any], log: Path) -> None:
     assert len(times) == 4 and min(times) > 0
 
 
+def test_times_what_the_process_computes(job: dict[str, Any], log: Path) -> None:
+    with Client(Path(sys.executable), "onnxruntime", log) as client:
+        client.ask(do="load", **job)
+        assert min(client.ask(do="run", count=2, clock="cpu")["ms"]) > 0
+
+
 def test_stands_still_until_asked(job: dict[str, Any], log: Path) -> None:
     with Client(Path(sys.executable), "onnxruntime", log) as client:
         client.ask(do="load", **job)
@@ -91,3 +102,71 @@ def test_a_worker_has_other_variables(
     with Client(Path(sys.executable), "onnxruntime", log, variables) as client:
         with pytest.raises(WorkerError, match="of the folder"):
             client.ask(do="load", **job)
+
+
+# What NumPy finds by CPUID, in a thread and in a program that it starts.
+_FEATURES = """
+import json, subprocess, sys, threading
+def find():
+    from numpy._core._multiarray_umath import __cpu_features__ as found
+    print(json.dumps([name for name, has in found.items() if has]), flush=True)
+thread = threading.Thread(target=find)
+thread.start()
+thread.join()
+if len(sys.argv) > 1:
+    subprocess.run([sys.executable, "-c", sys.argv[1]], check=True)
+"""
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or not sys.platform.startswith("linux"),
+    reason="CPUID is an instruction of x86-64, and faults on Linux alone",
+)
+@pytest.mark.parametrize(
+    ("name", "has", "lacks"),
+    [
+        ("sse41", {"SSE41"}, {"AVX", "AVX2", "FMA3", "F16C", "AVX512F"}),
+        ("avx2", {"AVX2", "FMA3"}, {"AVX512F", "AVX512VNNI"}),
+        ("avx512", {"AVX2"}, {"AVX512VNNI", "AVX512BF16"}),
+    ],
+)
+def test_processes_see_a_lesser_processor(
+    name: str, has: set[str], lacks: set[str]
+) -> None:
+    command = [sys.executable, "-c", _FEATURES, _FEATURES]
+    try:
+        variables = processor.variables(name)
+    except SystemExit:
+        pytest.skip("this processor or kernel cannot let CPUID fault")
+    done = subprocess.run(
+        command,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    all_found = [set(json.loads(line)) for line in done.stdout.splitlines()]
+    assert len(all_found) == 2
+    for found in all_found:
+        assert found >= has
+        assert not found & lacks
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or not sys.platform.startswith("linux"),
+    reason="CPUID is an instruction of x86-64, and faults on Linux alone",
+)
+def test_a_fault_still_ends_a_process_and_no_name_does_too() -> None:
+    try:
+        variables = processor.variables("avx2")
+    except SystemExit:
+        pytest.skip("this processor or kernel cannot let CPUID fault")
+    environment = {**os.environ, **variables}
+    fault = [sys.executable, "-c", "import ctypes; ctypes.string_at(8)"]
+    assert subprocess.run(fault, env=environment, check=False).returncode == -11
+    environment["MACE_BENCHMARK_PROCESSOR"] = "z80"
+    done = subprocess.run(
+        fault, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "names no processor" in done.stderr

@@ -18,7 +18,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import distributions
 from pathlib import Path
@@ -38,14 +38,15 @@ from benchmarks.peers.formats import (
     require_engines,
 )
 from benchmarks.peers.goals import TOLERANCE, goals
+from benchmarks.peers.processor import PROCESSORS, variables
 from benchmarks.peers.results import Cell, Loading, Scoreboard
 from benchmarks.peers.table import tables as score_tables
+from benchmarks.peers.worker import CLOCKS
 from benchmarks.record import (
     Record,
     Recorder,
     RecordError,
     add_arguments,
-    machine,
     read,
     recorder,
     refuse,
@@ -85,6 +86,55 @@ class _Side:
         self.client = None
 
 
+@dataclass(frozen=True)
+class Conditions:
+    """How networks are measured.
+
+    Attributes:
+        threads: the numbers of them.
+        engines: keys of `ENGINES`.
+        seconds: per network and number of threads.
+        loads: fresh processes per engine.
+        reference: the engine that gives the outputs to compare with.
+        variables: of the engines' environment, see `processor.variables`.
+        clock: of the times of runs, a key of `worker.CLOCKS`.
+    """
+
+    threads: Sequence[int]
+    engines: Sequence[str]
+    seconds: float
+    loads: int
+    reference: str = REFERENCE
+    variables: Mapping[str, str] = field(default_factory=dict)
+    clock: str = "wall"
+
+
+def add_conditions(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of a measurement on another computer than an idle one with all
+    its instructions.
+    """
+    parser.add_argument(
+        "--as",
+        dest="processor",
+        choices=PROCESSORS,
+        help="hide newer instructions of this processor from all engines",
+    )
+    parser.add_argument(
+        "--clock",
+        choices=CLOCKS,
+        default="wall",
+        help="cpu: what a process computes, of one thread, on a busy computer",
+    )
+
+
+def check_conditions(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """Ends the program with a message if the conditions contradict each other."""
+    if min(args.threads) < 1:
+        parser.error("--threads takes numbers from 1")
+    if args.clock == "cpu" and max(args.threads) > 1:
+        parser.error("--clock cpu adds the times of all threads: use --threads 1")
+
+
 class Measurement:
     """One network with all engines, at each number of threads.
 
@@ -92,15 +142,8 @@ class Measurement:
     second thread is a ratio as well.
     """
 
-    def __init__(
-        self,
-        network: Network,
-        threads: Sequence[int],
-        engines: Sequence[str],
-        folder: Path,
-        reference: str = REFERENCE,
-    ) -> None:
-        self._network, self._folder, self._reference = network, folder, reference
+    def __init__(self, network: Network, how: Conditions, folder: Path) -> None:
+        self._network, self._folder, self._how = network, folder, how
         image = folder / "image.npy"
         np.save(image, network.image())
         self._job: dict[str, Any] = {
@@ -109,22 +152,22 @@ class Measurement:
             "output_name": network.output_name,
             "output_shape": network.output_shape(),
         }
-        self._sides = [_Side(engine, n) for n in threads for engine in engines]
+        self._sides = [_Side(name, n) for n in how.threads for name in how.engines]
         for side in self._sides:
             try:
                 side.model = make_model(network, ENGINES[side.engine].format)
             except FormatError as error:
                 side.fail(str(error))
 
-    def run(self, seconds: float, loads: int) -> list[Cell]:
-        """Loads each engine `loads` times, compares, then times them."""
-        order = random.Random(SEED)
+    def run(self) -> list[Cell]:
+        """Loads each engine, compares, then times them."""
+        order, loads = random.Random(SEED), self._how.loads
         with contextlib.ExitStack() as stack:
             for turn in range(loads):
                 for side in self._shuffled(order):
                     self._load(side, stack if turn == loads - 1 else None)
             self._compare()
-            self._time(seconds, order)
+            self._time(self._how.seconds * len(self._how.threads), order)
         return [self._cell(side) for side in self._sides]
 
     def _shuffled(self, order: random.Random) -> list[_Side]:
@@ -139,7 +182,8 @@ class Measurement:
         """Loads the engine in a fresh process, which is kept if there is a stack for
         it.
         """
-        client = Client(PYTHON, side.engine, self._folder / f"{side.name}.log")
+        log = self._folder / f"{side.name}.log"
+        client = Client(PYTHON, side.engine, log, self._how.variables)
         with contextlib.ExitStack() as own:
             (stack or own).enter_context(client)
             try:
@@ -157,10 +201,10 @@ class Measurement:
         side.client = client if stack else None
 
     def _compare(self) -> None:
-        reference = next(s for s in self._sides if s.engine == self._reference)
+        reference = next(s for s in self._sides if s.engine == self._how.reference)
         if reference.reason:
             raise SystemExit(
-                f"{self._network.name}: {self._reference}: {reference.reason}"
+                f"{self._network.name}: {reference.engine}: {reference.reason}"
             )
         wanted = np.load(self._answer_file(reference))
         for side in self._sides:
@@ -172,7 +216,7 @@ class Measurement:
                 continue
             side.error = float(np.abs(found - wanted).max() / np.abs(wanted).max())
             # Rounding to 8 bits, or to half of a float, may add up to any difference.
-            if not (ENGINES[side.engine].fp32 and ENGINES[self._reference].fp32):
+            if not (ENGINES[side.engine].fp32 and ENGINES[reference.engine].fp32):
                 continue
             differ = f"its outputs differ by {side.error:.1e}"
             if not side.error <= _WRONG:
@@ -183,7 +227,8 @@ class Measurement:
     def _turn(self, side: _Side, count: int) -> list[float]:
         assert side.client
         try:
-            times: list[float] = side.client.ask(do="run", count=count)["ms"]
+            answer = side.client.ask(do="run", count=count, clock=self._how.clock)
+            times: list[float] = answer["ms"]
         except WorkerError as error:
             side.fail(str(error))
             return []
@@ -217,24 +262,10 @@ class Measurement:
         )
 
 
-def measure(
-    network: Network,
-    threads: Sequence[int],
-    engines: Sequence[str],
-    seconds: float,
-    loads: int,
-    reference: str = REFERENCE,
-) -> list[Cell]:
-    """One network with all engines, at each number of threads.
-
-    Args:
-        seconds: per number of threads.
-        loads: fresh processes per engine.
-        reference: the engine that gives the outputs to compare with.
-    """
+def measure(network: Network, how: Conditions) -> list[Cell]:
+    """One network with all engines, at each number of threads."""
     with tempfile.TemporaryDirectory() as folder:
-        measured = Measurement(network, threads, engines, Path(folder), reference)
-        return measured.run(seconds * len(threads), loads)
+        return Measurement(network, how, Path(folder)).run()
 
 
 def versions(library: Library, engines: Sequence[str]) -> dict[str, str]:
@@ -307,21 +338,31 @@ def main() -> int:
         action="store_true",
         help="keep the other networks of a record of this commit and machine",
     )
+    add_conditions(parser)
     add_arguments(parser)
     args = parser.parse_args()
-    if min(args.threads) < 1 or args.loads < 1:
-        parser.error("--threads and --loads take numbers from 1")
+    check_conditions(parser, args)
+    if args.loads < 1:
+        parser.error("--loads takes numbers from 1")
     output = recorder("benchmarks.peers.scoreboard", args, _RESULT)
     require_engines()
     engines = [e for e in FLOAT_ENGINES if e in {*args.engines, REFERENCE}]
-    board = Scoreboard(machine(), versions(Library(), engines), SEED, [])
+    how = Conditions(
+        args.threads,
+        engines,
+        args.seconds,
+        args.loads,
+        variables=variables(args.processor),
+        clock=args.clock,
+    )
+    board = Scoreboard(output.machine, versions(Library(), engines), SEED, [])
     kept_cells = others(output, board, args.models) if args.add else []
     console = output.console
     console.print(f"{board.machine}; order of turns: seed {SEED}")
     for name in args.models:
         network = make_network(name)
         console.print(f"measuring {name}")
-        board.cells += measure(network, args.threads, engines, args.seconds, args.loads)
+        board.cells += measure(network, how)
     board.cells = kept_cells + board.cells
     kept = output.finish(board.data(), board.versions)
     picture = _RESULT.with_suffix(".png")

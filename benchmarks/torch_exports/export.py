@@ -126,6 +126,7 @@ RECIPES = {
     "gpt2_blocks": _Recipe((1, TOKENS, 768), _gpt2),
     "llama_blocks": _Recipe((1, TOKENS, 768), _llama),
     "mobilenetv3_large": _Recipe(_PHOTO, _timm("mobilenetv3_large_100")),
+    "mobilenetv3_small": _Recipe(_PHOTO, _timm("mobilenetv3_small_100")),
     "regnety_400mf": _Recipe(_PHOTO, _timm("regnety_004")),
     "resnext50_32x4d": _Recipe(_PHOTO, _timm("resnext50_32x4d")),
     "segformer_b0": _Recipe(_PHOTO, _segformer),

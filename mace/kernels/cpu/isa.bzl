@@ -37,7 +37,12 @@ _X86 = {
         "-mprfchw",
         "-mprefer-vector-width=512",
     ],
-    "sse41": ["-msse4.1"],
+    # Of processors so old that the size of all their kernels counts for more than a
+    # per cent of time: loops are unrolled where the source says so, and nowhere else.
+    "sse41": [
+        "-msse4.1",
+        "-fno-unroll-loops",
+    ],
 }
 
 # Both ARM architectures call their one ISA "neon".
@@ -99,19 +104,15 @@ _EXTENSIONS = {
     "amx_emulated": {
         "x86_64": {"amx_emulated": _AVX512_BF16},
     },
-    # No further instructions: the bases without dot products of int8.
-    "no_dots": {
-        "arm32": _ARM32,
-        "arm64": _ARM64,
-        "x86_64": {
-            "avx2": _X86["avx2"],
-            "sse41": _X86["sse41"],
-        },
-    },
     "fp16": {
         "arm64": {"neon_fp16": ["-march=armv8.2-a+fp16"]},
     },
 }
+
+# Not an extension, but bases only: without instructions for dot products of int8, and
+# without those that run kernels of others for them (MACE_FOR_EACH_NO_DOTS_ISA in isa.h).
+_NO_DOTS = "no_dots"
+_RUNS_OTHERS = ["avx512"]
 
 # The types of images that a source is compiled for besides float, and what
 # tells it so (simd_element.h). Each is an extension as well.
@@ -133,11 +134,13 @@ def _features(checked):
 
 def _isas(extension, cpu, isas, has_extensions):
     """The ISAs of a CPU for a value of _CPUS: name -> flags, and which are checked."""
-    if extension != None:
+    if extension == _NO_DOTS:
+        isas = {isa: flags for isa, flags in isas.items() if isa not in _RUNS_OTHERS}
+    elif extension != None:
         isas = _EXTENSIONS[extension].get(cpu, {}) if has_extensions else {}
 
     # The instructions of an extension are not in every computer.
-    return isas, isas.keys()[:1] if extension == None else isas.keys()
+    return isas, isas.keys()[:1] if extension in [None, _NO_DOTS] else isas.keys()
 
 def isa_headers(includes, deps):
     """Headers of kernels, precompiled for each ISA: most of them are the compiler's own,
@@ -171,6 +174,7 @@ _COPIES = {
     None: "BASE",
     "bf16": "BF16",
     "fp16": "FP16",
+    _NO_DOTS: "NO_DOTS",
 }
 
 _FINDER = """\
@@ -233,7 +237,7 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = N
       hdrs: public headers: declarations of the tables, no inline code.
       deps: what the sources include.
       copts: further flags.
-      extension: a key of _EXTENSIONS or None.
+      extension: a key of _EXTENSIONS, "no_dots" or None.
       visibility: as in cc_library.
       testonly: as in cc_library.
       finder: sources that are compiled once, and their copts and features.
@@ -314,7 +318,7 @@ def mace_isa_kernels(name, srcs, hdrs, tables = [], elements = [], copts = [], e
       elements: keys of _ELEMENTS: <family>_<element>_isa has the same sources
         for images of that type.
       copts: further flags.
-      extension: a key of _EXTENSIONS or None.
+      extension: a key of _EXTENSIONS, "no_dots" or None.
       testonly: as in cc_library.
       deps: what the sources include besides isa.h and simd.h.
     """

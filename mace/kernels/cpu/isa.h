@@ -22,8 +22,11 @@
 // includes the instructions of those before it with the same base. All names
 // have one order: where a processor has several, the last one is the fastest.
 // MACE_FOR_EACH_FP16_ISA and MACE_FOR_EACH_INT8_ISA, X(name, copy), give the
-// copy that an ISA with such instructions runs. Further arguments are passed to
-// X after these two.
+// copy that an ISA with such instructions runs, and MACE_FOR_EACH_NO_DOTS_ISA
+// that of an ISA without the latter, for Winograd in integers: there avx512
+// runs the copy of avx2. Further arguments are passed to X after these two.
+// `python -m benchmarks.curves --curves isa --int8` compares the choices on a
+// processor.
 //
 // MACE_ONLY_AVX2 or MACE_ONLY_SSE41 is defined for tests under sanitizers on
 // x86: it leaves out all other kernels (one_isa of isa.bzl), which are compiled
@@ -36,6 +39,8 @@
 #define MACE_FOR_EACH_ISA(X) X(sse41)
 #define MACE_FOR_EACH_ISA_AND_BASE(X, ...) X(sse41, sse41, ##__VA_ARGS__)
 #endif
+#define MACE_FOR_EACH_NO_DOTS_ISA(X, ...) \
+  MACE_FOR_EACH_ISA_AND_BASE(X, ##__VA_ARGS__)
 #define MACE_FOR_EACH_BF16_EXTENSION(X, ...)
 #define MACE_FOR_EACH_FP16_EXTENSION(X, ...)
 #define MACE_FOR_EACH_FP16_ISA(X, ...)
@@ -54,6 +59,10 @@
   X(amx_bf16, avx512, ##__VA_ARGS__)
 #define MACE_FOR_EACH_FP16_EXTENSION(X, ...)
 #define MACE_FOR_EACH_FP16_ISA(X, ...)
+#define MACE_FOR_EACH_NO_DOTS_ISA(X, ...) \
+  X(sse41, sse41, ##__VA_ARGS__)          \
+  X(avx2, avx2, ##__VA_ARGS__)            \
+  X(avx512, avx2, ##__VA_ARGS__)
 #define MACE_FOR_EACH_INT8_ISA(X, ...)       \
   X(avx2_vnni, avx2_vnni, ##__VA_ARGS__)     \
   X(avx512_vnni, avx512_vnni, ##__VA_ARGS__) \
@@ -70,6 +79,9 @@
 #define MACE_FOR_EACH_FP16_ISA(X, ...)   \
   X(neon_fp16, neon_fp16, ##__VA_ARGS__) \
   X(neon_dotprod, neon_fp16, ##__VA_ARGS__)
+#define MACE_FOR_EACH_NO_DOTS_ISA(X, ...) \
+  X(neon, neon, ##__VA_ARGS__)            \
+  X(neon_fp16, neon, ##__VA_ARGS__)
 #define MACE_FOR_EACH_INT8_ISA(X, ...) \
   X(neon_dotprod, neon_dotprod, ##__VA_ARGS__)
 #elif defined(__arm__)
@@ -78,6 +90,7 @@
 #define MACE_FOR_EACH_BF16_EXTENSION(X, ...)
 #define MACE_FOR_EACH_FP16_EXTENSION(X, ...)
 #define MACE_FOR_EACH_FP16_ISA(X, ...)
+#define MACE_FOR_EACH_NO_DOTS_ISA(X, ...) X(neon, neon, ##__VA_ARGS__)
 #define MACE_FOR_EACH_INT8_ISA(X, ...)
 #else
 #error "MACE has CPU kernels for x86 and ARM only"

@@ -21,6 +21,7 @@
 //   FP16          extension = "fp16": neon_dotprod runs that of neon_fp16
 //   INT8          extension = "int8": bf16's ISAs run that of avx512_vnni
 //   INT8_OR_BASE  two targets, with "int8" and without: the former if it exists
+//   NO_DOTS       extension = "no_dots": ISAs that find none of "int8"
 //   BF16          extension = "bf16": amx_bf16 runs that of avx512_bf16
 //   BF16_AND_AMX  "bf16" and "amx": each has its own copy
 //
@@ -39,6 +40,7 @@
 #define MACE_COPIES_INT8_OR_BASE(X, ...) \
   MACE_COPIES_INT8(X, __VA_ARGS__)       \
   MACE_COPIES_BASE(X, __VA_ARGS__)
+#define MACE_COPIES_NO_DOTS(X, ...) MACE_FOR_EACH_NO_DOTS_ISA(X, __VA_ARGS__)
 #define MACE_COPIES_BF16(X, ...) \
   MACE_FOR_EACH_BF16_EXTENSION(MACE_COPY_OF_AVX512_BF16, X, __VA_ARGS__)
 #define MACE_COPIES_BF16_AND_AMX(X, ...) \

@@ -47,6 +47,9 @@ std::string Int8(CpuIsa isa) {
 std::string Int8OrBase(CpuIsa isa) {
   return Copy(MACE_FIND_TABLE(INT8_OR_BASE, isa, kTable));
 }
+std::string NoDots(CpuIsa isa) {
+  return Copy(MACE_FIND_TABLE(NO_DOTS, isa, kTable));
+}
 std::string Bf16(CpuIsa isa) {
   return Copy(MACE_FIND_TABLE(BF16, isa, kTable));
 }
@@ -89,9 +92,17 @@ TEST(IsaTable, ProductsOfInt8AreTheLastExtensionThatHasThem) {
   }
 }
 
+TEST(IsaTable, WithoutProductsOfInt8ABaseIsFoundOrWhatItRunsInstead) {
+  for (const Isa &isa : kIsas) {
+    const std::string copy = isa.name == "avx512" ? "avx2" : isa.base;
+    EXPECT_EQ(NoDots(isa.isa), Int8(isa.isa).empty() ? copy : "") << isa.name;
+  }
+}
+
 TEST(IsaTable, NoIsaFindsNone) {
   EXPECT_EQ(Int8(CpuIsa::kNone), "");
   EXPECT_EQ(Int8OrBase(CpuIsa::kNone), "");
+  EXPECT_EQ(NoDots(CpuIsa::kNone), "");
   EXPECT_EQ(Base(CpuIsa::kNone), "");
   EXPECT_EQ(Fp16(CpuIsa::kNone), "");
   EXPECT_EQ(Bf16(CpuIsa::kNone), "");

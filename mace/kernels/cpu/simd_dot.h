@@ -228,7 +228,7 @@ MACE_SIMD_INLINE DotX SetDotRow(int32_t bits) {
 #endif
 }
 
-#if defined(__SSE4_1__) && !defined(MACE_DPBUSD) && !defined(__AVX512F__)
+#if defined(__SSE4_1__) && !defined(MACE_DPBUSD)
 // Products of uint8 and int8, two of which are added in 16 bits and saturate:
 // twice as fast as above, for weights with which no sum does.
 #define MACE_SATURATING_BYTES

@@ -91,6 +91,8 @@ struct LogSumExp {
 template <typename Function, typename T>
 void Columns(const Walk &walk, const T *x, T *y, int64_t count) {
   int64_t at = walk.first;
+  // A vector at a time: there are seven copies of this.
+#pragma clang loop interleave_count(1) unroll(disable)
   for (int64_t i = 0; i < count; ++i) {
     y[at + i] = walk.exclusive ? Function::template kOfNone<T> : T(x[at + i]);
   }
@@ -98,6 +100,7 @@ void Columns(const Walk &walk, const T *x, T *y, int64_t count) {
     const T *before = y + at;
     const T *next = x + at + (walk.exclusive ? 0 : walk.step);
     at += walk.step;
+#pragma clang loop interleave_count(1) unroll(disable)
     for (int64_t i = 0; i < count; ++i) {
       y[at + i] = Function::template Of<T>(before[i], next[i]);
     }

@@ -199,7 +199,7 @@ MaceStatus PlanOfQuantizedWinograd::TakePrepared(void *memory) {
     args.columns = std::min(kPanel, columns - panel * kPanel);
     args.to = reinterpret_cast<int16_t *>(static_cast<char *>(memory) +
                                           panel * PanelBytes());
-    kernels_->filter(args);
+    winograd::TransformFilter(*kernels_, args);
   }
   *transformed_ = memory;
   return MaceStatus();

@@ -10,7 +10,7 @@
 // output limit the row-wise kernel; here 1.6 remain. On Zen 5, layers of
 // MobileNet v1 and v2 take 0.5 to 0.75 times as long. On Sapphire Rapids,
 // layers of stride 1 and at most 28x28 pixels take 0.45 to 0.8 times as long
-// with AVX2 and 0.55 to 0.85 with SSE4.1.
+// with AVX2.
 
 #ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_SLIDE_H_
 #define MACE_KERNELS_CPU_DWCONV_DWCONV_SLIDE_H_

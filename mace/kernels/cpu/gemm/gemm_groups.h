@@ -15,8 +15,9 @@
 namespace mace::gemm::MACE_ISA {
 namespace {
 
-// Tiles of kVectors column vectors with 1, 2, ... kMaxRows rows.
-template <int kVectors, int kMaxRows>
+// Tiles of kVectors column vectors with 1, 2, ... kMaxRows rows; or, with
+// kPowers, with 1, 2, 4, ... alone, which is less code.
+template <int kVectors, int kMaxRows, bool kPowers = false>
 struct TileSet {
   static constexpr int kColumns = kVectors * sv::kLanes;
   TileFunction of_rows[kMaxRows];
@@ -24,7 +25,8 @@ struct TileSet {
   template <int kRows = 1>
   constexpr void Fill() {
     of_rows[kRows - 1] = &RunTiles<kRows, kVectors>;
-    if constexpr (kRows < kMaxRows) Fill<kRows + 1>();
+    constexpr int kNext = kPowers ? 2 * kRows : kRows + 1;
+    if constexpr (kNext <= kMaxRows) Fill<kNext>();
   }
   constexpr TileSet() : of_rows{} { Fill(); }
 };
@@ -36,6 +38,7 @@ struct ColumnGroup {
   int step_columns;
   size_t max_rows;
   const TileFunction *of_rows;
+  bool powers = false;  // heights are powers of two
 };
 
 // Tallest tiles: the sums, one weight vector per column vector and one value of
@@ -74,9 +77,10 @@ constexpr TileSet<2, 6> kTiles;  // 12 sums + 2 weights + 1 value of 16
 constexpr ColumnGroup kGroup = {1, 1, 16, 6, kTiles.of_rows};
 // The half of a panel that remains of 24, 40, 72 or 104 columns, as mobile
 // networks have them: 8 sums, because an FMA takes 4 cycles and two start in
-// each.
-constexpr TileSet<1, 8> kHalfTiles;
-constexpr ColumnGroup kHalfGroup = {1, 1, 8, 8, kHalfTiles.of_rows};
+// each. So a lower tile takes as long, and of 7 x 7, 14 x 14, ... rows at most
+// 4 and 1 are left over.
+constexpr TileSet<1, 8, /*kPowers=*/true> kHalfTiles;
+constexpr ColumnGroup kHalfGroup = {1, 1, 8, 8, kHalfTiles.of_rows, true};
 MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t,
                                              size_t,
                                              size_t columns_left) {

@@ -182,8 +182,11 @@ struct RowsInPlace {
                                          size_t m) {
     return b.a + k.tap * b.rows + m;
   }
-  MACE_SIMD_INLINE Heights Next(size_t left, size_t max_rows) {
-    return NextTiles(left, max_rows);
+  MACE_SIMD_INLINE Heights Next(size_t left, const ColumnGroup &group) {
+    if (!group.powers) return NextTiles(left, group.max_rows);
+    size_t rows = group.max_rows;
+    while (rows > left) rows /= 2;
+    return {rows, left / rows};
   }
 };
 
@@ -200,9 +203,10 @@ struct PackedRows {
     return rows.packed + (m - rows.begin) * k.taps * k.depth;
   }
   // Tiles of full height, except the last one.
-  MACE_SIMD_INLINE Heights Next(size_t left, size_t max_rows) {
-    return left < max_rows ? Heights{left, 1}
-                           : Heights{max_rows, left / max_rows};
+  MACE_SIMD_INLINE Heights Next(size_t left, const ColumnGroup &group) {
+    return left < group.max_rows
+               ? Heights{left, 1}
+               : Heights{group.max_rows, left / group.max_rows};
   }
 };
 
@@ -249,7 +253,7 @@ void RunRows(const Block &b,
                               : static_cast<size_t>(group.step_columns)));
   for (size_t m = range.begin; m < range.end;
        pass->tiles += kOnePanel ? t.count : 1) {
-    const Heights tiles = TileSource::Next(range.end - m, group.max_rows);
+    const Heights tiles = TileSource::Next(range.end - m, group);
     const size_t rows = tiles.rows;
     const bool fetches =
         sv::kPrefetch && pass->tiles < TilesThatFetch(pass->next);

@@ -33,6 +33,7 @@ constexpr int kTileVectors = kEightsVectors;
 constexpr int kTileRows = sv::kDotRows;
 constexpr int kTileVectors = sv::kDotVectors;
 #endif
+constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / sv::kLanes;
 
 MACE_SIMD_INLINE sv::DotWeights LoadWeights(const int8_t *w) {
   sv::VDot bytes;
@@ -385,14 +386,18 @@ struct StepKernel {
   }
 };
 
+// Each panel has steps of its own, so that a tile is at most that wide.
+constexpr int kStepVectors =
+    kTileVectors < kPanelVectors ? kTileVectors : kPanelVectors;
+
 template <bool kBounded, int kRows>
 void RunSteps(const Block &b) {
-  constexpr size_t kColumns = kTileVectors * static_cast<size_t>(sv::kLanes);
+  constexpr size_t kColumns = kStepVectors * static_cast<size_t>(sv::kLanes);
   const size_t begin = b.panel_begin * kPanelColumns;
   size_t end = b.panel_end * kPanelColumns;
   if (end > b.columns) end = b.columns;
   for (size_t column = begin; column < end; column += kColumns) {
-    RunDotRows<StepKernel<kBounded>, kRows, kTileVectors>(
+    RunDotRows<StepKernel<kBounded>, kRows, kStepVectors>(
         b, {0, column}, NextStepPanel(b, column, b.rows / kRows));
   }
 }
@@ -428,7 +433,6 @@ void Run(const Block &block) {
   const Requantization requantization = *block.epilogue.requantization;
   b.epilogue.requantization = &requantization;
 #endif
-  constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / sv::kLanes;
   const size_t end = b.panel_end * kPanelColumns;
   DotTile t = {0, b.panel_begin * kPanelColumns};
 #if defined(MACE_READS_STEPS)
@@ -446,14 +450,22 @@ void Run(const Block &block) {
         kSlowVectors<kPanelVectors ? kSlowVectors : kPanelVectors>(b, end, &t);
     return;
   }
+#if defined(MACE_READS_STEPS)
+  // Of computed or very short rows: one panel at a time is less code.
+  RunDotColumns<Kernel<true>, kTileRows, kStepVectors>(b, end, &t);
+#else
   RunDotColumns<Kernel<true>, kTileRows, kTileVectors>(b, end, &t);
   if constexpr (kTileVectors > 2 * kPanelVectors) {
     // More rows for the registers of vectors that are missing.
     RunDotColumns<Kernel<true>, 2 * kTileRows, 2 * kPanelVectors>(b, end, &t);
   }
   if constexpr (kTileVectors > kPanelVectors) {
-    RunDotColumns<Kernel<true>, 2 * kTileRows, kPanelVectors>(b, end, &t);
+    // As few rows as for the other panels: in 16, they would be half a kernel
+    // more for a single panel.
+    constexpr int kRows = kTileRows > 6 ? kTileRows : 2 * kTileRows;
+    RunDotColumns<Kernel<true>, kRows, kPanelVectors>(b, end, &t);
   }
+#endif
 }
 
 }  // namespace

@@ -22,32 +22,48 @@ constexpr uint32_t kRest = uint32_t{1} << 31;
 
 constexpr size_t RoundUp(size_t x) { return (x + kLine - 1) / kLine * kLine; }
 
-// A number for each sum of 16 bits.
-typedef int16_t Sums __attribute__((vector_size(2 * kSums)));
+// A number for each of eight sums of 16 bits. The constants of wider vectors
+// are aligned like them, which keeps the linker from merging those of the whole
+// library: 17 KB.
+constexpr size_t kTogether = 8;
+typedef int16_t Sums __attribute__((vector_size(2 * kTogether)));
+constexpr size_t kParts = kSums / kTogether;
 
 // The weights above 0 of each sum, and those below 0, as positive numbers.
 struct SignSums {
-  Sums above;
-  Sums below;
+  Sums above[kParts];
+  Sums below[kParts];
 };
 
 SignSums SumSigns(const int8_t *four) {
-  typedef uint16_t Pairs __attribute__((vector_size(kStepBytes)));
-  Pairs pairs;
-  std::memcpy(&pairs, four, sizeof(pairs));
-  const Sums a = reinterpret_cast<Sums>(pairs << 8) >> 8;
-  const Sums b = reinterpret_cast<Sums>(pairs) >> 8;
-  const Sums above = (a & (a > 0)) + (b & (b > 0));
-  return {above, above - a - b};
+  typedef uint16_t Pairs __attribute__((vector_size(2 * kTogether)));
+  SignSums sums;
+  for (size_t i = 0; i < kParts; ++i, four += sizeof(Pairs)) {
+    Pairs pairs;
+    std::memcpy(&pairs, four, sizeof(pairs));
+    const Sums a = reinterpret_cast<Sums>(pairs << 8) >> 8;
+    const Sums b = reinterpret_cast<Sums>(pairs) >> 8;
+    sums.above[i] = (a & (a > 0)) + (b & (b > 0));
+    sums.below[i] = sums.above[i] - a - b;
+  }
+  return sums;
 }
 
-bool Fit(const SignSums &sums) {
-  const Sums too_large = (sums.above > kStepLimit) | (sums.below > kStepLimit);
+// Whether the sums of both fit, in parts [begin, end).
+bool Fit(const SignSums &a, const SignSums &b, size_t begin, size_t end) {
+  Sums too_large = {};
+  for (size_t i = begin; i < end; ++i) {
+    too_large |= (a.above[i] + b.above[i] > kStepLimit) |
+                 (a.below[i] + b.below[i] > kStepLimit);
+  }
   return __builtin_reduce_or(too_large) == 0;
 }
 
-bool Fit(const SignSums &a, const SignSums &b) {
-  return Fit({a.above + b.above, a.below + b.below});
+// Which halves of the columns do not fit: bit 0 the first, bit 1 the last.
+size_t Exceeding(const SignSums &sums) {
+  const SignSums none = {};
+  return (Fit(sums, none, 0, kParts / 2) ? 0 : 1) |
+         (Fit(sums, none, kParts / 2, kParts) ? 0 : 2);
 }
 
 bool IsLeast(const int8_t *pair) {
@@ -101,7 +117,7 @@ void StepPacking::Plan(const int8_t *fours) {
   size_t flipped = 0;
   for (size_t tap = 0; tap < taps_; ++tap) {
     PlanTap(fours + tap * fours_ * kStepBytes);
-    flipped += counts_.back().flipped;
+    flipped += counts_.back().AllFlipped();
   }
   const size_t steps = order_.size() - before;
   bytes_ += HeaderBytes(steps) + (steps + flipped) * kStepBytes;
@@ -109,7 +125,7 @@ void StepPacking::Plan(const int8_t *fours) {
 
 void StepPacking::PlanTap(const int8_t *fours) {
   std::vector<uint32_t> plain;
-  std::vector<uint32_t> flipped;
+  std::vector<uint32_t> flipped[4];  // by what exceeds; of 0 there is none
   std::vector<uint32_t> rests;
   std::vector<SignSums> sums;  // of the plain ones
   sums.reserve(fours_);
@@ -117,12 +133,13 @@ void StepPacking::PlanTap(const int8_t *fours) {
     const int8_t *four = fours + i * kStepBytes;
     const auto index = static_cast<uint32_t>(i);
     const SignSums own = SumSigns(four);
-    if (Fit(own)) {
+    const size_t exceeding = Exceeding(own);
+    if (exceeding == 0) {
       plain.push_back(index);
       sums.push_back(own);
       continue;
     }
-    flipped.push_back(index);
+    flipped[exceeding].push_back(index);
     if (HasRest(four)) rests.push_back(index | kRest);
   }
   const size_t begin = order_.size();
@@ -131,7 +148,7 @@ void StepPacking::PlanTap(const int8_t *fours) {
     if (taken[i] != 0) continue;
     const size_t end = std::min(plain.size(), i + 1 + kCandidates);
     for (size_t j = i + 1; j < end; ++j) {
-      if (taken[j] != 0 || !Fit(sums[i], sums[j])) continue;
+      if (taken[j] != 0 || !Fit(sums[i], sums[j], 0, kParts)) continue;
       taken[i] = taken[j] = 1;
       order_.insert(order_.end(), {plain[i], plain[j]});
       break;
@@ -144,12 +161,16 @@ void StepPacking::PlanTap(const int8_t *fours) {
   }
   order_.insert(order_.end(), rests.begin(), rests.end());
   counts.plain = static_cast<uint32_t>(order_.size() - begin) - 2 * counts.deep;
-  order_.insert(order_.end(), flipped.begin(), flipped.end());
-  counts.flipped = static_cast<uint32_t>(flipped.size());
+  for (const auto &some : flipped) {
+    order_.insert(order_.end(), some.begin(), some.end());
+  }
+  counts.first = static_cast<uint32_t>(flipped[1].size());
+  counts.last = static_cast<uint32_t>(flipped[2].size());
+  counts.flipped = static_cast<uint32_t>(flipped[3].size());
   counts_.push_back(counts);
   shares_.deep += 2 * counts.deep;
   shares_.plain += counts.plain;
-  shares_.flipped += counts.flipped;
+  shares_.flipped += counts.AllFlipped();
   shares_.rests += rests.size();
 }
 
@@ -182,8 +203,8 @@ void StepPacking::Write(const int8_t *fours, void *to) {
 
   size_t steps = 0;
   for (size_t tap = 0; tap < taps_; ++tap) {
-    steps +=
-        2 * size_t{counts[tap].deep} + counts[tap].plain + counts[tap].flipped;
+    steps += 2 * size_t{counts[tap].deep} + counts[tap].plain +
+             counts[tap].AllFlipped();
   }
   StepPanel head = {};
   head.weights = HeaderBytes(steps);
@@ -205,7 +226,7 @@ void StepPacking::Write(const int8_t *fours, void *to) {
         std::memcpy(weights, four, kStepBytes);
       }
     }
-    for (size_t i = 0; i < counts[tap].flipped; ++i) {
+    for (size_t i = 0; i < counts[tap].AllFlipped(); ++i) {
       const uint32_t index = *next++;
       *offset++ = OffsetOf(index);
       WriteFlipped(of_tap + index * kStepBytes, weights, head.correction);

@@ -124,8 +124,14 @@ int32_t SumOf(const Weights &w,
       ExpectFits(weights, 1, column);
       add(nullptr);
     }
-    for (uint32_t i = 0; i < count.flipped; ++i) {
+    for (uint32_t i = 0; i < count.AllFlipped(); ++i) {
       ExpectFits(weights, 1, column);
+      const bool first_only = i < count.first;
+      const bool last_only = !first_only && i < count.first + count.last;
+      if (column < 8 ? last_only : first_only) {
+        const int8_t *mask = weights + kStepBytes + column * 4;
+        EXPECT_TRUE(std::all_of(mask, mask + 4, [](int x) { return x == 0; }));
+      }
       add(weights + kStepBytes);
       weights += kStepBytes;
     }
@@ -213,6 +219,30 @@ TEST(StepPacking, KindsOfSteps) {
   EXPECT_EQ(shares.flipped, 2u);
   EXPECT_EQ(shares.rests, 2u);
   EXPECT_EQ(shares.plain, 2u);
+}
+
+// A half of columns that fits has no mask of its own.
+TEST(StepPacking, HalvesThatExceed) {
+  Weights w = Make(1, 1, 12, [](size_t) { return 40; });
+  const auto exceed = [&](size_t four, size_t column) {
+    int8_t *at = w.values.data() + four * kStepBytes + column * 4;
+    at[0] = at[1] = 100;
+  };
+  exceed(0, 15);
+  exceed(1, 0);
+  exceed(1, 8);
+  exceed(2, 7);
+  EXPECT_EQ(Check(w).flipped, 3u);
+  StepShares shares;
+  const std::vector<int8_t> packed = Pack(w, &shares);
+  int64_t distance;
+  std::memcpy(&distance, packed.data(), sizeof(distance));
+  StepCounts counts;
+  std::memcpy(&counts, packed.data() + distance + sizeof(StepPanel),
+              sizeof(counts));
+  EXPECT_EQ(counts.first, 1u);
+  EXPECT_EQ(counts.last, 1u);
+  EXPECT_EQ(counts.flipped, 1u);
 }
 
 // A four of small weights is joined with another one, even if they are not

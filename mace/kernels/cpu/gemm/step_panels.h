@@ -21,6 +21,10 @@
 //             -w. Then the products have different signs, and fit. 255 * w is a
 //             constant of the column, the correction.
 //
+// Of flipped fours, those come first whose mask has zeros for the last eight
+// columns, then those with zeros for the first eight: kernels with vectors of
+// eight columns need not apply a half of zeros.
+//
 // Two weights of -128 have no int8 of the other sign: one becomes -127, and a
 // further plain four has -1 at its place.
 //
@@ -47,7 +51,11 @@ struct StepPanel {
 struct StepCounts {
   uint32_t deep;
   uint32_t plain;
-  uint32_t flipped;
+  uint32_t first;    // flipped in the first eight columns,
+  uint32_t last;     // in the last eight,
+  uint32_t flipped;  // or in both
+
+  uint32_t AllFlipped() const { return first + last + flipped; }
 };
 
 // Weights of one sign in a sum of 16 bits.

@@ -42,8 +42,12 @@ MACE_SIMD_INLINE sv::VDot LoadStep(const int8_t *w) {
   return bytes;
 }
 
-// A mask, if kFlipped, follows the weights of the step.
-template <bool kFlipped, int kRows, int kVectors>
+// Whether a vector is half of a panel.
+inline constexpr bool kHalfVectors = 2 * sv::kLanes == kPanelColumns;
+
+// If it flips elements for the first or last eight columns, a mask follows the
+// weights of the step.
+template <bool kFirst, bool kLast, int kRows, int kVectors>
 MACE_SIMD_INLINE void AddStep(const int8_t *w,
                               const uint8_t *const (&a)[kRows],
                               uint32_t offset,
@@ -56,7 +60,8 @@ MACE_SIMD_INLINE void AddStep(const int8_t *w,
     const int8_t *at = w + v * sizeof(sv::VDot);
     const sv::VDot weights = LoadStep(at);
     sv::VI mask = {};
-    if constexpr (kFlipped) {
+    if (kHalfVectors && kVectors == 2 ? (v == 0 ? kFirst : kLast)
+                                      : kFirst || kLast) {
       mask = reinterpret_cast<sv::VI>(LoadStep(at + kStepBytes));
     }
     MACE_UNROLL for (int r = 0; r < kRows; ++r) {
@@ -117,12 +122,26 @@ MACE_SIMD_INLINE void AddSteps(const Block &b,
     }
 #pragma clang loop unroll(disable)
     for (uint32_t i = counts->plain; i > 0; --i, ++offset) {
-      AddStep<false>(w, a, *offset, acc);
+      AddStep<false, false>(w, a, *offset, acc);
       w += kStepBytes;
     }
+    uint32_t both = counts->AllFlipped();
+    if constexpr (kHalfVectors && kVectors == 2) {
 #pragma clang loop unroll(disable)
-    for (uint32_t i = counts->flipped; i > 0; --i, ++offset) {
-      AddStep<true>(w, a, *offset, acc);
+      for (uint32_t i = counts->first; i > 0; --i, ++offset) {
+        AddStep<true, false>(w, a, *offset, acc);
+        w += 2 * kStepBytes;
+      }
+#pragma clang loop unroll(disable)
+      for (uint32_t i = counts->last; i > 0; --i, ++offset) {
+        AddStep<false, true>(w, a, *offset, acc);
+        w += 2 * kStepBytes;
+      }
+      both = counts->flipped;
+    }
+#pragma clang loop unroll(disable)
+    for (uint32_t i = both; i > 0; --i, ++offset) {
+      AddStep<true, true>(w, a, *offset, acc);
       w += 2 * kStepBytes;
     }
   }

@@ -16,6 +16,7 @@ namespace mace::winograd::MACE_ISA {
 namespace sv = simd::MACE_ISA;
 
 inline constexpr int kTileRows = 4;
+inline constexpr bool kPairsChannels = false;
 
 #define MACE_ROW_SUMS_2(r) [s##r##0] "+w"(s[r][0]), [s##r##1] "+w"(s[r][1])
 

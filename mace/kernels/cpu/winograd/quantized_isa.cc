@@ -24,8 +24,6 @@ constexpr size_t kPixels = kTile * kTile;
 static_assert(kTileRows == kTilesTogether);
 
 using Element = sv::QuantizedElement;
-typedef int8_t PanelBytes __attribute__((vector_size(kPanel)));
-typedef int16_t Weights __attribute__((vector_size(2 * kPanel)));
 
 // Channels of a vector.
 template <size_t kChannels>
@@ -33,92 +31,6 @@ struct Of {
   typedef int16_t Shorts __attribute__((vector_size(2 * kChannels)));
   typedef Element Bytes __attribute__((vector_size(kChannels)));
 };
-
-// ---- filter -----------------------------------------------------------------
-
-// G * g, of any type.
-template <typename T>
-MACE_SIMD_INLINE void FilterPoints(const T &g0,
-                                   const T &g1,
-                                   const T &g2,
-                                   T (&to)[kEdge]) {
-  const T even = g0 + g2;
-  const T far = g0 + g2 * 4;
-  const T twice = g1 * 2;
-  to[0] = g0 * 6;
-  to[1] = (even + g1) * -4;
-  to[2] = (even - g1) * -4;
-  to[3] = far + twice;
-  to[4] = far - twice;
-  to[5] = g2 * 6;
-}
-
-// The 36 points of channel k.
-MACE_SIMD_INLINE void PointsOfChannel(const QuantizedFilter &args,
-                                      size_t k,
-                                      Weights (&to)[kEdge][kEdge]) {
-  const int8_t *from = args.from + k / 4 * args.four_stride + k % 4;
-  Weights g[3][3];
-  for (size_t tap = 0; tap < 9; ++tap) {
-    PanelBytes w{};
-    const int8_t *element = from + tap * args.tap_stride;
-    for (size_t n = 0; n < args.columns; ++n) {
-      w[n] = element[n * args.column_stride];
-    }
-    g[tap / 3][tap % 3] = __builtin_convertvector(w, Weights);
-  }
-  Weights rows[3][kEdge];  // of columns of g
-  for (size_t j = 0; j < 3; ++j) {
-    FilterPoints(g[0][j], g[1][j], g[2][j], rows[j]);
-  }
-  for (size_t i = 0; i < kEdge; ++i) {
-    FilterPoints(rows[0][i], rows[1][i], rows[2][i], to[i]);
-  }
-}
-
-#if defined(__SSE4_1__)
-// Two channels side by side.
-void TransformFilter(const QuantizedFilter &args) {
-  const size_t point_elements = args.channels * kPanel;
-  for (size_t k = 0; k < args.channels; k += 2) {
-    Weights first[kEdge][kEdge];
-    Weights second[kEdge][kEdge];
-    PointsOfChannel(args, k, first);
-    PointsOfChannel(args, k + 1, second);
-    for (size_t i = 0; i < kQuantizedPoints; ++i) {
-      const Weights &a = first[i / kEdge][i % kEdge];
-      const Weights &b = second[i / kEdge][i % kEdge];
-      const auto pairs = __builtin_shufflevector(
-          a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24,
-          9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-      int16_t all[2 * kPanel];
-      __builtin_memcpy(all, &pairs, sizeof(all));
-      int16_t *to = args.to + i * point_elements + k * kTileColumns;
-      for (size_t n = 0; n < kPanel; n += kTileColumns) {
-        __builtin_memcpy(to + n * args.channels, all + 2 * n,
-                         2 * kTileColumns * sizeof(int16_t));
-      }
-    }
-  }
-}
-#else
-void TransformFilter(const QuantizedFilter &args) {
-  const size_t point_elements = args.channels * kPanel;
-  for (size_t k = 0; k < args.channels; ++k) {
-    Weights points[kEdge][kEdge];
-    PointsOfChannel(args, k, points);
-    for (size_t i = 0; i < kQuantizedPoints; ++i) {
-      int16_t all[kPanel];
-      __builtin_memcpy(all, &points[i / kEdge][i % kEdge], sizeof(all));
-      int16_t *to = args.to + i * point_elements;
-      for (size_t n = 0; n < kPanel; n += kTileColumns) {
-        __builtin_memcpy(to + n * args.channels + k * kTileColumns, all + n,
-                         kTileColumns * sizeof(int16_t));
-      }
-    }
-  }
-}
-#endif
 
 // ---- input ------------------------------------------------------------------
 
@@ -291,7 +203,7 @@ void TransformOutput(const QuantizedOutput &args) {
 }  // namespace
 
 extern const QuantizedKernels kQuantizedKernels;
-const QuantizedKernels kQuantizedKernels = {&TransformFilter, &TransformInput,
-                                            &Multiply, &TransformOutput};
+const QuantizedKernels kQuantizedKernels = {
+    kTileColumns, kPairsChannels, &TransformInput, &Multiply, &TransformOutput};
 
 }  // namespace mace::winograd::MACE_ISA

@@ -64,7 +64,7 @@ struct QuantizedFilter {
   size_t four_stride = 0;
   size_t channels = 0;    // a multiple of kChannelsTogether
   size_t columns = 0;     // at most 16; the others become 0
-  int16_t *to = nullptr;  // [36][channels * 16], in the order of `multiply`
+  int16_t *to = nullptr;  // [36][channels * 16], in the order of the kernels
 };
 
 // One tile of the image.
@@ -101,11 +101,18 @@ struct QuantizedOutput {
 };
 
 struct QuantizedKernels {
-  void (*filter)(const QuantizedFilter &args);
+  // Transformed filters are [16 / tile_columns][channels][tile_columns], of
+  // which two channels are in turns, column by column, if pairs_channels.
+  size_t tile_columns;
+  bool pairs_channels;
   void (*input)(const QuantizedInput &args);
   void (*multiply)(const QuantizedProduct &args);
   void (*output)(const QuantizedOutput &args);
 };
+
+// Transforms a panel of a filter for these kernels.
+void TransformFilter(const QuantizedKernels &kernels,
+                     const QuantizedFilter &args);
 
 // Null where direct products are faster.
 const QuantizedKernels *QuantizedKernelsFor(CpuIsa isa);

@@ -18,6 +18,7 @@ namespace sv = simd::MACE_ISA;
 
 inline constexpr int kTileRows = 4;
 inline constexpr int kTileVectors = 2;
+inline constexpr bool kPairsChannels = true;
 
 // Adds the products of `steps` times eight channels; moves `a` behind them.
 // a: [steps][4][8], w: [steps * 4][kTileVectors * kLanes][2].
