@@ -4,7 +4,6 @@
 #include "mace/public/mace_c.h"
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <map>
@@ -187,62 +186,37 @@ void VisitPort(const PortVisitor &visitor, const PortDescription &found) {
   c_visitor.visit_port(&port, c_visitor.user);
 }
 
+// `inputs` is NULL: the inputs; else, the outputs for these inputs.
 MaceStatus VisitPorts(MaceEngine *engine,
-                      const std::map<std::string, MaceTensor> &inputs,
-                      bool of_inputs,
+                      const mace_tensor *inputs,
+                      size_t input_count,
                       mace_port_visitor visit,
                       void *user) {
   if (visit == nullptr) return IsNull("visit");
+  std::map<std::string, MaceTensor> shapes;
+  for (size_t i = 0; i < input_count; ++i) {
+    static char no_element = 0;
+    mace_tensor tensor = inputs[i];
+    tensor.data = &no_element;
+    tensor.bytes = std::numeric_limits<size_t>::max();
+    MACE_RETURN_IF_ERROR(AddTensor("input", tensor, false, &shapes));
+  }
   CPortVisitor visitor;
-  visitor.of_inputs = of_inputs;
+  visitor.of_inputs = inputs == nullptr;
   visitor.visit = &VisitPort;
   visitor.found = nullptr;
   visitor.visit_port = visit;
   visitor.user = user;
   RunMetadata question;
   question.port_visitor = &visitor;
-  return engine->Run(inputs, nullptr, &question);
+  return engine->Run(shapes, nullptr, &question);
 }
 
-MaceStatus VisitOutputs(MaceEngine *engine,
-                        const mace_tensor *inputs,
-                        size_t input_count,
-                        mace_port_visitor visit,
-                        void *user) {
-  std::vector<mace_tensor> shapes(inputs, inputs + input_count);
-  // The inputs that are left out, as the model declares them.
-  const auto add = [](const mace_port *port, void *found) {
-    auto *known = static_cast<std::vector<mace_tensor> *>(found);
-    for (const mace_tensor &tensor : *known) {
-      if (tensor.name == nullptr || std::strcmp(tensor.name, port->name) == 0 ||
-          std::strcmp(tensor.name, port->alias) == 0) {
-        return;
-      }
-    }
-    mace_tensor tensor = {};
-    tensor.name = port->name;
-    tensor.type = port->type;
-    tensor.format = port->format;
-    tensor.rank = port->rank;
-    std::copy(port->dims, port->dims + port->rank, tensor.dims);
-    known->push_back(tensor);
-  };
-  MACE_RETURN_IF_ERROR(VisitPorts(engine, {}, true, add, &shapes));
-  std::map<std::string, MaceTensor> tensors;
-  // Only the shapes count.
-  static char no_element = 0;
-  for (mace_tensor &tensor : shapes) {
-    tensor.data = &no_element;
-    tensor.bytes = std::numeric_limits<size_t>::max();
-    MACE_RETURN_IF_ERROR(AddTensor("input", tensor, false, &tensors));
-  }
-  return VisitPorts(engine, tensors, false, visit, user);
-}
-
-void VisitOperators(MaceEngine *engine,
-                    mace_operator_visitor visit,
+void VisitOperators(const MaceEngine &engine,
+                    void (*visit)(const mace_operator *op, void *user),
                     void *user) {
-  for (const OperatorPlacement &found : engine->GetPlacement().operators) {
+  const EnginePlacement placement = engine.GetPlacement();
+  for (const OperatorPlacement &found : placement.operators) {
     const mace_operator op = {
         found.operator_name.c_str(), found.type.c_str(),
         found.subgraph.c_str(),      static_cast<mace_device>(found.device),
@@ -300,18 +274,33 @@ mace_code mace_config_set_cpu_threads(mace_config *config,
       });
 }
 
+namespace {
+
+// Sets what is on or off.
+mace_code SetFlag(mace_config *config,
+                  mace::MaceStatus (mace::MaceEngineConfig::*set)(bool),
+                  int enabled) {
+  return mace::GuardWith(config, "config", [=]() -> mace::MaceStatus {
+    return (config->config.*set)(enabled != 0);
+  });
+}
+
+// Calls a function of an engine without arguments.
+mace_code Call(mace_engine *engine,
+               mace::MaceStatus (mace::MaceEngine::*function)()) {
+  return mace::GuardWith(engine, "engine", [=]() -> mace::MaceStatus {
+    return (engine->engine.get()->*function)();
+  });
+}
+
+}  // namespace
+
 mace_code mace_config_set_out_of_range_check(mace_config *config, int enabled) {
-  return mace::GuardWith(
-      config, "config", [config, enabled]() -> mace::MaceStatus {
-        return config->config.SetOutOfRangeCheck(enabled != 0);
-      });
+  return SetFlag(config, &mace::MaceEngineConfig::SetOutOfRangeCheck, enabled);
 }
 
 mace_code mace_config_set_weights_check(mace_config *config, int enabled) {
-  return mace::GuardWith(config, "config",
-                         [config, enabled]() -> mace::MaceStatus {
-                           return config->config.SetWeightsCheck(enabled != 0);
-                         });
+  return SetFlag(config, &mace::MaceEngineConfig::SetWeightsCheck, enabled);
 }
 
 mace_code mace_config_set_memory_limit(mace_config *config, size_t bytes) {
@@ -378,9 +367,7 @@ mace_code mace_engine_run_timed(mace_engine *engine,
 mace_code mace_engine_visit_inputs(mace_engine *engine,
                                    mace_port_visitor visit,
                                    void *user) {
-  return mace::GuardWith(engine, "engine", [=]() -> mace::MaceStatus {
-    return mace::VisitPorts(engine->engine.get(), {}, true, visit, user);
-  });
+  return mace_engine_visit_outputs(engine, nullptr, 0, visit, user);
 }
 
 mace_code mace_engine_visit_outputs(mace_engine *engine,
@@ -389,32 +376,47 @@ mace_code mace_engine_visit_outputs(mace_engine *engine,
                                     mace_port_visitor visit,
                                     void *user) {
   return mace::GuardWith(engine, "engine", [=]() -> mace::MaceStatus {
-    if (inputs == nullptr && input_count > 0) {
-      return mace::IsNull("inputs");
-    }
-    return mace::VisitOutputs(engine->engine.get(), inputs, input_count, visit,
-                              user);
+    return mace::VisitPorts(engine->engine.get(), inputs, input_count, visit,
+                            user);
   });
 }
+
+namespace {
+
+// Tells the caller something of an engine: tell(engine, wanted, user), where
+// `wanted` must not be NULL.
+template <typename Wanted>
+mace_code Tell(mace_engine *engine,
+               Wanted *wanted,
+               const char *name,
+               void (*tell)(const mace::MaceEngine &, Wanted *, void *),
+               void *user) {
+  return mace::GuardWith(engine, "engine", [=]() -> mace::MaceStatus {
+    if (wanted == nullptr) return mace::IsNull(name);
+    tell(*engine->engine, wanted, user);
+    return mace::MaceStatus::MACE_SUCCESS;
+  });
+}
+
+using TextWriter = void(const char *text, void *user);
+
+}  // namespace
 
 mace_code mace_engine_visit_operators(mace_engine *engine,
                                       mace_operator_visitor visit,
                                       void *user) {
-  return mace::GuardWith(engine, "engine", [=]() -> mace::MaceStatus {
-    if (visit == nullptr) return mace::IsNull("visit");
-    mace::VisitOperators(engine->engine.get(), visit, user);
-    return mace::MaceStatus::MACE_SUCCESS;
-  });
+  return Tell(engine, visit, "visit", &mace::VisitOperators, user);
 }
 
 mace_code mace_engine_explain(mace_engine *engine,
                               void (*write)(const char *text, void *user),
                               void *user) {
-  return mace::GuardWith(engine, "engine", [=]() -> mace::MaceStatus {
-    if (write == nullptr) return mace::IsNull("write");
-    write(engine->engine->Explain().c_str(), user);
-    return mace::MaceStatus::MACE_SUCCESS;
-  });
+  return Tell<TextWriter>(
+      engine, write, "write",
+      [](const mace::MaceEngine &from, TextWriter *to, void *context) {
+        to(from.Explain().c_str(), context);
+      },
+      user);
 }
 
 mace_code mace_engine_get_stats(mace_engine *engine, mace_engine_stats *stats) {
@@ -428,15 +430,11 @@ mace_code mace_engine_get_stats(mace_engine *engine, mace_engine_stats *stats) {
 }
 
 mace_code mace_engine_release_intermediate_buffer(mace_engine *engine) {
-  return mace::GuardWith(engine, "engine", [engine]() -> mace::MaceStatus {
-    return engine->engine->ReleaseIntermediateBuffer();
-  });
+  return Call(engine, &mace::MaceEngine::ReleaseIntermediateBuffer);
 }
 
 mace_code mace_engine_reset_states(mace_engine *engine) {
-  return mace::GuardWith(engine, "engine", [engine]() -> mace::MaceStatus {
-    return engine->engine->ResetStates();
-  });
+  return Call(engine, &mace::MaceEngine::ResetStates);
 }
 
 void mace_engine_destroy(mace_engine *engine) { delete engine; }
