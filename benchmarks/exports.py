@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares exports of PyTorch networks with ONNX Runtime and OpenVINO.
 
-    bash benchmarks/peers/setup.sh
-    bash benchmarks/torch_exports/setup.sh
+    bash benchmarks/setup.sh peers
+    bash benchmarks/setup.sh exports
     python -m benchmarks.exports [--threads 1] [--models NAME ...]
 
 `torch.onnx.export` writes the files from networks of torchvision, timm and Transformers
@@ -76,7 +76,7 @@ def require_exporter() -> None:
     """Raises SystemExit unless setup.sh installed the current requirements."""
     installed, wanted = VENV / "installed.txt", _HERE / "requirements.txt"
     if not installed.is_file() or installed.read_bytes() != wanted.read_bytes():
-        sys.stderr.write("PyTorch is missing: bash benchmarks/torch_exports/setup.sh\n")
+        sys.stderr.write("PyTorch is missing: bash benchmarks/setup.sh exports\n")
         raise SystemExit(2)
 
 

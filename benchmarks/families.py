@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts small networks of many families, exported by PyTorch, and validates them.
 
-    bash benchmarks/torch_exports/setup.sh
+    bash benchmarks/setup.sh exports
     bash tools/setup.sh --for validate
     python -m benchmarks.families [--families NAME ...] [--dynamic]
 

@@ -5,7 +5,7 @@ ONNX's operators MACE converts.
 
     python -m benchmarks.footprint [--record NAME]
 
-Other engines' libraries are those of the packages that benchmarks/peers/setup.sh
+Other engines' libraries are those of the packages that benchmarks/setup.sh
 installs. A package has more than a model needs: here are only those files that an
 application needs to run one on the CPU. `ncnn` and `MNN` come as a Python module that
 contains the library.
@@ -69,7 +69,7 @@ def measure() -> dict[str, Any]:
     for name, patterns in _FILES.items():
         found = [f for p in patterns for f in packages.glob(p)]
         if len(found) != len(patterns):
-            raise SystemExit(f"{name} is missing: bash benchmarks/peers/setup.sh")
+            raise SystemExit(f"{name} is missing: bash benchmarks/setup.sh peers")
         libraries.append(_library(name, found))
     return {"libraries": libraries, "onnx": _onnx_operators()}
 

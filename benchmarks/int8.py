@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks of 8-bit integers, compared with ONNX Runtime, OpenVINO, LiteRT and ncnn.
 
-    bash benchmarks/peers/setup.sh
+    bash benchmarks/setup.sh peers
     python -m benchmarks.int8 [--threads 1 2] [--models NAME ...]
 
 MACE, ONNX Runtime and OpenVINO get the same file of ONNX Runtime's quantizer, uint8

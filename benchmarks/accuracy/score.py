@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many images small trained networks recognise in floats and in 8 bits.
 
-    bash benchmarks/torch_exports/setup.sh
+    bash benchmarks/setup.sh exports
     python -m benchmarks.accuracy.score [--networks NAME ...] [--require_goals]
 
 Trains the networks where their files are missing or older than the programs, which

@@ -15,7 +15,7 @@ the output `logits` [N, 10]:
 - NAME.json, written last: the accuracy of both trainings, as PyTorch computes it.
 
 Runs with one thread, so that a seed gives the same network again on the same machine.
-The program runs in the environment of torch_exports/setup.sh, and imports nothing from
+The program runs in the environment of `setup.sh exports`, and imports nothing from
 MACE.
 """
 

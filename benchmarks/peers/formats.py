@@ -37,7 +37,7 @@ def require_engines() -> None:
     installed = VENV / "installed.txt"
     wanted = HERE / "requirements.txt"
     if not installed.is_file() or installed.read_bytes() != wanted.read_bytes():
-        sys.stderr.write("the engines are missing: bash benchmarks/peers/setup.sh\n")
+        sys.stderr.write("the engines are missing: bash benchmarks/setup.sh peers\n")
         raise SystemExit(2)
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MACE compared with ONNX Runtime, OpenVINO, LiteRT, ncnn and MNN.
 
-    bash benchmarks/peers/setup.sh
+    bash benchmarks/setup.sh peers
     python -m benchmarks.peers.scoreboard [--threads 1 2] [--models NAME ...]
 
 Every engine gets the same weights and the same input, must return the outputs of ONNX

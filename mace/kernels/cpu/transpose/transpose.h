@@ -33,7 +33,18 @@ struct Kernels {
 };
 
 // For elements of `size` bytes, which is one of these.
-Matrix MatrixOf(const Kernels &kernels, int64_t size);
+inline Matrix MatrixOf(const Kernels &kernels, int64_t size) {
+  switch (size) {
+    case 1:
+      return kernels.matrix8;
+    case 2:
+      return kernels.matrix16;
+    case 4:
+      return kernels.matrix32;
+    default:
+      return kernels.matrix64;
+  }
+}
 
 // Never null for an ISA other than CpuIsa::kNone.
 const Kernels *KernelsFor(CpuIsa isa);
