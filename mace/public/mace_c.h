@@ -268,8 +268,8 @@ MACE_API mace_code mace_engine_visit_inputs(mace_engine *engine,
                                             mace_port_visitor visit,
                                             void *user);
 /* All outputs of a run with these inputs, which are all of the model, in the
- * order of the model. Of inputs, names, types, formats, ranks and dims count. As
- * MaceEngine::Describe, with its errors. */
+ * order of the model. Of inputs, names, types, formats, ranks and dims count.
+ * As MaceEngine::Describe, with its errors. */
 MACE_API mace_code mace_engine_visit_outputs(mace_engine *engine,
                                              const mace_tensor *inputs,
                                              size_t input_count,

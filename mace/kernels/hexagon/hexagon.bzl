@@ -7,9 +7,14 @@ load("//mace:mace.bzl", "mace_cc_library")
 
 _DSP = ["//toolchains/hexagon:hexagon"]
 
-def mace_hexagon_library(name, **kwargs):
-    """A library that runs on the DSP."""
-    mace_cc_library(name = name, target_compatible_with = _DSP, **kwargs)
+def mace_hexagon_library(name, copts = [], **kwargs):
+    """A library that runs on the DSP: all of it is kernels, whose loops are unrolled."""
+    mace_cc_library(
+        name = name,
+        copts = ["-funroll-loops"] + copts,
+        target_compatible_with = _DSP,
+        **kwargs
+    )
 
 def mace_hexagon_binary(name, **kwargs):
     """A program for the DSP, or for its emulator."""
