@@ -148,7 +148,12 @@ class _Checkout:
         places = {"BAZEL": self.bazel, "LOG": self.log, "TREE": self.tree}
         return subprocess.run(
             ["bash", str(self.root / "tools" / "clear_workspace.sh"), *flags],
-            env={**os.environ, **{name: str(path) for name, path in places.items()}},
+            env={
+                **os.environ,
+                **{name: str(path) for name, path in places.items()},
+                "BAZEL_FLAGS": "",
+                "BAZEL_STARTUP_FLAGS": "",
+            },
             cwd=self.root.parent,
             capture_output=True,
             text=True,

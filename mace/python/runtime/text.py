@@ -11,6 +11,7 @@ the reference evaluator of the package onnx, with NumPy and in one thread.
 from __future__ import annotations
 
 import hashlib
+import locale
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,6 +91,8 @@ class TextModel:
         """The outputs by name."""
         self._check(inputs)
         feeds = {name: _array(inputs[name]) for name in self._front_inputs}
+        # StringNormalizer of onnx sets the locale of the whole process.
+        before = locale.setlocale(locale.LC_ALL)
         try:
             values = dict(zip(self._made, self._evaluator.run(None, feeds)))
         except Exception as error:  # whatever an operator's Python raises
@@ -97,6 +100,8 @@ class TextModel:
                 f"the operators on strings ({', '.join(self.in_python)}) failed: "
                 f"{type(error).__name__}: {error}"
             ) from error
+        finally:
+            locale.setlocale(locale.LC_ALL, before)
         if self.engine is not None:
             own = [info.name for info in self.engine.inputs]
             fed = {

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import io
+import locale
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -168,7 +169,9 @@ def test_each_operator(op_type: str, tmp_path: Path) -> None:
     )
     model = mace.load_text(path)
     assert (model.engine, model.in_python) == (None, (op_type,))
+    before = locale.setlocale(locale.LC_ALL)
     found = model.run(dict(zip(names, inputs)))
+    assert locale.setlocale(locale.LC_ALL) == before
     wanted = _by_onnxruntime(path, dict(zip(names, inputs)))
     for name, value in zip(outputs, wanted):
         assert found[name].tolist() == value.tolist()

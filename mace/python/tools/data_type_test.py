@@ -54,8 +54,13 @@ def test_a_precision_is_two_types(precision: Precision) -> None:
     assert precision.value == "_".join(bits[part] for part in parts)
 
 
-# A parser, and what tests or measures one word after the other.
-_PARSERS = ("mace/python/tools/data_type.py", "mace/core/base/precision.cc")
+# A parser, what editors complete (compared by a test), and what tests or measures one
+# word after the other.
+_PARSERS = (
+    "mace/python/tools/data_type.py",
+    "mace/core/base/precision.cc",
+    "mace/python/runtime/options.py",
+)
 _TRIALS = re.compile(
     r"_test\.(py|cc|sh)$|_test/|/testing|^test/|^benchmarks/|^docs/|README\.md$|/testdata/"
 )
