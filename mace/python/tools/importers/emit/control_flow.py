@@ -10,6 +10,7 @@ repeats the nodes of one step (mace/ops/loop).
 from __future__ import annotations
 
 import contextvars
+import itertools
 import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
@@ -111,6 +112,36 @@ class Choice:
         ]
         chosen = self._one("Where", self.condition, *sides)
         return chosen if dtype in _CHOSEN else self._cast(chosen, dtype)
+
+    def results(
+        self,
+        yes: Sequence[object] | None,
+        no: Sequence[object] | None,
+        hint: str,
+        others: str = "",
+    ) -> list[Value]:
+        """All results of the branch that is taken, as `between` has each.
+
+        Args:
+            yes, no: of `both`.
+            hint: what a user can do if they differ.
+            others: what results may be besides tensors, which no run can choose.
+
+        Raises:
+            UnsupportedNodeError: there are others, or they differ in shape or type.
+        """
+        found = []
+        for pair in itertools.zip_longest(yes or (), no or ()):
+            sides = [item if isinstance(item, Value) else None for item in pair]
+            kinds = {(side.shape, side.dtype) for side in sides if side is not None}
+            if len(kinds) != 1 or any(a is not b for a, b in zip(sides, pair)):
+                raise UnsupportedNodeError(
+                    "each run decides on branches with results of other shapes or "
+                    f"types{others}",
+                    hint,
+                )
+            found.append(self.between(*sides))
+        return found
 
     def _failing(self, side: bool, dtype: DataType) -> Value:
         """One element, which ends the run if that branch is taken."""

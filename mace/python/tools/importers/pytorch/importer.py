@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -350,18 +349,8 @@ class _Import:
                 for branch, side in zip(branches, ("true", "false"))
             )
         )
-        results = []
-        for pair in itertools.zip_longest(yes or (), no or ()):
-            sides = [item if isinstance(item, Value) else None for item in pair]
-            kinds = {(side.shape, side.dtype) for side in sides if side is not None}
-            if len(kinds) != 1 or any(a is not b for a, b in zip(sides, pair)):
-                raise UnsupportedNodeError(
-                    "each run decides on branches with results of other shapes or "
-                    "types",
-                    static_hint(condition, _TAKEN_HINT),
-                )
-            results.append(choice.between(*sides))
-        self._give(node, results)
+        hint = static_hint(condition, _TAKEN_HINT)
+        self._give(node, choice.results(yes, no, hint))
 
     def _while(self, node: NodeSpec, graphs: Sequence[GraphSpec]) -> None:
         """A loop, whose steps the engine counts."""

@@ -339,18 +339,8 @@ class Body:
                 for side in ("then", "else")
             )
         )
-        results: list[Item] = []
-        for pair in itertools.zip_longest(yes or (), no or ()):
-            sides = [item if isinstance(item, Value) else None for item in pair]
-            kinds = {(side.shape, side.dtype) for side in sides if side is not None}
-            if len(kinds) != 1 or any(a is not b for a, b in zip(sides, pair)):
-                raise UnsupportedNodeError(
-                    "each run decides on branches with results of other shapes or "
-                    "types, or lists of tensors",
-                    static_hint(condition, ""),
-                )
-            results.append(choice.between(*sides))
-        return results
+        hint = static_hint(condition, "")
+        return [*choice.results(yes, no, hint, ", or lists of tensors")]
 
     def _inside(
         self, function: str, items: Sequence[Item], name: str, place: str
