@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <utility>
 
 #include "mace/core/base/aligned_memory.h"
 #include "mace/kernels/cpu/gemm/gemm.h"
@@ -460,6 +462,41 @@ void RecurrentPlan::RunUnits(const Places &t, ThreadPool *pool) const {
     each(&RecurrentPlan::First);
     if (layer_.ResetsBefore()) each(&RecurrentPlan::Second);
   }
+}
+
+void PlanRecurrent(const RecurrentLayer &layer,
+                   const RecurrentProduct &product,
+                   const RecurrentPorts &ports,
+                   int64_t units,
+                   int64_t gates,
+                   PlanContext *context) {
+  const Shape &input = context->input(ports.input)->shape;
+  RecurrentSizes s;
+  s.steps = input[layer.batch_first ? 1 : 0];
+  s.batch = input[layer.batch_first ? 0 : 1];
+  s.units = units;
+  s.gates = gates;
+  s.directions = context->input(ports.reverse_weights) == nullptr ? 1 : 2;
+  auto plan = std::make_unique<RecurrentPlan>(
+      layer, product, s, context->thread_pool()->thread_count());
+  context->RequestScratch(plan->ScratchBytes());
+  context->Keep(std::move(plan));
+}
+
+std::string RunRecurrent(const RecurrentPorts &ports, RunContext *context) {
+  RecurrentTensors tensors;
+  tensors.input = context->input(ports.input);
+  tensors.weights[0] = context->input(ports.weights)->data;
+  const Tensor *reverse = context->input(ports.reverse_weights);
+  if (reverse != nullptr) tensors.weights[1] = reverse->data;
+  tensors.params = context->input(ports.params);
+  tensors.initial_hidden = context->input(ports.initial_hidden);
+  tensors.initial_memory = context->input(ports.initial_memory);
+  tensors.lengths = context->input(ports.lengths);
+  const auto &plan = context->PlanAs<RecurrentPlan>();
+  std::string problem = plan.Problem(tensors);
+  if (problem.empty()) plan.Run(tensors, context);
+  return problem;
 }
 
 }  // namespace mace

@@ -171,6 +171,30 @@ class RecurrentPlan final : public OpPlan {
   int64_t parts_ = 1;
 };
 
+// The inputs of an operator of these layers.
+struct RecurrentPorts {
+  size_t input;
+  size_t weights;
+  size_t reverse_weights;
+  size_t params;
+  size_t initial_hidden;
+  size_t initial_memory;
+  size_t lengths;
+};
+
+// Keeps a plan for the shapes of `context`, whose weights have so many units
+// and gates. `layer` and `product` must outlive it.
+void PlanRecurrent(const RecurrentLayer &layer,
+                   const RecurrentProduct &product,
+                   const RecurrentPorts &ports,
+                   int64_t units,
+                   int64_t gates,
+                   PlanContext *context);
+
+// Runs the plan that was kept. Returns what is wrong with the lengths; empty:
+// nothing.
+std::string RunRecurrent(const RecurrentPorts &ports, RunContext *context);
+
 }  // namespace mace
 
 #endif  // MACE_OPS_EPILOGUE_RECURRENT_LAYER_H_

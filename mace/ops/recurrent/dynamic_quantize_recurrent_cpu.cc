@@ -3,10 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include "mace/core/base/aligned_memory.h"
 #include "mace/core/base/missing_part.h"
@@ -131,6 +129,16 @@ class DynamicProduct final : public RecurrentProduct {
   conv::DynamicColumns columns_[2];  // of each direction
 };
 
+constexpr RecurrentPorts kPorts = {
+    kDynamicQuantizeRecurrentInputInput,
+    kDynamicQuantizeRecurrentWeightsInput,
+    kDynamicQuantizeRecurrentReverseWeightsInput,
+    kDynamicQuantizeRecurrentParamsInput,
+    kDynamicQuantizeRecurrentInitialHiddenInput,
+    kDynamicQuantizeRecurrentInitialMemoryInput,
+    kDynamicQuantizeRecurrentLengthsInput,
+};
+
 class DynamicQuantizeRecurrentOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
@@ -155,45 +163,15 @@ class DynamicQuantizeRecurrentOp final : public CpuOp {
   }
 
   MaceStatus Plan(PlanContext *context) override {
-    const Shape &input =
-        context->input(kDynamicQuantizeRecurrentInputInput)->shape;
-    RecurrentSizes s;
-    s.steps = input[layer_.batch_first ? 1 : 0];
-    s.batch = input[layer_.batch_first ? 0 : 1];
-    const Shape &weights =
-        context->input(kDynamicQuantizeRecurrentWeightsInput)->shape;
-    s.units = weights[0];
-    s.gates = weights[1] / weights[0];
-    s.directions =
-        context->input(kDynamicQuantizeRecurrentReverseWeightsInput) == nullptr
-            ? 1
-            : 2;
-    auto plan = std::make_unique<RecurrentPlan>(
-        layer_, product_, s, context->thread_pool()->thread_count());
-    context->RequestScratch(plan->ScratchBytes());
-    context->Keep(std::move(plan));
+    const Shape &weights = context->input(kPorts.weights)->shape;
+    PlanRecurrent(layer_, product_, kPorts, weights[0], weights[1] / weights[0],
+                  context);
     return MaceStatus();
   }
 
   MaceStatus Run(RunContext *context) const override {
-    RecurrentTensors tensors;
-    tensors.input = context->input(kDynamicQuantizeRecurrentInputInput);
-    tensors.weights[0] =
-        context->input(kDynamicQuantizeRecurrentWeightsInput)->data;
-    const Tensor *reverse =
-        context->input(kDynamicQuantizeRecurrentReverseWeightsInput);
-    if (reverse != nullptr) tensors.weights[1] = reverse->data;
-    tensors.params = context->input(kDynamicQuantizeRecurrentParamsInput);
-    tensors.initial_hidden =
-        context->input(kDynamicQuantizeRecurrentInitialHiddenInput);
-    tensors.initial_memory =
-        context->input(kDynamicQuantizeRecurrentInitialMemoryInput);
-    tensors.lengths = context->input(kDynamicQuantizeRecurrentLengthsInput);
-    const auto &plan = context->PlanAs<RecurrentPlan>();
-    const std::string problem = plan.Problem(tensors);
-    if (!problem.empty()) return Invalid(problem);
-    plan.Run(tensors, context);
-    return MaceStatus();
+    const std::string problem = RunRecurrent(kPorts, context);
+    return problem.empty() ? MaceStatus() : Invalid(problem);
   }
 
  private:

@@ -3,9 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "mace/kernels/cpu/gemm/gemm.h"
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -74,6 +72,13 @@ class FloatProduct final : public RecurrentProduct {
   gemm::WeightType types_[2] = {};
 };
 
+constexpr RecurrentPorts kPorts = {
+    kRecurrentInputInput,          kRecurrentWeightsInput,
+    kRecurrentReverseWeightsInput, kRecurrentParamsInput,
+    kRecurrentInitialHiddenInput,  kRecurrentInitialMemoryInput,
+    kRecurrentLengthsInput,
+};
+
 class RecurrentOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
@@ -90,37 +95,15 @@ class RecurrentOp final : public CpuOp {
   }
 
   MaceStatus Plan(PlanContext *context) override {
-    const Shape &input = context->input(kRecurrentInputInput)->shape;
-    RecurrentSizes s;
-    s.steps = input[layer_.batch_first ? 1 : 0];
-    s.batch = input[layer_.batch_first ? 0 : 1];
-    const Shape &weights = context->input(kRecurrentWeightsInput)->shape;
-    s.units = weights[1];
-    s.gates = weights[0] / weights[1];
-    s.directions =
-        context->input(kRecurrentReverseWeightsInput) == nullptr ? 1 : 2;
-    auto plan = std::make_unique<RecurrentPlan>(
-        layer_, product_, s, context->thread_pool()->thread_count());
-    context->RequestScratch(plan->ScratchBytes());
-    context->Keep(std::move(plan));
+    const Shape &weights = context->input(kPorts.weights)->shape;
+    PlanRecurrent(layer_, product_, kPorts, weights[1], weights[0] / weights[1],
+                  context);
     return MaceStatus();
   }
 
   MaceStatus Run(RunContext *context) const override {
-    RecurrentTensors tensors;
-    tensors.input = context->input(kRecurrentInputInput);
-    tensors.weights[0] = context->input(kRecurrentWeightsInput)->data;
-    const Tensor *reverse = context->input(kRecurrentReverseWeightsInput);
-    if (reverse != nullptr) tensors.weights[1] = reverse->data;
-    tensors.params = context->input(kRecurrentParamsInput);
-    tensors.initial_hidden = context->input(kRecurrentInitialHiddenInput);
-    tensors.initial_memory = context->input(kRecurrentInitialMemoryInput);
-    tensors.lengths = context->input(kRecurrentLengthsInput);
-    const auto &plan = context->PlanAs<RecurrentPlan>();
-    const std::string problem = plan.Problem(tensors);
-    if (!problem.empty()) return Invalid(problem);
-    plan.Run(tensors, context);
-    return MaceStatus();
+    const std::string problem = RunRecurrent(kPorts, context);
+    return problem.empty() ? MaceStatus() : Invalid(problem);
   }
 
  private:
