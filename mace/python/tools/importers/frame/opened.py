@@ -339,8 +339,8 @@ def _message(buffer: Buffer) -> Recognised | None:
     if (1, _VARINT) in kinds and (7, _BYTES) in kinds and (8, _BYTES) in kinds:
         # ir_version, graph and opset_import.
         return _of(Platform.ONNX)
-    if {(3, _BYTES), (6, _BYTES), (8, _VARINT)} <= kinds:
-        # producer, operators and data_size.
+    if any(f[:2] == (3, _BYTES) and f[2].startswith(b"mace-converter") for f in fields):
+        # producer; a size of the data, or any operator, it may lack.
         return Recognised(
             "a model that MACE has converted",
             advice="name the original model",

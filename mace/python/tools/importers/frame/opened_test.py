@@ -205,9 +205,10 @@ _NODE = _message((1, b"x"), (2, b"Placeholder"))
 _GRAPH = _message((1, _NODE), (1, _message((1, b"y"), (2, b"Relu"), (3, b"x"))))
 
 
-def _converted() -> bytes:
+def _converted(**fields: object) -> bytes:
     proto = load_proto("mace/proto/mace.proto")
-    model = proto.Model(format_version=1, name="m", producer="test", data_size=64)
+    model = proto.Model(format_version=1, name="m", **fields)
+    model.producer = "mace-converter 0.1.0 (onnx)"
     model.operators.add(name="op", type="Softmax", inputs=["x"], outputs=["y"])
     return bytes(model.SerializeToString())
 
@@ -252,6 +253,7 @@ def _converted() -> bytes:
         (b"\x89PNG\r\n\x1a\n", None, "a picture"),
         (b"\xff\xd8\xff\xe0", None, "a picture"),
         (b"\x7fELF\x02", None, "a program or library"),
+        (_converted(data_size=64), None, "a model that MACE has converted: name the"),
         (_converted(), None, "a model that MACE has converted: name the original"),
     ],
 )
