@@ -7,6 +7,8 @@ from __future__ import annotations
 import argparse
 import keyword
 import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -196,7 +198,7 @@ class NewOp:
         try:
             for path, text in texts.items():
                 with atomic_write(root / path, "w") as stream:
-                    stream.write(text)
+                    stream.write(_formatted(path, text))
                 written.append(path)
         except BaseException:
             for path in written:
@@ -204,6 +206,29 @@ class NewOp:
             (root / room).rmdir()
             raise
         return written
+
+
+def _formatted(path: Path, text: str) -> str:
+    """Source text in the form that tools/check.py asks for.
+
+    How lines break depends on the length of the name. As it is if the program that
+    knows the form is not installed; tools/check.py then says that it is missing.
+    """
+    # The name decides whose settings hold: MACE's, in folders of others too.
+    name = str(ROOT / path)
+    command = {
+        ".cc": ["clang-format-19", f"--assume-filename={name}"],
+        ".py": ["ruff", "format", f"--stdin-filename={name}", "-"],
+    }.get(path.suffix)
+    if command is None:
+        return text
+    beside = Path(sys.executable).with_name(command[0])
+    program = str(beside) if beside.is_file() else shutil.which(command[0])
+    if program is None:
+        return text
+    run = [program, *command[1:]]
+    found = subprocess.run(run, input=text, text=True, capture_output=True, check=False)
+    return text if found.returncode else found.stdout
 
 
 def _bazel_targets(root: Path) -> set[str]:
@@ -270,8 +295,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes the files and says what to do with them; 0."""
-    # Imported here, so that the help needs no packages.
-
     op = NewOp(args.name, args.onnx)
     if args.custom_ops is not None:
         folder = args.custom_ops.absolute()

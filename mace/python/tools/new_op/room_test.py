@@ -7,7 +7,10 @@ That what is written builds and runs, test/new_op shows.
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,7 @@ from mace.python.tools.custom_ops import folder_problems
 from mace.python.tools.errors import UsageError
 from mace.python.tools.new_op.room import NewOp
 
+_PROGRAMS = os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"]))
 _OPS = Path(__file__).resolve().parents[3] / "ops"
 
 
@@ -102,6 +106,30 @@ def test_writes_the_room_and_the_importer(checkout: Path) -> None:
     ]
     assert all((checkout / path).read_text().count("Erf") for path in written)
     assert len(NewOp("Sinh").write(checkout)) == 6
+
+
+@pytest.mark.parametrize("name", ["Fx", "LocalContrast", "Weighted" * 7 + "Average"])
+def test_a_new_operator_passes_the_checks(name: str, checkout: Path) -> None:
+    for program in ("clang-format-19", "ruff"):
+        if not shutil.which(program, path=_PROGRAMS):
+            pytest.skip(f"there is no {program}")
+    written = NewOp(name, onnx=name).write(checkout)
+    for settings in (".clang-format", "pyproject.toml"):
+        shutil.copy(_OPS.parents[1] / settings, checkout / settings)
+    for command, ending in (
+        (["clang-format-19", "--dry-run", "-Werror"], ".cc"),
+        (["ruff", "format", "--check"], ".py"),
+        (["ruff", "check"], ".py"),
+    ):
+        files = [str(path) for path in written if path.suffix == ending]
+        found = subprocess.run(
+            [str(shutil.which(command[0], path=_PROGRAMS)), *command[1:], *files],
+            cwd=checkout,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        assert not found.returncode, found.stdout + found.stderr
 
 
 def test_writes_into_a_folder_of_the_users_own(checkout: Path, tmp_path: Path) -> None:
