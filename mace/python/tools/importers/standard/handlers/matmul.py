@@ -109,17 +109,15 @@ def _trilu(node: Node) -> None:
     dims = node.shape(x)
     if len(dims) < 2:
         raise UnsupportedNodeError(f"the input has {len(dims)} dimensions, not 2")
-    diagonal = node.constant(1, "k").reshape(-1) if node.has_input(1) else np.zeros(1)
-    if diagonal.size != 1:
-        raise UnsupportedNodeError(f"k has {diagonal.size} elements, not 1")
+    diagonal = node.constant_number(1, "k") if node.has_input(1) else 0
     # Far beyond the corners, every k is the same, and no sum overflows.
     rows, columns = dims[-2:]
     if not isinstance(rows, int) or not isinstance(columns, int):
-        k = int(np.clip(diagonal[0], -FARTHEST, FARTHEST))
+        k = int(np.clip(diagonal, -FARTHEST, FARTHEST))
         whole = NodeLengths(node).triangle(x, k, node.flag("upper", True))
         node.set_output(0, whole)
         return
-    k = int(np.clip(diagonal[0], -rows, columns))
+    k = int(np.clip(diagonal, -rows, columns))
     check_made(rows, columns)
     triangle = np.tri(rows, columns, k - 1 if node.flag("upper", True) else k, bool)
     kept = ~triangle if node.flag("upper", True) else triangle

@@ -30,12 +30,7 @@ def _scatter_nd(node: Node) -> None:
 
 
 def _scatter(node: Node, attrs: dict[str, str | int]) -> None:
-    reduction = node.text("reduction", "none")
-    if reduction not in _REDUCTIONS:
-        raise UnsupportedNodeError(
-            f"reduction is {reduction!r}; {', '.join(_REDUCTIONS)} work"
-        )
-    attrs["mode"] = _REDUCTIONS[reduction]
+    attrs["mode"] = node.choice("reduction", "none", _REDUCTIONS)
     inputs, lengths = [node.input(i) for i in range(3)], Counts(node)
     places, updates = (lengths.of(value) for value in inputs[1:])
     if updates is not None and places is None:
@@ -115,9 +110,7 @@ def _tensor_scatter(node: Node) -> None:
     past, update = node.input(0), node.input(1)
     shape, new = node.static_shape(past), node.static_shape(update)
     axis = node.axis(node.integer("axis", -2), len(shape))
-    mode = node.text("mode", "linear")
-    if mode not in ("linear", "circular"):
-        raise UnsupportedNodeError(f"mode is {mode!r}; linear and circular work")
+    goes_round = node.choice("mode", "linear", {"linear": False, "circular": True})
     if axis == 0 or len(new) != len(shape):
         raise UnsupportedNodeError(f"axis is {axis}, shapes {list(shape)}, {list(new)}")
     lead = new[: axis + 1]
@@ -130,7 +123,7 @@ def _tensor_scatter(node: Node) -> None:
     if node.has_input(2):
         start = node.reshape(node.input(2), [new[0]] + [1] * (axis + 1))
         position = node.eltwise("ADD", position, start)
-    if mode == "circular":
+    if goes_round:
         length = node.scalar(shape[axis], position)
         position = node.eltwise("FLOOR_MOD", position, length)
     indices = node.make("Concat", [*places, position], {"axis": axis + 1})

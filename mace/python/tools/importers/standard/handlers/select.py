@@ -122,12 +122,10 @@ def _where(node: Node) -> None:
 @HANDLERS.register("OneHot")
 def _one_hot(node: Node) -> None:
     indices = node.input(0)
-    depth = node.constant(1, "the depth").reshape(-1)
-    if depth.size != 1:
-        raise UnsupportedNodeError(f"the depth has {depth.size} elements, not 1")
+    depth = int(node.constant_number(1, "the depth"))
     if indices.dtype.is_float:
         indices = node.cast(indices, DataType.INT32)
-    attrs = {"depth": int(depth[0]), "axis": node.integer("axis", -1), "wrap": True}
+    attrs = {"depth": depth, "axis": node.integer("axis", -1), "wrap": True}
     node.emit("OneHot", [indices, node.input(2)], attrs)
 
 
