@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ones on diagonals and at largest elements; different elements, and chosen ones."""
+"""Different elements and chosen ones; ones at largest elements and on diagonals."""
 
 from __future__ import annotations
 

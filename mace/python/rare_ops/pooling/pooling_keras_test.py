@@ -13,7 +13,7 @@ from mace.python.tools.importers.keras.testing import Family, rand
 
 keras = pytest.importorskip("keras")
 layers = keras.layers
-FAMILY = Family("images_keras")
+FAMILY = Family("pooling_keras")
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])

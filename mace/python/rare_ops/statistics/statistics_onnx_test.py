@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ones on diagonals, different and chosen elements, compared with onnxruntime."""
+"""Different and chosen elements, and ones among zeros, compared with onnxruntime."""
 
 from __future__ import annotations
 
