@@ -203,7 +203,7 @@ def test_branches_of_integers(dtype: type, tmp_path: Path) -> None:
         )
 
     info = np.iinfo(dtype)
-    x = np.array([[max(info.min, -(2**31)), 3], [1, 100]], dtype)
+    x: Array = np.array([[max(info.min, -(2**31)), 3], [1, 100]], dtype)
     for yes in (True, False):
         _check(tmp_path, "IF", chosen, x, np.array(yes))
 
