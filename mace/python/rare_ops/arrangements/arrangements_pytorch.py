@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,6 +22,8 @@ from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 
 _FLOAT = DataType.FLOAT32
+# Elements that as_strided picks.
+_MOST_PICKED = 1 << 22
 
 
 @HANDLERS.register("aten.diagonal")
@@ -181,3 +184,35 @@ def _index_fill(c: Context) -> None:
     own[axis] = -1
     filler = c.cast(c.value("value"), x.dtype)
     c.give(c.op("Where", c.reshape(found, own), filler, x))
+
+
+@HANDLERS.register("aten.as_strided")
+def _as_strided(c: Context) -> None:
+    x = c.value("self")
+    sizes, strides = c.integers("size"), c.integers("stride")
+    offset = c.integer("storage_offset", 0)
+    count = math.prod(c.static_shape(x))
+    if "self" not in c.contiguous:
+        raise UnsupportedNodeError(
+            "its input lies in memory in another way than its shape says",
+            "make the tensor contiguous before as_strided",
+        )
+    if math.prod(sizes) > _MOST_PICKED:
+        raise UnsupportedNodeError(f"{math.prod(sizes)} elements")
+    places = np.full(sizes, offset, np.int64)
+    for axis, (length, stride) in enumerate(zip(sizes, strides)):
+        line = [1] * len(sizes)
+        line[axis] = length
+        places += (np.arange(length) * stride).reshape(line)
+    if places.size and not 0 <= places.min() <= places.max() < count:
+        raise UnsupportedNodeError("it reads beyond its input")
+    c.give(c.op("Gather", c.reshape(x, [-1]), c.constant(places), axis=0))
+
+
+@HANDLERS.register("aten.tril_indices", "aten.triu_indices")
+def _triangle_indices(c: Context) -> None:
+    rows, columns = c.integer("row"), c.integer("col")
+    check_made(rows, columns)
+    make = np.tril_indices if c.operator == "tril_indices" else np.triu_indices
+    pair = make(rows, c.integer("offset", 0), columns)
+    c.give(c.constant(np.stack(pair), c.type_of_result()))

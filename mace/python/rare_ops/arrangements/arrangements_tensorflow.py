@@ -1,11 +1,14 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sequences in the other order, permutations undone, and different elements."""
+"""Sequences in the other order, permutations undone, different elements, and
+numbers that follow from others.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.tf_operators.context import HANDLERS, Context
 from mace.python.tools.ir.shapes import normalize_axis
@@ -54,3 +57,29 @@ def unique(context: Context) -> None:
         outputs.append(counts)
     for index, value in enumerate(outputs):
         context.pass_on(value, index)
+
+
+@HANDLERS.register("BroadcastArgs")
+def broadcast_args(context: Context) -> None:
+    """The shape of what two shapes broadcast to, which must be known."""
+    shapes = [context.ints(i, "a shape") for i in range(2)]
+    try:
+        context.give(np.asarray(np.broadcast_shapes(*map(tuple, shapes)), np.int32))
+    except ValueError:
+        raise UnsupportedNodeError(
+            f"{shapes} do not broadcast", context.static_hint
+        ) from None
+
+
+@HANDLERS.register("LinSpace")
+def lin_space(context: Context) -> None:
+    """Numbers in equal distances, from constants."""
+    start, stop = (
+        float(np.asarray(context.values(i, w)).reshape(()))
+        for i, w in enumerate(("start", "stop"))
+    )
+    count = context.integer(2, "num")
+    if count < 1:
+        raise UnsupportedNodeError(f"{count} numbers")
+    check_made(count)
+    context.give(np.linspace(start, stop, count).astype(np.float32))

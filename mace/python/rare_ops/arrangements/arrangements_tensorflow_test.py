@@ -58,5 +58,15 @@ def test_results_known_now_have_their_size() -> None:
     check(total, rand(2))
 
 
+def test_numbers() -> None:
+    def model(x: object, y: object) -> object:
+        a, b = tf.raw_ops.ShapeN(input=[x, y])
+        whole = tf.raw_ops.BroadcastArgs(s0=a, s1=b)
+        numbers = tf.raw_ops.LinSpace(start=0.0, stop=1.0, num=5)
+        return numbers, whole, tf.broadcast_to(x, whole)
+
+    check(model, rand(1, 4), rand(3, 1), dynamic=True, freeze=False)
+
+
 def test_every_handler_was_tried() -> None:
     _FAMILY.assert_all_tried()

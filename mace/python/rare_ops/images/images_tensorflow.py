@@ -1,10 +1,14 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Windows of images, contrast, and sizes whose pixels are means of many."""
+"""Windows of images, contrast, sizes whose pixels are means of many, and the best boxes
+of all classes.
+"""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +17,18 @@ from mace.python.tools.importers.tf_operators.context import (
     HANDLERS,
     Context,
 )
+from mace.python.tools.importers.tf_operators.handlers.detection import (
+    LOWEST,
+    column_of,
+    numbers_to,
+    two_results,
+)
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import Value
 
 _MOST_PLACES = 1024
+# Each has operators of its own.
+_MOST_IMAGES = 16
 _KERNELS = {"triangle": "LINEAR", "keyscubic": "CUBIC"}
 
 
@@ -101,3 +115,82 @@ def scale(context: Context) -> None:
         exclude_outside=True,
         antialias=context.node.flag("antialias", True),
     )
+
+
+@HANDLERS.register("CombinedNonMaxSuppression")
+def combined_non_max_suppression(context: Context) -> None:
+    """The best boxes of all classes, of each image; behind them zeros."""
+    boxes, scores = context.input(0), context.input(1)
+    images, count, kinds, _ = context.static_shape(boxes)
+    classes = context.static_shape(scores)[2]
+    if kinds != 1:
+        raise UnsupportedNodeError(f"each class has boxes of its own ({kinds})")
+    if not 1 <= images <= _MOST_IMAGES:
+        raise UnsupportedNodeError(f"{images} images; 1 to {_MOST_IMAGES} work")
+    each, total = (
+        int(context.element(i, f"max_{what}"))
+        for i, what in ((2, "output_size_per_class"), (3, "total_size"))
+    )
+    if context.node.flag("pad_per_class"):
+        total = min(total, each * classes)
+    if each < 1 or total < 1:
+        raise UnsupportedNodeError(f"at most {each} and {total} boxes")
+    attrs = {
+        "max_boxes": each,
+        "iou_threshold": context.element(4, "iou_threshold"),
+        "score_threshold": max(context.element(5, "score_threshold"), LOWEST),
+    }
+    found = [
+        _best(context, boxes, scores, image, (count, classes, total), attrs)
+        for image in range(images)
+    ]
+    for index, parts in enumerate(zip(*found)):
+        whole = context.step("Concat", parts, axis=0) if images > 1 else parts[0]
+        context.pass_on(whole, index)
+
+
+def _best(
+    context: Context,
+    boxes: Value,
+    scores: Value,
+    image: int,
+    sizes: tuple[int, int, int],
+    attrs: Mapping[str, Any],
+) -> tuple[Value, Value, Value, Value]:
+    """Boxes, scores, classes and number of those of one image."""
+    count, classes, total = sizes
+    step, eltwise = context.step, context.eltwise
+    own = context.cut(boxes, 0, image, image + 1)
+    own = step("Reshape", [own], "boxes", shape=[1, count, 4])
+    rated = context.cut(scores, 0, image, image + 1)
+    rated = step("Transpose", [rated], "by_class", perm=[0, 2, 1])
+    rows, number = two_results(context, "NonMaxSuppression", [own, rated], attrs)
+    # The score of each row, and the lowest number where a row does not count.
+    most = classes * min(attrs["max_boxes"], count)
+    first = eltwise("MUL", column_of(context, rows, 1), count)
+    places = eltwise("ADD", first, column_of(context, rows, 2))
+    flat = step("Reshape", [rated], "flat", shape=[classes * count])
+    values = step("Gather", [flat, places], "scores", axis=0)
+    counts = eltwise("LESS", numbers_to(context, most), number)
+    values = step("Where", [counts, values, context.number(LOWEST)], "counted")
+    best = min(total, most)
+    order = {"k": best, "axis": 0, "largest": True}
+    values, chosen = two_results(context, "TopK", [values], order)
+    rows = step("Gather", [rows, chosen], "chosen", axis=0)
+    number = eltwise("MIN", number, total)
+    is_valid = eltwise("LESS", numbers_to(context, best), number)
+    kinds = context.cast(column_of(context, rows, 1), DataType.FLOAT32)
+    corners = step("Reshape", [own], "corners", shape=[count, 4])
+    corners = step("Gather", [corners, column_of(context, rows, 2)], "found", axis=0)
+    if context.node.flag("clip_boxes", True):
+        corners = eltwise("MIN", eltwise("MAX", corners, 0), 1)
+    each = step("ExpandDims", [is_valid], "each", axes=[1])
+    zero = context.number(0)
+    results = []
+    for mask, value in ((each, corners), (is_valid, values), (is_valid, kinds)):
+        value = step("Where", [mask, value, zero], "result")
+        if best < total:
+            rest = [0] * (2 * ((value.rank or 1) - 1))
+            value = step("Pad", [value], "padded", pads=[0, total - best, *rest])
+        results.append(step("ExpandDims", [value], "of_image", axes=[0]))
+    return results[0], results[1], results[2], number

@@ -10,6 +10,7 @@ import numpy as np
 
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
+from mace.python.tools.importers.pytorch.handlers.reduce import vector_norm
 from mace.python.tools.importers.standard.operators import (
     eliminate,
     inverse,
@@ -264,3 +265,30 @@ def _trilinear(c: Context) -> None:
     assert product is not None
     axes_of_sum = [c.axis(axis, c.rank(product)) for axis in c.integers("sumdim")]
     c.give(c.op("ReduceSum", product, axes_of_sum, keepdims=0))
+
+
+@HANDLERS.register("aten.pdist", "aten._pdist_forward")
+def _pdist(c: Context) -> None:
+    x = c.value("self")
+    rows, columns = np.triu_indices(c.length(x, 0), 1)
+    a, b = (c.op("Gather", x, c.constant(i), axis=0) for i in (rows, columns))
+    c.give(vector_norm(c, c.op("Sub", a, b), [1], c.number("p", 2), False))
+
+
+@HANDLERS.register("aten.linalg_cross", "aten.cross")
+def _cross(c: Context) -> None:
+    a, b = c.promoted("self", "other")
+    rank = c.rank(a)
+    if c.has("dim"):
+        axis = c.axis(c.integer("dim"), rank)
+    elif c.operator == "linalg_cross":
+        axis = rank - 1
+    else:
+        axis = c.static_shape(a).index(3)
+
+    def turned(x: Value, order: list[int]) -> Value:
+        return c.op("Gather", x, c.constant(np.array(order)), axis=axis)
+
+    left = c.op("Mul", turned(a, [1, 2, 0]), turned(b, [2, 0, 1]))
+    right = c.op("Mul", turned(a, [2, 0, 1]), turned(b, [1, 2, 0]))
+    c.give(c.op("Sub", left, right))

@@ -261,3 +261,37 @@ def _bucketize(c: Context) -> None:
         raise UnsupportedNodeError(f"{bounds.size} boundaries")
     floats = c.constant(bounds.astype(np.float32))
     c.give(_passed(c, c.value("self"), floats, c.flag("right")))
+
+
+# What comes before each element ------------------------------------------------------
+
+
+def _cumulated(c: Context, x: Value, axis: int, mode: str) -> Value:
+    name = c.builder.graph.unique_name(f"{c.label}/cumulated")
+    attributes = {"axis": axis, "mode": mode}
+    return c.builder.one("Cumulate", [x], name, attributes, name)
+
+
+@HANDLERS.register("aten.cummax", "aten.cummin")
+def _cummax(c: Context) -> None:
+    x = c.value("self")
+    rank = c.rank(x)
+    if not rank:
+        c.give(x, c.constant(0))
+        return
+    axis = c.axis(c.integer("dim"), rank)
+    wide = c.cast(x, DataType.INT32) if x.dtype is DataType.BOOL else x
+    found = _cumulated(c, wide, axis, "MAX" if c.operator == "cummax" else "MIN")
+    own = [1] * rank
+    own[axis] = -1
+    numbers = c.reshape(c.positions(c.size(x, axis)), own)
+    # Of equal elements, the last one.
+    at = c.op("Where", c.op("Equal", wide, found), numbers, c.constant(-1))
+    c.give(c.cast(found, x.dtype), _cumulated(c, at, axis, "MAX"))
+
+
+@HANDLERS.register("aten.logcumsumexp", "aten._logcumsumexp")
+def _logcumsumexp(c: Context) -> None:
+    x = c.floats()
+    axis = c.axis(c.integer("dim"), c.rank(x))
+    c.give(_cumulated(c, x, axis, "LOG_SUM_EXP") if c.rank(x) else x)

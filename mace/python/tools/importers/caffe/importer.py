@@ -33,19 +33,19 @@ from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnknownTensorError,
     UnsupportedNodes,
+    missing_inputs,
     refusal_of,
     unknown_tensor,
 )
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
+    add_output,
     contradiction,
-    framework_format,
-    user_to_framework,
 )
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
-from mace.python.tools.ir.shapes import NHWC_TO_NCHW, from_ints
+from mace.python.tools.ir.shapes import NHWC_TO_NCHW
 from mace.python.tools.wording import nearest_names
 
 _LOG = logging.getLogger(__name__)
@@ -169,11 +169,7 @@ class _Import:
                     entry.not_reached()
         self.unsupported.raise_if_any()
         for version, wanted in zip(outputs, self.request.outputs):
-            self.builder.output(
-                self.values[version],
-                wanted.name,
-                framework_format(wanted.data_format, DataFormat.NCHW),
-            )
+            add_output(self.builder, self.values[version], wanted, DataFormat.NCHW)
         graph = self.unsupported.finish(self.builder.graph)
         _LOG.info(
             "%s: %d of %d Caffe layers became %d operators",
@@ -189,20 +185,8 @@ class _Import:
         if version is None:
             raise self._no_tensor("input_tensors", spec.name)
         own = self.net.shapes.get(version)
-        shape = spec.shape or own
-        if shape is None:
-            raise ImportModelError(
-                f"input_shapes: {self.request.model_path} does not say the shape of "
-                f"{spec.name}; give it in the deployment file"
-            )
-        if spec.shape:
-            shape = user_to_framework(shape, spec.data_format, DataFormat.NCHW)
-        _check_shape(spec, shape, own)
-        value = self.builder.input(
-            spec.name,
-            spec.dtype,
-            from_ints(shape),
-            framework_format(spec.data_format, DataFormat.NCHW),
+        value = self.request.add_input(
+            self.builder, spec, own, DataFormat.NCHW, check=_check_shape
         )
         if version != self.net.last.get(spec.name):
             value.source = None
@@ -233,11 +217,7 @@ class _Import:
             if Version(top, index) not in self.values
         ]
         if missing:
-            raise ImportModelError(
-                "input_tensors: the outputs also need "
-                + ", ".join(missing)
-                + ", which the deployment file does not name"
-            )
+            raise missing_inputs(missing)
 
     def _convert(self, index: int) -> bool:
         """Whether the layer's results are known."""
@@ -277,9 +257,7 @@ class _Import:
             yield _REFUSED[source.type]
             return
         if HANDLERS.find(source.type) is None:
-            near = nearest_names(source.type, HANDLERS.types(), 2)
-            hint = "supported and similar: " + ", ".join(near) if near else ""
-            yield "layer not supported", hint
+            yield "layer not supported", HANDLERS.similar(source.type)
             return
         if source.unknown:
             yield "has unknown fields: " + ", ".join(source.unknown[:5]), ""

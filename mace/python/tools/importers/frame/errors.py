@@ -266,6 +266,14 @@ def unknown_tensor(
     return UnknownTensorError(f"{key}: {model} has no tensor {name!r}; {hint}")
 
 
+def missing_inputs(names: Iterable[str]) -> ImportModelError:
+    """The error for inputs of the model that its outputs need and nobody names."""
+    return ImportModelError(
+        f"input_tensors: the outputs also need {', '.join(names)}, which the "
+        "deployment file does not name"
+    )
+
+
 def _table(rows: Sequence[tuple[str, ...]]) -> str:
     rows = [tuple(map(on_one_line, row)) for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]

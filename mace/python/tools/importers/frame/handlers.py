@@ -18,6 +18,7 @@ from mace.python.tools.custom_ops import (
     import_custom,
     rare_modules,
 )
+from mace.python.tools.wording import nearest_names
 
 H = TypeVar("H", bound=Callable[..., None])
 
@@ -84,6 +85,11 @@ class HandlerTable(Generic[H]):
         self._rare_modules.load()
         self._load_custom()
         return sorted({*self._core, *self._custom, *self._rare})
+
+    def similar(self, op_type: str) -> str:
+        """A hint that names types which are spelled alike; '' if there are none."""
+        near = nearest_names(op_type, self.types(), 2)
+        return f"supported and similar: {', '.join(near)}" if near else ""
 
     def modules(self) -> dict[str, str]:
         """By type, the module of its handler."""

@@ -6,7 +6,7 @@ inputs there beside the model's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,15 +14,18 @@ from mace.python.tools.importers.frame.errors import ImportModelError
 from mace.python.tools.importers.frame.journal import Journal
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
-from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.ir.graph import DataFormat, Value
 from mace.python.tools.ir.shapes import (
     NCHW_TO_NHWC,
     NHWC_TO_NCHW,
     Shape,
     compatible,
     format_shape,
+    from_ints,
     permute,
 )
+
+_Dims = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,50 @@ class ImportRequest:
         arrays = {name: found.array for name, found in self.constants.items()}
         return GraphBuilder(self.name, framework, arrays)
 
+    def add_input(
+        self,
+        builder: GraphBuilder,
+        spec: InputSpec,
+        own: _Dims | None,
+        order: DataFormat,
+        *,
+        dtype: DataType | None = None,
+        source: str = "",
+        widen: bool = True,
+        check: Callable[[InputSpec, _Dims, _Dims | None], None] | None = None,
+    ) -> Value:
+        """Adds an input to a graph, in the shape that the deployment file gives, or
+        else in the model's.
+
+        Args:
+            own: the model's shape, with -1 for unknown dimensions; None: not known.
+            order: the framework's.
+            dtype: the model's; None: not known.
+            source, widen: see `GraphBuilder.input`.
+            check: refuses a shape beside the model's; None: `check_declared_shape`.
+
+        Raises:
+            ImportModelError: no shape is known, or both contradict each other.
+        """
+        if spec.shape:
+            shape = user_to_framework(spec.shape, spec.data_format, order)
+            (check or check_declared_shape)(spec, shape, own)
+        elif own is not None:
+            shape = own
+        else:
+            raise ImportModelError(
+                f"input_shapes: {self.model_path} does not say the shape of "
+                f"{spec.name}; give it in the deployment file"
+            )
+        return builder.input(
+            spec.name,
+            border_type(spec.dtype if dtype is None else dtype, spec),
+            from_ints(shape),
+            framework_format(spec.data_format, order),
+            widen,
+            source,
+        )
+
     def name_problems(self) -> list[str]:
         """Tensors that are listed twice, or as an input and as an output."""
         inputs = [spec.name for spec in self.inputs]
@@ -142,6 +189,23 @@ def border_type(own: DataType, spec: InputSpec | OutputSpec) -> DataType:
     """
     wide = own is DataType.INT16 and spec.dtype is DataType.INT32
     return DataType.INT32 if wide else own
+
+
+def add_output(
+    builder: GraphBuilder,
+    value: Value,
+    spec: OutputSpec,
+    order: DataFormat,
+    own: DataType | None = None,
+) -> None:
+    """Makes a value an output of the model as the deployment file describes it.
+
+    Args:
+        order: the framework's.
+        own: the type that the framework has for it; None: that of the value.
+    """
+    dtype = None if own is None else border_type(own, spec)
+    builder.output(value, spec.name, framework_format(spec.data_format, order), dtype)
 
 
 def check_declared_shape(

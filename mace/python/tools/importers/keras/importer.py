@@ -23,16 +23,14 @@ from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodeError,
     UnsupportedNodes,
+    missing_inputs,
     refusal_of,
     unknown_tensor,
 )
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
-    border_type,
-    check_declared_shape,
-    framework_format,
-    user_to_framework,
+    add_output,
 )
 from mace.python.tools.importers.keras.context import HANDLERS, Context, call_handler
 from mace.python.tools.importers.keras.network import (
@@ -49,7 +47,6 @@ from mace.python.tools.importers.keras.network import (
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Graph, Value
 from mace.python.tools.ir.shapes import from_ints
-from mace.python.tools.wording import nearest_names
 
 _LOG = logging.getLogger(__name__)
 EXPORT_HINT = (
@@ -137,11 +134,7 @@ class _Import:
                     f"output_tensors: {self.request.model_path} has no tensor "
                     f"{name!r}; its layer has fewer results"
                 )
-            self.builder.output(
-                value,
-                output.name,
-                framework_format(output.data_format, self.order),
-            )
+            add_output(self.builder, value, output, self.order)
         return self.unsupported.finish(self.builder.graph)
 
     def _given(self) -> Iterable[tuple[Reference, Value]]:
@@ -188,26 +181,12 @@ class _Import:
         reference, name = self._find("input_tensors", spec.name)
         layer = self.network.layers[reference.layer]
         own: tuple[int, ...] | None = None
-        dtype = spec.dtype
+        dtype: DataType | None = None
         if layer.kind == INPUT:
-            own, given = declared(layer)
-            dtype = given or dtype
-        shape = spec.shape or own
-        if shape is None:
-            raise ImportModelError(
-                f"input_shapes: {self.request.model_path} does not say the shape of "
-                f"{spec.name}; give it in the deployment file"
-            )
-        shape = user_to_framework(shape, spec.data_format, self.order)
-        check_declared_shape(spec, shape, own)
-        value = self.builder.input(
-            spec.name,
-            border_type(dtype, spec),
-            from_ints(shape),
-            framework_format(spec.data_format, self.order),
-            source=name,
+            own, dtype = declared(layer)
+        self.values[name] = self.request.add_input(
+            self.builder, spec, own, self.order, dtype=dtype, source=name
         )
-        self.values[name] = value
 
 
 def declared(layer: Layer) -> tuple[tuple[int, ...] | None, DataType | None]:
@@ -288,10 +267,7 @@ class _Scope:
     def _not_given(self, reference: Reference) -> ImportModelError:
         layer = self.network.layers.get(reference.layer)
         if layer is not None and layer.kind == INPUT:
-            return ImportModelError(
-                f"input_tensors: the outputs also need {reference.layer}, which the "
-                "deployment file does not name"
-            )
+            return missing_inputs([reference.layer])
         return ImportModelError(
             f"model_file_path: {self.run.request.model_path}: there is no call "
             f"{reference.call} of layer {reference.layer}: the file is damaged"
@@ -413,9 +389,8 @@ def _why(layer: Layer) -> tuple[str, str]:
     if layer.kind.startswith("ops."):
         # One that is spelled alike does something else.
         return "function not supported", EXPORT_HINT
-    near = nearest_names(layer.kind, HANDLERS.types(), 2)
-    similar = f"supported and similar: {', '.join(near)}; or " if near else ""
-    return "layer not supported", similar + EXPORT_HINT
+    hints = filter(None, (HANDLERS.similar(layer.kind), EXPORT_HINT))
+    return "layer not supported", "; or ".join(hints)
 
 
 def describe(network: Network) -> ModelDescription:

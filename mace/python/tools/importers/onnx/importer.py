@@ -21,8 +21,7 @@ from mace.python.tools.importers.frame.errors import (
 from mace.python.tools.importers.frame.journal import NodeEntry, Outcome
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
-    border_type,
-    framework_format,
+    add_output,
 )
 from mace.python.tools.importers.onnx.inferred import ElementTypes, inferred_outputs
 from mace.python.tools.importers.onnx.inner_graphs import reads
@@ -106,9 +105,8 @@ class _GraphImporter:
         graph.external_files = self._reader.external_files
         for spec in self._request.outputs:
             value = self._output(spec.name)
-            order = framework_format(spec.data_format, DataFormat.NCHW)
             own = self._types.declared_output(spec.name) or value.dtype
-            self._builder.output(value, spec.name, order, border_type(own, spec))
+            add_output(self._builder, value, spec, DataFormat.NCHW, own)
         return self._unsupported.finish(graph)
 
     def _import(self, proto: onnx.NodeProto, entry: NodeEntry) -> None:

@@ -15,6 +15,7 @@ from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodeError,
     UnsupportedNodes,
+    missing_inputs,
     refusal_of,
     static_hint,
     unknown_tensor,
@@ -24,6 +25,7 @@ from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
+    add_output,
     border_type,
     framework_format,
     shape_conflict,
@@ -62,7 +64,6 @@ from mace.python.tools.importers.pytorch.tensors import (
 )
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.shapes import Shape, compatible, format_shape
-from mace.python.tools.wording import nearest_names
 
 _LOG = logging.getLogger(__name__)
 
@@ -196,9 +197,8 @@ class _Import:
             )
         if not isinstance(value, Value):
             raise ImportModelError(f"{begin} is {value!r:.40}, not a tensor")
-        order = framework_format(output.data_format, DataFormat.NCHW)
-        dtype = border_type(element_type(self._meta(name)) or value.dtype, output)
-        self._builder.output(value, output.name, order, dtype)
+        dtype = element_type(self._meta(name)) or value.dtype
+        add_output(self._builder, value, output, DataFormat.NCHW, dtype)
 
     # Nodes ------------------------------------------------------------------
 
@@ -230,10 +230,7 @@ class _Import:
     def _refuse_missing(self, names: list[str]) -> None:
         inputs = [name for name in names if name in self._model.program.inputs]
         if inputs:
-            raise ImportModelError(
-                f"input_tensors: the outputs also need {', '.join(inputs)}, which the "
-                "deployment file does not name"
-            )
+            raise missing_inputs(inputs)
         raise ImportModelError(
             f"{self._request.model_path}: nothing computes {', '.join(names[:5])}; "
             "export the model again"
@@ -543,6 +540,5 @@ def _no_handler(operator: str) -> UnsupportedNodeError:
     reason = refused(operator)
     if reason is not None:
         return UnsupportedNodeError(*reason)
-    near = nearest_names(operator, HANDLERS.types(), 2)
-    hint = "supported and similar: " + ", ".join(near) if near else DECOMPOSE_HINT
+    hint = HANDLERS.similar(operator) or DECOMPOSE_HINT
     return UnsupportedNodeError("operator not supported", hint)

@@ -177,6 +177,15 @@ class Node(KnownShapes):
         """A string attribute."""
         return str(self._attribute(name, str, default))
 
+    def choice(self, name: str, default: str, known: Mapping[str, _T]) -> _T:
+        """What a string attribute stands for, one of those that are known."""
+        found = self.text(name, default)
+        if found not in known:
+            raise UnsupportedNodeError(
+                f"{name} is {found!r}; {', '.join(known)} are known"
+            )
+        return known[found]
+
     def integers(self, name: str, default: Sequence[int] | None = None) -> list[int]:
         """A list of integers; must be given if there is no default."""
         return self._list(name, int, default)
@@ -262,6 +271,13 @@ class Node(KnownShapes):
     def constant_ints(self, index: int, what: str) -> list[int]:
         """`constant` as a list of integers."""
         return [int(v) for v in self.constant(index, what).reshape(-1)]
+
+    def constant_number(self, index: int, what: str) -> Any:
+        """`constant` as a number: that of its only element."""
+        values = self.constant(index, what)
+        if values.size != 1:
+            raise UnsupportedNodeError(f"{what} has {values.size} elements, not 1")
+        return values.item()
 
     def integers_of(
         self, name: str, index: int, since: int, default: Sequence[int] | None = None

@@ -48,7 +48,6 @@ from mace.python.tools.importers.tf_operators.context import (
 from mace.python.tools.importers.tf_operators.node import Node, tensor_name
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.wording import nearest_names
 
 _ASSIGNMENTS = {
     "AssignVariableOp",
@@ -499,6 +498,4 @@ def _why(node: Node) -> tuple[str, str]:
             "an operator on TensorFlow's eight bits",
             "convert the float model (without quantize_nodes) and say quantize: 1",
         )
-    near = nearest_names(node.op, HANDLERS.types(), 2)
-    hint = "supported and similar: " + ", ".join(near) if near else ""
-    return "operator not supported", hint
+    return "operator not supported", HANDLERS.similar(node.op)

@@ -12,15 +12,13 @@ from __future__ import annotations
 from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodes,
+    missing_inputs,
     unknown_tensor,
 )
 from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
-    border_type,
-    check_declared_shape,
-    framework_format,
-    user_to_framework,
+    add_output,
 )
 from mace.python.tools.importers.tensorflow.body import Body, Scope
 from mace.python.tools.importers.tensorflow.node import (
@@ -36,7 +34,6 @@ from mace.python.tools.importers.tf_operators.node import (
     tensor_name,
 )
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
-from mace.python.tools.ir.shapes import from_ints
 
 
 def build(request: ImportRequest, file: GraphFile) -> Graph:
@@ -83,11 +80,7 @@ class _Import:
         self.body.check_effects(self.nodes, [node for node, _ in outputs], given)
         self.unsupported.raise_if_any()
         for tensor, output in zip(outputs, self.request.outputs):
-            self.builder.output(
-                self._output(tensor),
-                output.name,
-                framework_format(output.data_format, DataFormat.NHWC),
-            )
+            add_output(self.builder, self._output(tensor), output, DataFormat.NHWC)
         return self.unsupported.finish(self.builder.graph)
 
     def _find(self, key: str, name: str) -> Tensor:
@@ -107,25 +100,17 @@ class _Import:
         tensor = self._find("input_tensors", spec.name)
         node = self.nodes[tensor[0]]
         own = node.shape("shape") if node.op in PLACEHOLDERS else None
-        shape = spec.shape or own
-        if shape is None:
-            raise ImportModelError(
-                f"input_shapes: {self.request.model_path} does not say the "
-                f"shape of {spec.name}; give it in the deployment file"
-            )
-        shape = user_to_framework(shape, spec.data_format, DataFormat.NHWC)
-        check_declared_shape(spec, shape, own)
-        dtype = spec.dtype
-        if node.op in PLACEHOLDERS and node.integer("dtype") in ELEMENT_TYPES:
-            dtype = ELEMENT_TYPES[node.integer("dtype")]
-        value = self.builder.input(
-            spec.name,
-            border_type(dtype, spec),
-            from_ints(shape),
-            framework_format(spec.data_format, DataFormat.NHWC),
+        dtype = None
+        if node.op in PLACEHOLDERS:
+            dtype = ELEMENT_TYPES.get(node.integer("dtype"))
+        self.scope.values[tensor] = self.request.add_input(
+            self.builder,
+            spec,
+            own,
+            DataFormat.NHWC,
+            dtype=dtype,
             source=tensor_name(*tensor),
         )
-        self.scope.values[tensor] = value
 
     def _check_placeholders(self, order: list[Node]) -> None:
         missing = [
@@ -134,11 +119,7 @@ class _Import:
             if n.op in PLACEHOLDERS and (n.name, 0) not in self.scope.values
         ]
         if missing:
-            raise ImportModelError(
-                "input_tensors: the outputs also need "
-                + ", ".join(missing)
-                + ", which the deployment file does not name"
-            )
+            raise missing_inputs(missing)
 
     def _output(self, tensor: Tensor) -> Value:
         value = self.scope.values.get(tensor)

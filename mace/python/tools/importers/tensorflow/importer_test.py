@@ -83,6 +83,12 @@ def test_the_text_form_is_read_too(tmp_path: Path) -> None:
 def test_a_nchw_user_shape_is_turned(tmp_path: Path) -> None:
     spec = InputSpec("scope/image", (1, 1, 4, 4), data_format=DataFormat.NCHW)
     assert load(tmp_path, small_graph(), (spec,)).inputs[0].shape == (1, 4, 4, 1)
+    # The model's own shape is in its own order.
+    graph = small_graph()
+    graph.node[0].attr["shape"].shape.dim[1].size = 6
+    spec = InputSpec("scope/image", data_format=DataFormat.NCHW)
+    found = load(tmp_path, graph, (spec,)).inputs[0].shape
+    assert found is not None and found[1:] == (6, 4, 1)
 
 
 def test_an_inner_tensor_can_be_the_input(tmp_path: Path) -> None:

@@ -242,10 +242,14 @@ class Context(KnownShapes):
 
     def integer(self, index: int, what: str) -> int:
         """As `ints`, of one element."""
-        found = self.ints(index, what)
-        if len(found) != 1:
-            raise UnsupportedNodeError(f"{what} has {len(found)} elements, not 1")
-        return found[0]
+        return int(self.element(index, what))
+
+    def element(self, index: int, what: str) -> Any:
+        """The number in `values` of one element."""
+        found = np.asarray(self.values(index, what))
+        if found.size != 1:
+            raise UnsupportedNodeError(f"{what} has {found.size} elements, not 1")
+        return found.item()
 
     def rank(self, index: int) -> int:
         """The rank of an input, which must be known."""

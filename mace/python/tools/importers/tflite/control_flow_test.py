@@ -193,6 +193,21 @@ def test_branch_that_each_run_decides(tmp_path: Path) -> None:
             np.testing.assert_allclose(got, expected, 2e-5)
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int16])
+def test_branches_of_integers(dtype: type, tmp_path: Path) -> None:
+    def chosen(x: Any, condition: Any) -> Any:
+        return tf.cond(
+            condition,
+            lambda: (tf.concat([x, x], 0), x),
+            lambda: (tf.concat([x, x], 0), tf.gather(x, [1, 0])),
+        )
+
+    info = np.iinfo(dtype)
+    x: Array = np.array([[max(info.min, -(2**31)), 3], [1, 100]], dtype)
+    for yes in (True, False):
+        _check(tmp_path, "IF", chosen, x, np.array(yes))
+
+
 @pytest.mark.parametrize("kind", ["CALL", "STABLEHLO_COMPOSITE"])
 def test_a_subgraph_in_place_of_an_operator(kind: str, tmp_path: Path) -> None:
     x = rand(2, 3)

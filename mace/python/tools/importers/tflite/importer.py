@@ -22,6 +22,7 @@ from mace.python.tools.importers.frame.errors import (
     ImportModelError,
     UnsupportedNodeError,
     UnsupportedNodes,
+    missing_inputs,
     refusal_of,
     static_hint,
     unknown_tensor,
@@ -31,10 +32,8 @@ from mace.python.tools.importers.frame.request import (
     ImportRequest,
     InputSpec,
     OutputSpec,
+    add_output,
     border_type,
-    check_declared_shape,
-    framework_format,
-    user_to_framework,
 )
 from mace.python.tools.importers.tf_operators.context import Item
 from mace.python.tools.importers.tflite.complex_parts import (
@@ -67,8 +66,6 @@ from mace.python.tools.ir.evaluate import state_quantization
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.op_rules.quantization import known_quantization
 from mace.python.tools.ir.quantization import QUANTIZED_TYPES
-from mace.python.tools.ir.shapes import from_ints
-from mace.python.tools.wording import nearest_names
 
 _CONTROL = frozenset({"CALL_ONCE", "STABLEHLO_CASE", "STABLEHLO_WHILE"})
 # Operators whose results are those of other subgraphs.
@@ -154,14 +151,12 @@ class _Import:
             dtype = tensor.dtype
         except UnsupportedNodeError as error:
             raise ImportModelError(f"input_tensors: {error.reason}") from None
-        own = tensor.shape
-        shape = user_to_framework(spec.shape or own, spec.data_format, DataFormat.NHWC)
-        check_declared_shape(spec, shape, own)
-        value = self.builder.input(
-            spec.name,
-            border_type(dtype, spec),
-            from_ints(shape),
-            framework_format(spec.data_format, DataFormat.NHWC),
+        value = self.request.add_input(
+            self.builder,
+            spec,
+            tensor.shape,
+            DataFormat.NHWC,
+            dtype=dtype,
             # Operators compute with integers of 16 bits that stand for floats.
             widen=tensor.quantization is None,
         )
@@ -177,14 +172,13 @@ class _Import:
                 f"output_tensors: {output.name!r}: {error.reason}"
             ) from error
         tensor = self.network.tensors[index]
-        dtype = border_type(tensor.dtype, output)
-        if value.dtype is DataType.INT16 and dtype is not DataType.INT16:
+        wanted = border_type(tensor.dtype, output)
+        if value.dtype is DataType.INT16 and wanted is not DataType.INT16:
             # As the application gets them.
             inputs = [value, self._constant(np.float32(1)), self._constant(np.int16(0))]
             numbers = self.builder.one("Dequantize", inputs)
             value = self.builder.one("Cast", [numbers], None, {"to": "INT32"})
-        order = framework_format(output.data_format, DataFormat.NHWC)
-        self.builder.output(value, output.name, order, dtype)
+        add_output(self.builder, value, output, DataFormat.NHWC, tensor.dtype)
 
     # Operators ----------------------------------------------------------------
 
@@ -226,11 +220,7 @@ class _Import:
             and index not in made
         ]
         if missing:
-            raise ImportModelError(
-                "input_tensors: the outputs also need "
-                + ", ".join(missing)
-                + ", which the deployment file does not name"
-            )
+            raise missing_inputs(missing)
 
     def _convert(self, operator: Operator, name: str, entry: NodeEntry) -> None:
         if self.unknown.intersection(operator.inputs):
@@ -461,27 +451,12 @@ class _Import:
             taken = bool(np.asarray(condition.numpy()).reshape(-1)[:1].any())
             self._become(operator, self._inside(branches[not taken], given, count))
             return
-        results = []
         choice = Choice(self.builder, condition, operator.type)
-        pair = choice.both(
+        yes, no = choice.both(
             *(partial(self._inside, branch, given, count) for branch in branches)
         )
-        kinds = (DataType.FLOAT32, DataType.INT32, DataType.BOOL)
-        missing: list[Value | None] = [None] * count
-        for yes, no in zip(*(found or missing for found in pair)):
-            known = [value for value in (yes, no) if value is not None]
-            if len({(value.shape, value.dtype) for value in known}) > 1:
-                problem = "results of other shapes or types"
-            elif known[0].dtype not in kinds:
-                problem = f"results of {known[0].dtype.value}"
-            else:
-                results.append(choice.between(yes, no))
-                continue
-            raise UnsupportedNodeError(
-                f"control flow: each run decides on branches with {problem}",
-                static_hint(condition, ""),
-            )
-        self._become(operator, results)
+        hint = static_hint(condition, "")
+        self._become(operator, choice.results(yes, no, hint))
 
     def _subgraph(self, operator: Operator, option: str) -> Network:
         index, subgraphs = int(operator.options[option]), self.whole.subgraphs
@@ -734,6 +709,4 @@ def _why(operator: Operator) -> tuple[str, str]:
             "name the tensors in front of it in output_tensors, and compute it in "
             "the application, or convert it with a handler of your own (custom_ops)",
         )
-    near = nearest_names(kind, HANDLERS.types(), 2)
-    hint = "supported and similar: " + ", ".join(near) if near else ""
-    return "operator not supported", hint
+    return "operator not supported", HANDLERS.similar(kind)

@@ -25,8 +25,6 @@ from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import END, static
 
 _T = TypeVar("_T")
-# Elements that as_strided picks.
-_MOST_PICKED = 1 << 22
 
 
 @HANDLERS.register("aten.embedding")
@@ -423,26 +421,3 @@ def _masked_scatter(c: Context) -> None:
     place = c.op("Min", c.op("Max", before, c.constant(0)), c.lengths.scalar(last))
     taken = c.op("Gather", line, place, axis=0)
     c.give(c.op("Where", mask, c.cast(c.reshape(taken, sizes), x.dtype), x))
-
-
-@HANDLERS.register("aten.as_strided")
-def _as_strided(c: Context) -> None:
-    x = c.value("self")
-    sizes, strides = c.integers("size"), c.integers("stride")
-    offset = c.integer("storage_offset", 0)
-    count = math.prod(c.static_shape(x))
-    if "self" not in c.contiguous:
-        raise UnsupportedNodeError(
-            "its input lies in memory in another way than its shape says",
-            "make the tensor contiguous before as_strided",
-        )
-    if math.prod(sizes) > _MOST_PICKED:
-        raise UnsupportedNodeError(f"{math.prod(sizes)} elements")
-    places = np.full(sizes, offset, np.int64)
-    for axis, (length, stride) in enumerate(zip(sizes, strides)):
-        line = [1] * len(sizes)
-        line[axis] = length
-        places += (np.arange(length) * stride).reshape(line)
-    if places.size and not 0 <= places.min() <= places.max() < count:
-        raise UnsupportedNodeError("it reads beyond its input")
-    c.give(c.op("Gather", c.reshape(x, [-1]), c.constant(places), axis=0))

@@ -129,22 +129,3 @@ def _repeated_heads(c: Context, q: Value, value: Value) -> Value:
     wide = c.unsqueeze(value, len(shape) - 2)
     target = [*shape[:-2], heads // own, *shape[-2:]]
     return c.reshape(c.op("Expand", wide, target), [*shape[:-3], heads, *shape[-2:]])
-
-
-@HANDLERS.register("aten.linalg_cross", "aten.cross")
-def _cross(c: Context) -> None:
-    a, b = c.promoted("self", "other")
-    rank = c.rank(a)
-    if c.has("dim"):
-        axis = c.axis(c.integer("dim"), rank)
-    elif c.operator == "linalg_cross":
-        axis = rank - 1
-    else:
-        axis = c.static_shape(a).index(3)
-
-    def turned(x: Value, order: list[int]) -> Value:
-        return c.op("Gather", x, c.constant(np.array(order)), axis=axis)
-
-    left = c.op("Mul", turned(a, [1, 2, 0]), turned(b, [2, 0, 1]))
-    right = c.op("Mul", turned(a, [2, 0, 1]), turned(b, [1, 2, 0]))
-    c.give(c.op("Sub", left, right))

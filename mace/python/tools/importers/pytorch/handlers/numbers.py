@@ -145,15 +145,6 @@ def _item(c: Context) -> None:
         c.give(c.reshape(x, []))
 
 
-@HANDLERS.register("aten.tril_indices", "aten.triu_indices")
-def _triangle_indices(c: Context) -> None:
-    rows, columns = c.integer("row"), c.integer("col")
-    check_made(rows, columns)
-    make = np.tril_indices if c.operator == "tril_indices" else np.triu_indices
-    pair = make(rows, c.integer("offset", 0), columns)
-    c.give(c.constant(np.stack(pair), c.type_of_result()))
-
-
 @HANDLERS.register("aten.sym_size")
 def _sym_size(c: Context) -> None:
     x, axis = c.along()

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.pytorch.context import HANDLERS, Context
 from mace.python.tools.importers.pytorch.handlers.elementwise import extreme
@@ -238,42 +236,3 @@ def _distance(c: Context) -> None:
     else:
         gap = c.op("Sub", c.unsqueeze(a, c.rank(a) - 1), c.unsqueeze(b, c.rank(b) - 2))
     c.give(vector_norm(c, gap, [c.rank(gap) - 1], order, keep))
-
-
-@HANDLERS.register("aten.pdist", "aten._pdist_forward")
-def _pdist(c: Context) -> None:
-    x = c.value("self")
-    rows, columns = np.triu_indices(c.length(x, 0), 1)
-    a, b = (c.op("Gather", x, c.constant(i), axis=0) for i in (rows, columns))
-    c.give(vector_norm(c, c.op("Sub", a, b), [1], c.number("p", 2), False))
-
-
-def _cumulated(c: Context, x: Value, axis: int, mode: str) -> Value:
-    name = c.builder.graph.unique_name(f"{c.label}/cumulated")
-    attributes = {"axis": axis, "mode": mode}
-    return c.builder.one("Cumulate", [x], name, attributes, name)
-
-
-@HANDLERS.register("aten.cummax", "aten.cummin")
-def _cummax(c: Context) -> None:
-    x = c.value("self")
-    rank = c.rank(x)
-    if not rank:
-        c.give(x, c.constant(0))
-        return
-    axis = c.axis(c.integer("dim"), rank)
-    wide = c.cast(x, DataType.INT32) if x.dtype is DataType.BOOL else x
-    found = _cumulated(c, wide, axis, "MAX" if c.operator == "cummax" else "MIN")
-    own = [1] * rank
-    own[axis] = -1
-    numbers = c.reshape(c.positions(c.size(x, axis)), own)
-    # Of equal elements, the last one.
-    at = c.op("Where", c.op("Equal", wide, found), numbers, c.constant(-1))
-    c.give(c.cast(found, x.dtype), _cumulated(c, at, axis, "MAX"))
-
-
-@HANDLERS.register("aten.logcumsumexp", "aten._logcumsumexp")
-def _logcumsumexp(c: Context) -> None:
-    x = c.floats()
-    axis = c.axis(c.integer("dim"), c.rank(x))
-    c.give(_cumulated(c, x, axis, "LOG_SUM_EXP") if c.rank(x) else x)

@@ -69,14 +69,9 @@ def _hard_sigmoid(node: Node) -> None:
 
 @HANDLERS.register("Gelu")
 def _gelu(node: Node) -> None:
-    x = node.input(0)
-    approximate = node.text("approximate", "none")
-    if approximate == "none":
-        node.emit("Activation", [x], {"activation": "GELU"})
-        return
-    if approximate != "tanh":
-        raise UnsupportedNodeError(f"approximate is {approximate!r}")
-    node.emit("Activation", [x], {"activation": "GELU_TANH"})
+    kinds = {"none": "GELU", "tanh": "GELU_TANH"}
+    kind = node.choice("approximate", "none", kinds)
+    node.emit("Activation", [node.input(0)], {"activation": kind})
 
 
 @HANDLERS.register("Swish")

@@ -284,16 +284,6 @@ def _gather(node: Node) -> None:
     node.set_output(0, result)
 
 
-@HANDLERS.register("ai.onnx.ml.ArrayFeatureExtractor")
-def _array_features(node: Node) -> None:
-    x, places = node.input(0), node.input(1)
-    places = node.reshape(places, [-1])
-    rank = len(node.shape(x))
-    if rank == 1:
-        x = node.expand_dims(x, [0])
-    node.emit("Gather", [x, places], {"axis": max(rank, 2) - 1})
-
-
 @HANDLERS.register("Tile")
 def _tile(node: Node) -> None:
     x = node.input(0)

@@ -77,13 +77,3 @@ def test_a_tensor_repeats_only_once(tmp_path: Path) -> None:
     model = make_model([node], inputs, ["y"], {"p": np.array([4, 0])})
     with pytest.raises(MaceError, match="adds 4 elements to an axis of 3"):
         run_mace(model, inputs, tmp_path)
-
-
-@pytest.mark.parametrize("shape", [(5,), (3, 5), (2, 3, 5)])
-def test_features_of_the_last_axis(shape: tuple[int, ...], tmp_path: Path) -> None:
-    inputs = {"x": normal(*shape), "places": np.array([[4, 0, 4]])}
-    domain, _, op_type = "ai.onnx.ml.ArrayFeatureExtractor".rpartition(".")
-    node = onnx.helper.make_node(op_type, ["x", "places"], ["y"], domain=domain)
-    model = make_model([node], inputs, ["y"])
-    model.opset_import.append(onnx.helper.make_opsetid(domain, 3))
-    compare(model, inputs, tmp_path)

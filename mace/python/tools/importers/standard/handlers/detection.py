@@ -20,16 +20,16 @@ _MOST_BOXES = 2**31 - 1
 def _non_max_suppression(node: Node) -> None:
     most = 0
     if node.has_input(2):
-        most = int(_number(node, 2, "max_output_boxes_per_class"))
+        most = int(node.constant_number(2, "max_output_boxes_per_class"))
     attrs: dict[str, int | float | bool] = {
         "max_boxes": min(max(most, 0), _MOST_BOXES),
         "iou_threshold": 0.0,
         "center_box": node.flag("center_point_box", False),
     }
     if node.has_input(3):
-        attrs["iou_threshold"] = _number(node, 3, "iou_threshold")
+        attrs["iou_threshold"] = float(node.constant_number(3, "iou_threshold"))
     if node.has_input(4):
-        attrs["score_threshold"] = _number(node, 4, "score_threshold")
+        attrs["score_threshold"] = float(node.constant_number(4, "score_threshold"))
     if not 0 <= attrs["iou_threshold"] <= 1:
         raise UnsupportedNodeError(
             f"iou_threshold is {attrs['iou_threshold']}, not within [0, 1]"
@@ -54,29 +54,16 @@ def _non_max_suppression(node: Node) -> None:
 def _roi_align(node: Node) -> None:
     # Operator set 16 added the choice.
     default = "half_pixel" if node.opset >= 16 else "output_half_pixel"
-    coordinates = node.text("coordinate_transformation_mode", default)
-    mode = node.text("mode", "avg")
-    if mode not in ("avg", "max"):
-        raise UnsupportedNodeError(f"mode is {mode!r}; avg and max are known")
-    if coordinates not in ("half_pixel", "output_half_pixel"):
-        raise UnsupportedNodeError(
-            f"coordinate_transformation_mode is {coordinates!r}; half_pixel and "
-            "output_half_pixel are known"
-        )
+    coordinates = {"half_pixel": True, "output_half_pixel": False}
     attrs = {
         **NCHW,
         "height": node.integer("output_height", 1),
         "width": node.integer("output_width", 1),
-        "mode": mode.upper(),
+        "mode": node.choice("mode", "avg", {"avg": "AVG", "max": "MAX"}),
         "samples": node.integer("sampling_ratio", 0),
         "scale": node.real("spatial_scale", 1.0),
-        "half_pixel": coordinates == "half_pixel",
+        "half_pixel": node.choice(
+            "coordinate_transformation_mode", default, coordinates
+        ),
     }
     node.emit("RoiAlign", [node.input(0), node.input(1), node.input(2)], attrs)
-
-
-def _number(node: Node, index: int, what: str) -> float:
-    values = np.asarray(node.constant(index, what)).reshape(-1)
-    if values.size != 1:
-        raise UnsupportedNodeError(f"{what} has {values.size} elements, not 1")
-    return float(values[0])

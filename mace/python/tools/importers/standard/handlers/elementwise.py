@@ -301,11 +301,9 @@ def _bitwise_not(node: Node) -> None:
 
 @HANDLERS.register("BitShift")
 def _shift(node: Node) -> None:
-    direction = node.text("direction", "")
-    if direction not in ("LEFT", "RIGHT"):
-        raise UnsupportedNodeError(f"direction is {direction!r}; LEFT and RIGHT work")
-    dtype = node.input(0).dtype if direction == "RIGHT" else node.integer_type(0)
-    _emit(node, f"SHIFT_{direction}", dtype)
+    mode = node.choice("direction", "", {"LEFT": "SHIFT_LEFT", "RIGHT": "SHIFT_RIGHT"})
+    keeps_range = mode == "SHIFT_RIGHT"
+    _emit(node, mode, node.input(0).dtype if keeps_range else node.integer_type(0))
 
 
 @HANDLERS.register("BitCast")

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -176,26 +175,4 @@ def test_triangles(k: int | None, upper: int, tmp_path: Path) -> None:
         constants["k"] = np.array(k)
     node = onnx.helper.make_node("Trilu", inputs, ["y"], upper=upper)
     model = make_model([node], {"x": x}, ["y"], constants)
-    compare(model, {"x": x}, tmp_path)
-
-
-@pytest.mark.parametrize("attrs", [{}, {"k": 1}, {"k": -2, "dtype": 6}, {"k": 99}])
-def test_ones_on_a_diagonal(attrs: dict[str, Any], tmp_path: Path) -> None:
-    x = normal(4, 6)
-    nodes = [
-        onnx.helper.make_node("EyeLike", ["x"], ["eye"], **attrs),
-        onnx.helper.make_node("Cast", ["eye"], ["f"], to=1),
-        onnx.helper.make_node("Add", ["f", "x"], ["y"]),
-    ]
-    model = make_model(nodes, {"x": x}, ["y"])
-    compare(model, {"x": x}, tmp_path)
-
-
-@pytest.mark.parametrize("opset", [11, 13])
-@pytest.mark.parametrize("axis", [None, 0, 1, 2])
-def test_the_largest_is_one(axis: int | None, opset: int, tmp_path: Path) -> None:
-    x = np.round(normal(3, 4, 5))  # with equal elements
-    attrs = {} if axis is None else {"axis": axis}
-    node = onnx.helper.make_node("Hardmax", ["x"], ["y"], **attrs)
-    model = make_model([node], {"x": x}, ["y"], opset=opset)
     compare(model, {"x": x}, tmp_path)

@@ -7,13 +7,13 @@ from __future__ import annotations
 import numpy as np
 import onnx
 
+from mace.python.tools.importers.emit import random_numbers
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.attributes import (
     ELEMENT_TYPES,
     element_type_name,
 )
 from mace.python.tools.importers.standard.handlers.elementwise import wrap
-from mace.python.tools.importers.standard.handlers.random_numbers import drop
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import CAST_TARGETS, DataType
 
@@ -56,7 +56,7 @@ def _dropout(node: Node) -> None:
     if node.opset >= 12 and node.has_input(2):
         training = node.constant(2, "training_mode").reshape(-1)
         if training.size and bool(training[0]) and _dropout_ratio(node) != 0:
-            drop(node, _dropout_ratio(node))
+            _drop(node, _dropout_ratio(node))
             return
     if node.is_used(1):
         # Nothing is dropped.
@@ -71,6 +71,23 @@ def _dropout_ratio(node: Node) -> float:
         return 0.5
     ratio = node.constant(1, "ratio").reshape(-1)
     return float(ratio[0]) if ratio.size else 0.5
+
+
+def _drop(node: Node, ratio: float) -> None:
+    """Dropout in training: elements become 0, the others larger."""
+    x = node.input(0)
+    if not 0 <= ratio < 1:
+        raise UnsupportedNodeError(f"ratio is {ratio}, not within [0, 1)")
+    shape = random_numbers.shape_of(node.builder, x, node.label)
+    given = node.integer("seed", 0) if node.has("seed") else None
+    seed = random_numbers.seed_of(node.output_name, given)
+    drawn = random_numbers.draw(node.builder, node.label, False, shape, seed)
+    limit = node.scalar(ratio, drawn)
+    kept = node.eltwise("GREATER_EQUAL", drawn, limit)
+    larger = node.scalar(1 / (1 - ratio), x)
+    scaled = node.eltwise("MUL", x, larger)
+    node.set_output(0, node.make("Where", [kept, scaled, node.scalar(0, x)]))
+    node.set_output(1, kept)
 
 
 @HANDLERS.register("Cast", "CastLike")

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that have no effect in inference, compared with onnxruntime."""
+"""Operators that have no effect in inference, and dropout in training."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from mace.python.tools.importers.onnx.testing import (
     compare,
     make_model,
     normal,
+    run_mace,
 )
 from mace.python.tools.ir.dtypes import Array
 
@@ -41,3 +42,19 @@ def _dropout(constants: dict[str, Array]) -> tuple[onnx.ModelProto, dict[str, Ar
 def test_nothing_is_dropped(constants: dict[str, Any], tmp_path: Path) -> None:
     model, inputs = _dropout(constants)
     compare(model, inputs, tmp_path)
+
+
+@pytest.mark.parametrize("ratio", [0.25, None])
+def test_dropout_in_training(ratio: float | None, tmp_path: Path) -> None:
+    constants = {"training": np.array(True)}
+    names = ["x", "", "training"]
+    if ratio is not None:
+        constants["ratio"] = np.array(ratio, np.float32)
+        names[1] = "ratio"
+    inputs = {"x": 1 + np.abs(normal(50, 400))}
+    nodes = [onnx.helper.make_node("Dropout", names, ["y", "m"], seed=3)]
+    model = make_model(nodes, inputs, ["y", "m"], constants)
+    y, kept = run_mace(model, inputs, tmp_path)
+    share = 0.5 if ratio is None else 0.75
+    assert abs(kept.mean() - share) < 0.02
+    np.testing.assert_allclose(y, np.where(kept, inputs["x"] / share, 0), rtol=1e-6)

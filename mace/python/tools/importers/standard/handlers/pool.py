@@ -14,7 +14,6 @@ from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.handlers import volume
 from mace.python.tools.importers.standard.node import HANDLERS, Node
 from mace.python.tools.importers.standard.window import (
-    NCHW,
     Window,
     emit_image_op,
     read_window,
@@ -55,7 +54,7 @@ def _places_in_image(node: Node, window: Window) -> Value:
     node.static_shape(x)
     image = node.expand_dims(x, [2]) if window.is_line else x
     sides = node.static_shape(image)[2:]
-    pads = _zeros_around(node, image, window, node.flag("ceil_mode", False))
+    pads = zeros_around(node, image, window, node.flag("ceil_mode", False))
     lines = []
     for side, length in enumerate(sides):
         stride, dilation = (window.attrs[key][side] for key in ("strides", "dilations"))
@@ -139,68 +138,21 @@ def _positions(axis: Axis, length: int) -> Array:
     return np.where((positions >= 0) & (positions < length), positions, -1)
 
 
-@HANDLERS.register("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+@HANDLERS.register("GlobalAveragePool", "GlobalMaxPool")
 def _global_pool(node: Node) -> None:
+    pool_whole(node, "MEAN" if node.type == "GlobalAveragePool" else "MAX")
+
+
+def pool_whole(node: Node, mode: str) -> None:
+    """All positions of an image as one, by a mode of Reduce."""
     rank = len(node.shape(node.input(0)))
-    modes = {"GlobalAveragePool": "MEAN", "GlobalMaxPool": "MAX", "GlobalLpPool": "L2"}
-    if node.type == "GlobalLpPool":
-        # In operator set 1, this is a float.
-        power = node.real("p", 2.0) if node.opset < 2 else node.integer("p", 2)
-        if power != 2:
-            raise UnsupportedNodeError(f"p is {power}; 2 is supported")
     if rank < 3:
         raise UnsupportedNodeError(f"an input of {rank} dimensions is no image")
-    node.emit(
-        "Reduce",
-        [node.input(0)],
-        {"mode": modes[node.type], "axes": range(2, rank), "keep_dims": True},
-    )
+    attrs = {"mode": mode, "axes": range(2, rank), "keep_dims": True}
+    node.emit("Reduce", [node.input(0)], attrs)
 
 
-@HANDLERS.register("LpPool")
-def _lp_pool(node: Node) -> None:
-    """The p-th root of a sum of powers, which is a mean times the size of a window."""
-    x, kernel = node.input(0), node.integers("kernel_shape")
-    # In operator set 1, this is a float.
-    power = node.real("p", 2.0) if node.opset < 2 else float(node.integer("p", 2))
-    if power <= 0:
-        raise UnsupportedNodeError(f"p is {power}, needs to be above 0")
-    rank = len(node.shape(x))
-    powers = node.eltwise("ABS", x)
-    if power != 1:
-        exponent = node.scalar(power, x)
-        powers = node.eltwise("POW", powers, exponent)
-    if rank == VOLUME_RANK:
-        if node.flag("ceil_mode", False):
-            raise UnsupportedNodeError("ceil_mode of volumes")
-        result = volume.pool(node, powers, "AVG", {"count_include_pad": True})
-        node.set_output(0, _root(node, result, math.prod(kernel), power))
-        return
-    window = read_window(node, rank, kernel)
-    if window.is_line:
-        powers = node.expand_dims(powers, [2])
-    ceil_mode = node.flag("ceil_mode", False)
-    pads = _zeros_around(node, powers, window, ceil_mode)
-    if any(pads):
-        powers = node.make("Pad", [powers], {"pads": [0] * 4 + pads})
-    attrs = {key: window.attrs[key] for key in ("strides", "dilations")}
-    attrs.update(NCHW, mode="AVG", kernels=window.kernel, padding="VALID")
-    result = node.make("Pooling", [powers], attrs)
-    if window.is_line:
-        result = node.squeeze(result, [2])
-    size = window.kernel[0] * window.kernel[1]
-    node.set_output(0, _root(node, result, size, power))
-
-
-def _root(node: Node, mean: Value, size: int, power: float) -> Value:
-    result = node.eltwise("MUL", mean, node.scalar(size, mean))
-    if power != 1:
-        exponent = node.scalar(1 / power, mean)
-        result = node.eltwise("POW", result, exponent)
-    return result
-
-
-def _zeros_around(
+def zeros_around(
     node: Node, image: Value, window: Window, ceil_mode: bool
 ) -> list[int]:
     """Zeros before and after each side, with which all windows are whole."""

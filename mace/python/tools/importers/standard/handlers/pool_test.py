@@ -74,7 +74,7 @@ def test_dilated_maximum(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shape", [(2, 3, 7), (2, 3, 5, 4), (1, 2, 3, 4, 2)])
 def test_whole_image(shape: tuple[int, ...], tmp_path: Path) -> None:
-    for op_type in ("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"):
+    for op_type in ("GlobalAveragePool", "GlobalMaxPool"):
         _check(tmp_path, op_type, normal(*shape), 13)
 
 
@@ -141,31 +141,6 @@ def test_a_window_of_nothing_but_padding_is_refused(tmp_path: Path) -> None:
     model = make_model([node], {"x": x}, ["y", "i"])
     with pytest.raises(UnsupportedNodesError, match="padding alone"):
         run_mace(model, {"x": x}, tmp_path)
-
-
-@pytest.mark.parametrize("power", [1, 2, 3])
-def test_roots_of_sums_of_powers(power: int, tmp_path: Path) -> None:
-    for kernel, stride, pads, dilations in itertools.product(
-        ([3, 2],), ([1, 1], [2, 3]), ([0, 0, 0, 0], [1, 0, 1, 1]), ([1, 1], [2, 1])
-    ):
-        attrs: dict[str, Any] = {"kernel_shape": kernel, "strides": stride, "p": power}
-        _check(tmp_path, "LpPool", _X, 18, pads=pads, dilations=dilations, **attrs)
-    attrs = {"kernel_shape": [3, 2], "p": power, "strides": [2, 2]}
-    for auto_pad in ("SAME_UPPER", "SAME_LOWER", "VALID"):
-        _check(tmp_path, "LpPool", _X, 18, auto_pad=auto_pad, **attrs)
-    _check(tmp_path, "LpPool", normal(2, 3, 9), 18, kernel_shape=[2], p=power)
-
-
-def test_windows_beyond_the_image_that_ceil_mode_adds(tmp_path: Path) -> None:
-    x = normal(1, 1, 5, 6)
-    attrs = {"kernel_shape": [2, 3], "strides": [2, 2], "p": 2}
-    node = onnx.helper.make_node("LpPool", ["x"], ["y"], ceil_mode=1, **attrs)
-    model = make_model([node], {"x": x}, ["y"], opset=18)
-    padded = np.pad(x, [(0, 0), (0, 0), (0, 1), (0, 1)])
-    node = onnx.helper.make_node("LpPool", ["x"], ["y"], **attrs)
-    floor = make_model([node], {"x": padded}, ["y"], opset=18)
-    wanted = run_onnxruntime(floor, {"x": padded})
-    assert_same(run_mace(model, {"x": x}, tmp_path), wanted)
 
 
 @pytest.mark.parametrize("ceil_mode", [0, 1])

@@ -107,10 +107,7 @@ def recurrent_of_integers(
 
 def _emit(node: Node, mode: str, layer_of: Callable[[Node, str, int], _Layer]) -> None:
     kind = _KINDS[mode]
-    direction = node.text("direction", "forward")
-    if direction not in _DIRECTIONS:
-        raise UnsupportedNodeError(f"direction is {direction!r}")
-    count = _DIRECTIONS[direction]
+    count = node.choice("direction", "forward", _DIRECTIONS)
     functions = _functions(node, kind, count)
     layer = layer_of(node, mode, count)
     common = {
@@ -125,7 +122,8 @@ def _emit(node: Node, mode: str, layer_of: Callable[[Node, str, int], _Layer]) -
         **layer.attributes,
     }
     parts = [layer.of(range(count))]
-    attributes = [{**common, **functions[0], "reverse": direction == "reverse"}]
+    backwards = node.text("direction", "forward") == "reverse"
+    attributes = [{**common, **functions[0], "reverse": backwards}]
     if count == 2 and functions[0] != functions[1]:
         parts = [layer.of([0]), layer.of([1])]
         attributes = [

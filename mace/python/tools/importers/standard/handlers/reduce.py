@@ -259,14 +259,7 @@ def _cum_prod(node: Node) -> None:
 
 def _way(node: Node) -> dict[str, Any]:
     return {
-        "axis": _axis(node),
+        "axis": int(node.constant_number(1, "axis")),
         "exclusive": node.flag("exclusive", False),
         "reverse": node.flag("reverse", False),
     }
-
-
-def _axis(node: Node) -> int:
-    axis = node.constant_ints(1, "axis")
-    if len(axis) != 1:
-        raise UnsupportedNodeError(f"axis has {len(axis)} elements, not 1")
-    return axis[0]

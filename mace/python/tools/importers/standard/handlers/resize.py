@@ -53,7 +53,7 @@ def _upsample(node: Node) -> None:
         scales = node.reals("scales")
     else:
         scales = [float(v) for v in node.constant(1, "scales").reshape(-1)]
-    _old(node, scales, _choice(node, "mode", "nearest", _UPSAMPLE_MODES))
+    _old(node, scales, node.choice("mode", "nearest", _UPSAMPLE_MODES))
 
 
 @HANDLERS.register("Resize")
@@ -63,21 +63,19 @@ def _resize(node: Node) -> None:
         given = node.integers("axes", list(range(rank)))
         crop_and_resize(node, [node.axis(a, rank) for a in given])
         return
-    mode = _choice(node, "mode", "nearest", _MODES)
+    mode = node.choice("mode", "nearest", _MODES)
     if node.opset < _WITH_COORDINATES:
         scales = [float(v) for v in node.constant(1, "scales").reshape(-1)]
         _old(node, scales, mode)
         return
     attrs: dict[str, Any] = {
         "mode": mode,
-        "coordinates": _choice(
-            node, "coordinate_transformation_mode", "half_pixel", _COORDINATES
+        "coordinates": node.choice(
+            "coordinate_transformation_mode", "half_pixel", _COORDINATES
         ),
     }
     if mode == "NEAREST":
-        attrs["rounding"] = _choice(
-            node, "nearest_mode", "round_prefer_floor", _ROUNDING
-        )
+        attrs["rounding"] = node.choice("nearest_mode", "round_prefer_floor", _ROUNDING)
     else:
         attrs["antialias"] = node.flag("antialias", False)
         attrs["exclude_outside"] = node.flag("exclude_outside", False)
@@ -93,15 +91,6 @@ def _resize(node: Node) -> None:
     else:
         scales = [float(v) for v in node.constant(2, "scales").reshape(-1)]
         _by_scales(node, axes, scales, attrs)
-
-
-def _choice(node: Node, name: str, default: str, known: Mapping[str, str]) -> str:
-    found = node.text(name, default)
-    if found not in known:
-        raise UnsupportedNodeError(
-            f"{name} is {found!r}; supported are {', '.join(sorted(known))}"
-        )
-    return known[found]
 
 
 def _old(node: Node, scales: Sequence[float], mode: str) -> None:
@@ -426,19 +415,10 @@ _PADDING = {"zeros": "ZEROS", "border": "BORDER", "reflection": "REFLECTION"}
 
 @HANDLERS.register("GridSample")
 def _grid_sample(node: Node) -> None:
-    mode, padding = node.text("mode", "linear"), node.text("padding_mode", "zeros")
-    if mode not in _SAMPLING_MODES:
-        raise UnsupportedNodeError(
-            f"mode is {mode!r}; {', '.join(_SAMPLING_MODES)} are known"
-        )
-    if padding not in _PADDING:
-        raise UnsupportedNodeError(
-            f"padding_mode is {padding!r}; {', '.join(_PADDING)} are known"
-        )
     attrs = {
         **NCHW,
-        "mode": _SAMPLING_MODES[mode],
-        "padding": _PADDING[padding],
+        "mode": node.choice("mode", "linear", _SAMPLING_MODES),
+        "padding": node.choice("padding_mode", "zeros", _PADDING),
         "align_corners": node.flag("align_corners", False),
     }
     node.emit("GridSample", [node.input(0), node.input(1)], attrs)

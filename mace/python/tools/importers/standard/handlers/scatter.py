@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,7 +12,6 @@ from mace.python.tools.importers.emit.lengths import Length
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.counts import Counts, never_negative
 from mace.python.tools.importers.standard.node import HANDLERS, Node
-from mace.python.tools.importers.standard.window import read_steps
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
@@ -32,12 +30,7 @@ def _scatter_nd(node: Node) -> None:
 
 
 def _scatter(node: Node, attrs: dict[str, str | int]) -> None:
-    reduction = node.text("reduction", "none")
-    if reduction not in _REDUCTIONS:
-        raise UnsupportedNodeError(
-            f"reduction is {reduction!r}; {', '.join(_REDUCTIONS)} work"
-        )
-    attrs["mode"] = _REDUCTIONS[reduction]
+    attrs["mode"] = node.choice("reduction", "none", _REDUCTIONS)
     inputs, lengths = [node.input(i) for i in range(3)], Counts(node)
     places, updates = (lengths.of(value) for value in inputs[1:])
     if updates is not None and places is None:
@@ -112,66 +105,12 @@ def _last_of(node: Node, index: Value) -> int:
     return node.known_dims(node.shape(index)[-1:], what)[0]
 
 
-@HANDLERS.register("Col2Im")
-def _col2im(node: Node) -> None:
-    x = node.input(0)
-    image = node.constant_ints(1, "image_shape")
-    block = node.constant_ints(2, "block_shape")
-    spatial = len(image)
-    strides, dilations, pads = read_steps(node, spatial, block, "block_shape")
-    if min(*image, *block, *strides, *dilations) < 1 or min(pads) < 0:
-        raise UnsupportedNodeError("a size is below 1, or a pad negative")
-    shape = node.static_shape(x)
-    padded = [image[i] + pads[i] + pads[spatial + i] for i in range(spatial)]
-    spans = [(block[i] - 1) * dilations[i] + 1 for i in range(spatial)]
-    counts = [(padded[i] - spans[i]) // strides[i] + 1 for i in range(spatial)]
-    kernel, windows = math.prod(block), math.prod(counts)
-    if len(shape) != 3 or shape[1] % kernel or min(counts) < 1 or shape[2] != windows:
-        raise UnsupportedNodeError(
-            f"an input of shape {list(shape)} does not have {kernel} rows for each "
-            f"channel and {windows} columns"
-        )
-    # Element (window, place in it) goes to this pixel of the padded image.
-    pixels = np.zeros([*block, *counts], np.int64)
-    for i in range(spatial):
-        along = (
-            np.arange(block[i])[:, None] * dilations[i]
-            + np.arange(counts[i])[None, :] * strides[i]
-        )
-        place = [1] * (2 * spatial)
-        place[i], place[spatial + i] = block[i], counts[i]
-        pixels = pixels * padded[i] + along.reshape(place)
-    batch, channels = shape[0], shape[1] // kernel
-    columns = node.reshape(x, [batch, channels, kernel, windows])
-    columns = node.transpose(columns, [2, 3, 0, 1])
-    columns = node.reshape(columns, [kernel * windows, batch * channels])
-    zeros = node.literal(np.zeros([math.prod(padded), batch * channels]), x.dtype)
-    places = node.literal(pixels.reshape(-1, 1), DataType.INT32)
-    attrs = {"form": "SLICES", "mode": "ADD"}
-    sums = node.make("Scatter", [zeros, places, columns], attrs)
-    sums = node.transpose(sums, [1, 0])
-    whole = [batch, channels, *padded]
-    if not any(pads):
-        node.emit("Reshape", [sums], {"shape": whole})
-        return
-    sums = node.reshape(sums, whole)
-    cut = {
-        "axes": list(range(2, 2 + spatial)),
-        "begins": pads[:spatial],
-        "ends": [pads[i] + image[i] for i in range(spatial)],
-        "strides": [1] * spatial,
-    }
-    node.emit("StridedSlice", [sums], cut)
-
-
 @HANDLERS.register("TensorScatter")
 def _tensor_scatter(node: Node) -> None:
     past, update = node.input(0), node.input(1)
     shape, new = node.static_shape(past), node.static_shape(update)
     axis = node.axis(node.integer("axis", -2), len(shape))
-    mode = node.text("mode", "linear")
-    if mode not in ("linear", "circular"):
-        raise UnsupportedNodeError(f"mode is {mode!r}; linear and circular work")
+    goes_round = node.choice("mode", "linear", {"linear": False, "circular": True})
     if axis == 0 or len(new) != len(shape):
         raise UnsupportedNodeError(f"axis is {axis}, shapes {list(shape)}, {list(new)}")
     lead = new[: axis + 1]
@@ -184,7 +123,7 @@ def _tensor_scatter(node: Node) -> None:
     if node.has_input(2):
         start = node.reshape(node.input(2), [new[0]] + [1] * (axis + 1))
         position = node.eltwise("ADD", position, start)
-    if mode == "circular":
+    if goes_round:
         length = node.scalar(shape[axis], position)
         position = node.eltwise("FLOOR_MOD", position, length)
     indices = node.make("Concat", [*places, position], {"axis": axis + 1})

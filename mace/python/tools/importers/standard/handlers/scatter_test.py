@@ -89,28 +89,3 @@ def test_positions_beyond_the_data(tmp_path: Path) -> None:
     model = make_model([node], inputs, ["y"], {"i": np.array([[3]])})
     with pytest.raises(MaceError, match="index 3 is outside a length of 3"):
         run_mace(model, inputs, tmp_path)
-
-
-@pytest.mark.parametrize(
-    "attributes",
-    [{}, {"strides": [2, 1]}, {"pads": [1, 0, 2, 1]}, {"dilations": [1, 2]}],
-)
-def test_columns_become_an_image(attributes: dict[str, Any], tmp_path: Path) -> None:
-    image, block = np.array([6, 7]), np.array([2, 3])
-    pads = attributes.get("pads", [0] * 4)
-    counts = [
-        (
-            image[i]
-            + pads[i]
-            + pads[2 + i]
-            - (block[i] - 1) * attributes.get("dilations", [1, 1])[i]
-            - 1
-        )
-        // attributes.get("strides", [1, 1])[i]
-        + 1
-        for i in range(2)
-    ]
-    inputs = {"x": normal(2, 3 * 6, counts[0] * counts[1])}
-    node = onnx.helper.make_node("Col2Im", ["x", "i", "b"], ["y"], **attributes)
-    model = make_model([node], inputs, ["y"], {"i": image, "b": block})
-    compare(model, inputs, tmp_path)

@@ -10,7 +10,6 @@ from mace.python.tools.importers.emit.lengths import Count, Length
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
 from mace.python.tools.importers.standard.counts import Counts
 from mace.python.tools.importers.standard.node import HANDLERS, Node
-from mace.python.tools.ir.counted import Counted
 from mace.python.tools.ir.dtypes import DataType
 
 _BYTES = (DataType.INT8, DataType.UINT8)
@@ -96,65 +95,16 @@ def _reverse_sequence(node: Node) -> None:
 
 # Elements that each run finds --------------------------------------------------------
 
-_COMPARED = (DataType.FLOAT32, DataType.INT32)
-
 
 @HANDLERS.register("NonZero")
 def _non_zero(node: Node) -> None:
-    _leave_to_folding(node)
+    leave_to_folding(node)
     if not node.shape(node.input(0)):
         raise UnsupportedNodeError(f"{node.input(0).name} has no dimensions")
     node.set_output(0, Counts(node).found(node.input(0))[0])
 
 
-@HANDLERS.register("Compress")
-def _compress(node: Node) -> None:
-    x, condition = node.input(0), node.input(1)
-    axis = 0
-    if node.has("axis"):
-        axis = node.axis(node.integer("axis", 0), len(node.shape(x)))
-    else:
-        x = node.reshape(x, [-1])
-    if condition.is_constant:
-        kept = np.flatnonzero(condition.numpy().reshape(-1))
-        chosen = node.literal(kept, DataType.INT32)
-    else:
-        if len(node.shape(condition)) != 1:
-            raise UnsupportedNodeError(f"{condition.name} needs to be a vector")
-        places, _ = Counts(node).found(condition)
-        chosen = node.squeeze(places, [0])
-    node.emit("Gather", [x, chosen], {"axis": axis})
-
-
-@HANDLERS.register("Unique")
-def _unique(node: Node) -> None:
-    _leave_to_folding(node)
-    x = node.input(0)
-    back: list[int] = []
-    if node.has("axis"):
-        rank = len(node.shape(x))
-        axis = node.axis(node.integer("axis", 0), rank)
-        # The others stay in their order, by which slices are sorted.
-        perm = [axis, *(other for other in range(rank) if other != axis)]
-        back = [perm.index(other) for other in range(rank)]
-        rows = node.transpose(x, perm)
-    else:
-        rows = node.reshape(x, [-1])
-    if x.dtype not in _COMPARED:
-        rows = node.cast(rows, DataType.INT32)
-    attrs = {"sorted": node.flag("sorted", True)}
-    values, indices, inverse, counts, count = node.make_all("Unique", [rows], attrs, 5)
-    for value in (values, indices, counts):
-        node.builder.counted.add(value, Counted(count, 0))
-    if x.dtype not in _COMPARED:
-        values = node.cast(values, x.dtype)
-    if back:
-        values = node.transpose(values, back)
-    for index, value in enumerate((values, indices, inverse, counts)):
-        node.set_output(index, value)
-
-
-def _leave_to_folding(node: Node) -> None:
+def leave_to_folding(node: Node) -> None:
     """Of an input that is known now, the converter computes the result."""
     value = node.input(0)
     if value.is_constant:
@@ -172,12 +122,10 @@ def _where(node: Node) -> None:
 @HANDLERS.register("OneHot")
 def _one_hot(node: Node) -> None:
     indices = node.input(0)
-    depth = node.constant(1, "the depth").reshape(-1)
-    if depth.size != 1:
-        raise UnsupportedNodeError(f"the depth has {depth.size} elements, not 1")
+    depth = int(node.constant_number(1, "the depth"))
     if indices.dtype.is_float:
         indices = node.cast(indices, DataType.INT32)
-    attrs = {"depth": int(depth[0]), "axis": node.integer("axis", -1), "wrap": True}
+    attrs = {"depth": depth, "axis": node.integer("axis", -1), "wrap": True}
     node.emit("OneHot", [indices, node.input(2)], attrs)
 
 

@@ -96,7 +96,6 @@ def test_sequences_are_reversed(time: int, tmp_path: Path) -> None:
 
 _make = onnx.helper.make_node
 _FIND_RNG = np.random.default_rng(5)
-_UNIQUE = ["y", "indices", "inverse", "counts"]
 
 
 def _check(
@@ -138,40 +137,6 @@ def test_elements_under_a_mask(tmp_path: Path) -> None:
     }
     found, _ = _check(tmp_path, nodes, inputs, ["y", "z"], constants)
     assert 0 < len(found) < 20
-
-
-@pytest.mark.parametrize("attributes", [{}, {"axis": 1}, {"axis": -1}, {"axis": 0}])
-def test_compress(attributes: dict[str, Any], tmp_path: Path) -> None:
-    node = _make("Compress", ["x", "c"], ["y"], **attributes)
-    inputs, condition = {"x": normal(3, 4, 5)}, np.array([False, True, True])
-    _check(tmp_path, [node], inputs, ["y"], {"c": condition})
-    # A shorter condition than the axis chooses none of the rest.
-    _check(tmp_path, [node], {**inputs, "c": condition})
-    _check(tmp_path, [node], {**inputs, "c": np.zeros(3, np.bool_)})
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.int8])
-@pytest.mark.parametrize("ordered", [0, 1])
-@pytest.mark.parametrize("axis", [None, 0, 1, -1])
-def test_unique(axis: int | None, ordered: int, dtype: Any, tmp_path: Path) -> None:
-    x = _FIND_RNG.integers(-1, 2, (6, 2, 3)).astype(dtype)
-    x[:, 1] = x[:, 0]
-    attributes = {} if axis is None else {"axis": axis}
-    node = _make("Unique", ["x"], _UNIQUE, sorted=ordered, **attributes)
-    _check(tmp_path, [node], {"x": x}, _UNIQUE)
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("axis", [0, 1, 2, 3, -2])
-def test_unique_slices_are_sorted_by_all_their_elements(
-    axis: int, seed: int, tmp_path: Path
-) -> None:
-    rng = np.random.default_rng(seed)
-    shape = [2, 3, 2, 2]
-    shape[axis] = 7
-    x = rng.integers(0, 2, shape).astype(np.float32)
-    node = _make("Unique", ["x"], _UNIQUE, axis=axis)
-    _check(tmp_path, [node], {"x": x}, _UNIQUE)
 
 
 def test_what_needs_the_number_of_results_is_refused(tmp_path: Path) -> None:

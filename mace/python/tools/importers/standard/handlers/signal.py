@@ -29,7 +29,7 @@ def _dft(node: Node) -> None:
     if node.opset < 20:
         axis = node.integer("axis", 1)
     else:
-        axis = _one(node, 2, "axis") if node.has_input(2) else -2
+        axis = node.constant_number(2, "axis") if node.has_input(2) else -2
     axis = node.axis(axis, len(shape))
     parts, count = shape[-1], shape[axis]
     length: Dim = None
@@ -40,7 +40,7 @@ def _dft(node: Node) -> None:
     assert isinstance(parts, int)
     if node.has_input(1):
         if not is_open(node.input(1)):
-            length = _one(node, 1, "dft_length")
+            length = node.constant_number(1, "dft_length")
     elif isinstance(count, int):
         length = 2 * (count - 1) if inverse and onesided else count
     if not isinstance(count, int) or not isinstance(length, int):
@@ -214,7 +214,7 @@ def _other_half(node: Node, x: Value, length: int) -> Value:
 
 @HANDLERS.register("STFT")
 def _stft(node: Node) -> None:
-    x, step = node.input(0), _one(node, 1, "frame_step")
+    x, step = node.input(0), node.constant_number(1, "frame_step")
     shape = node.shape(x)
     parts = shape[2] if len(shape) == 3 else 1
     if len(shape) not in (2, 3) or parts not in (1, 2):
@@ -226,7 +226,7 @@ def _stft(node: Node) -> None:
     if node.has_input(2):
         window = np.asarray(node.constant(2, "window"), np.float64).reshape(-1)
     if node.has_input(3):
-        length = _one(node, 3, "frame_length")
+        length = node.constant_number(3, "frame_length")
     elif window is not None:
         length = window.size
     else:
@@ -249,13 +249,6 @@ def _stft(node: Node) -> None:
     frames = node.make("Conv2D", [line, node.literal(filters)], {"strides": [1, step]})
     frames = node.squeeze(frames, [1])
     node.emit("Reshape", [frames], {"shape": [0, 0, matrix.shape[1] // 2, 2]})
-
-
-def _one(node: Node, index: int, what: str) -> int:
-    values: list[int] = node.constant_ints(index, what)
-    if len(values) != 1:
-        raise UnsupportedNodeError(f"{what} has {len(values)} elements, not 1")
-    return values[0]
 
 
 def _matrix(

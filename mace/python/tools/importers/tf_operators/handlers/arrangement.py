@@ -8,7 +8,6 @@ import numpy as np
 
 from mace.python.tools.importers.frame.budget import check_made
 from mace.python.tools.importers.frame.errors import UnsupportedNodeError
-from mace.python.tools.importers.frame.known import STATIC_HINT
 from mace.python.tools.importers.tf_operators.context import (
     HANDLERS,
     Context,
@@ -332,30 +331,6 @@ def broadcast_to(context: Context) -> None:
     factor = x if is_number else context.cast(x, DataType.INT32)
     filled = context.constant(np.broadcast_to(factor.dtype.numpy.type(1), ones), "ones")
     context.pass_on(context.cast(context.eltwise("MUL", factor, filled), x.dtype))
-
-
-@HANDLERS.register("BroadcastArgs")
-def broadcast_args(context: Context) -> None:
-    """The shape of what two shapes broadcast to, which must be known."""
-    shapes = [context.ints(i, "a shape") for i in range(2)]
-    try:
-        context.give(np.asarray(np.broadcast_shapes(*map(tuple, shapes)), np.int32))
-    except ValueError:
-        raise UnsupportedNodeError(f"{shapes} do not broadcast", STATIC_HINT) from None
-
-
-@HANDLERS.register("LinSpace")
-def lin_space(context: Context) -> None:
-    """Numbers in equal distances, from constants."""
-    start, stop = (
-        float(np.asarray(context.values(i, w)).reshape(()))
-        for i, w in enumerate(("start", "stop"))
-    )
-    count = context.integer(2, "num")
-    if count < 1:
-        raise UnsupportedNodeError(f"{count} numbers")
-    check_made(count)
-    context.give(np.linspace(start, stop, count).astype(np.float32))
 
 
 @HANDLERS.register("Roll")

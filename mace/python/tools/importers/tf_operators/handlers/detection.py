@@ -16,12 +16,10 @@ from mace.python.tools.importers.tf_operators.context import (
     Context,
 )
 from mace.python.tools.ir.counted import Counted
-from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
 
-# Each has operators of its own.
-_MOST_IMAGES = 16
-_LOWEST = float(np.finfo(np.float32).min)
+# Below all scores.
+LOWEST = float(np.finfo(np.float32).min)
 
 
 @HANDLERS.register(
@@ -34,11 +32,11 @@ def non_max_suppression(context: Context) -> None:
     if version == 1:
         iou = context.node.number("iou_threshold", 0.5)
     else:
-        iou = _number(context, 3, "iou_threshold")
-    score = _number(context, 4, "score_threshold") if version > 2 else _LOWEST
-    if version == 5 and _number(context, 5, "soft_nms_sigma") != 0:
+        iou = context.element(3, "iou_threshold")
+    score = context.element(4, "score_threshold") if version > 2 else LOWEST
+    if version == 5 and context.element(5, "soft_nms_sigma") != 0:
         raise UnsupportedNodeError("soft_nms_sigma is not 0")
-    most = int(_number(context, 2, "max_output_size"))
+    most = int(context.element(2, "max_output_size"))
     boxes, scores = context.input(0), context.input(1)
     inputs = [
         context.step("ExpandDims", [boxes], "boxes", axes=[0]),
@@ -47,13 +45,13 @@ def non_max_suppression(context: Context) -> None:
     attrs = {
         "max_boxes": max(most, 0),
         "iou_threshold": iou,
-        "score_threshold": max(score, _LOWEST),
+        "score_threshold": max(score, LOWEST),
     }
-    rows, count = _two(context, "NonMaxSuppression", inputs, attrs)
+    rows, count = two_results(context, "NonMaxSuppression", inputs, attrs)
     padded = version >= 4 and context.node.flag("pad_to_max_output_size")
     if not padded:
         context.builder.counted.add(rows, Counted(count, 0))
-    indices = _column(context, rows, 2)
+    indices = column_of(context, rows, 2)
     chosen = None
     if version == 5:
         chosen = context.step("Gather", [scores, indices], "selected_scores", axis=0)
@@ -67,7 +65,7 @@ def non_max_suppression(context: Context) -> None:
             context.pass_on(value, index)
 
 
-def _two(
+def two_results(
     context: Context, op_type: str, inputs: Sequence[Value], attrs: Mapping[str, Any]
 ) -> list[Value]:
     """The results of an operator that has two."""
@@ -76,12 +74,13 @@ def _two(
     return context.builder.op(op_type, inputs, names, attrs, source=False)
 
 
-def _column(context: Context, rows: Value, index: int) -> Value:
+def column_of(context: Context, rows: Value, index: int) -> Value:
     """Of the rows of NonMaxSuppression: image, class and box."""
     return context.cut(rows, 1, index, index + 1, shrink=True)
 
 
-def _numbers(context: Context, count: int) -> Value:
+def numbers_to(context: Context, count: int) -> Value:
+    """0, 1, 2 ..."""
     return context.constant(np.arange(count, dtype=np.int32), "numbers")
 
 
@@ -95,7 +94,7 @@ def _padded(
             f"pad_to_max_output_size with {found} boxes for {most} results", STATIC_HINT
         )
     if chosen is not None:
-        inside = context.eltwise("LESS", _numbers(context, found), count)
+        inside = context.eltwise("LESS", numbers_to(context, found), count)
         chosen = context.step("Where", [inside, chosen, context.number(0)], "scores")
     if found == most:
         return indices, chosen
@@ -105,85 +104,6 @@ def _padded(
         return context.step("Concat", [value, rest], "padded", axis=0)
 
     return longer(indices), None if chosen is None else longer(chosen)
-
-
-@HANDLERS.register("CombinedNonMaxSuppression")
-def combined_non_max_suppression(context: Context) -> None:
-    """The best boxes of all classes, of each image; behind them zeros."""
-    boxes, scores = context.input(0), context.input(1)
-    images, count, kinds, _ = context.static_shape(boxes)
-    classes = context.static_shape(scores)[2]
-    if kinds != 1:
-        raise UnsupportedNodeError(f"each class has boxes of its own ({kinds})")
-    if not 1 <= images <= _MOST_IMAGES:
-        raise UnsupportedNodeError(f"{images} images; 1 to {_MOST_IMAGES} work")
-    each, total = (
-        int(_number(context, i, f"max_{what}"))
-        for i, what in ((2, "output_size_per_class"), (3, "total_size"))
-    )
-    if context.node.flag("pad_per_class"):
-        total = min(total, each * classes)
-    if each < 1 or total < 1:
-        raise UnsupportedNodeError(f"at most {each} and {total} boxes")
-    attrs = {
-        "max_boxes": each,
-        "iou_threshold": _number(context, 4, "iou_threshold"),
-        "score_threshold": max(_number(context, 5, "score_threshold"), _LOWEST),
-    }
-    found = [
-        _best(context, boxes, scores, image, (count, classes, total), attrs)
-        for image in range(images)
-    ]
-    for index, parts in enumerate(zip(*found)):
-        whole = context.step("Concat", parts, axis=0) if images > 1 else parts[0]
-        context.pass_on(whole, index)
-
-
-def _best(
-    context: Context,
-    boxes: Value,
-    scores: Value,
-    image: int,
-    sizes: tuple[int, int, int],
-    attrs: Mapping[str, Any],
-) -> tuple[Value, Value, Value, Value]:
-    """Boxes, scores, classes and number of those of one image."""
-    count, classes, total = sizes
-    step, eltwise = context.step, context.eltwise
-    own = context.cut(boxes, 0, image, image + 1)
-    own = step("Reshape", [own], "boxes", shape=[1, count, 4])
-    rated = context.cut(scores, 0, image, image + 1)
-    rated = step("Transpose", [rated], "by_class", perm=[0, 2, 1])
-    rows, number = _two(context, "NonMaxSuppression", [own, rated], attrs)
-    # The score of each row, and the lowest number where a row does not count.
-    most = classes * min(attrs["max_boxes"], count)
-    first = eltwise("MUL", _column(context, rows, 1), count)
-    places = eltwise("ADD", first, _column(context, rows, 2))
-    flat = step("Reshape", [rated], "flat", shape=[classes * count])
-    values = step("Gather", [flat, places], "scores", axis=0)
-    counts = eltwise("LESS", _numbers(context, most), number)
-    values = step("Where", [counts, values, context.number(_LOWEST)], "counted")
-    best = min(total, most)
-    order = {"k": best, "axis": 0, "largest": True}
-    values, chosen = _two(context, "TopK", [values], order)
-    rows = step("Gather", [rows, chosen], "chosen", axis=0)
-    number = eltwise("MIN", number, total)
-    is_valid = eltwise("LESS", _numbers(context, best), number)
-    kinds = context.cast(_column(context, rows, 1), DataType.FLOAT32)
-    corners = step("Reshape", [own], "corners", shape=[count, 4])
-    corners = step("Gather", [corners, _column(context, rows, 2)], "found", axis=0)
-    if context.node.flag("clip_boxes", True):
-        corners = eltwise("MIN", eltwise("MAX", corners, 0), 1)
-    each = step("ExpandDims", [is_valid], "each", axes=[1])
-    zero = context.number(0)
-    results = []
-    for mask, value in ((each, corners), (is_valid, values), (is_valid, kinds)):
-        value = step("Where", [mask, value, zero], "result")
-        if best < total:
-            rest = [0] * (2 * ((value.rank or 1) - 1))
-            value = step("Pad", [value], "padded", pads=[0, total - best, *rest])
-        results.append(step("ExpandDims", [value], "of_image", axes=[0]))
-    return results[0], results[1], results[2], number
 
 
 @HANDLERS.register("CropAndResize")
@@ -230,10 +150,3 @@ def _places(context: Context, boxes: Value, axis: int, count: int) -> Value:
     shares = context.constant(matrix, "shares")
     twice = context.step("MatMul", [boxes, shares], "twice")
     return context.eltwise("SUB", twice, 1)
-
-
-def _number(context: Context, index: int, what: str) -> float:
-    values = np.asarray(context.values(index, what)).reshape(-1)
-    if values.size != 1:
-        raise UnsupportedNodeError(f"{what} has {values.size} elements, not 1")
-    return float(values[0])

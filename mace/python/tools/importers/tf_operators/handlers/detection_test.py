@@ -42,34 +42,6 @@ def test_non_max_suppression(version: int, most: int) -> None:
     check(select, _BOXES, _SCORES)
 
 
-@pytest.mark.parametrize("images", [1, 2])
-@pytest.mark.parametrize(
-    ("each", "total", "settings"),
-    [(4, 7, {}), (3, 40, {"clip_boxes": False}), (3, 40, {"pad_per_class": True})],
-)
-def test_the_best_of_all_classes(
-    images: int, each: int, total: int, settings: dict[str, Any]
-) -> None:
-    def select(boxes: Any, scores: Any) -> Any:
-        return tuple(
-            tf.raw_ops.CombinedNonMaxSuppression(
-                boxes=boxes,
-                scores=scores,
-                max_output_size_per_class=each,
-                max_total_size=total,
-                iou_threshold=0.3,
-                score_threshold=0.4,
-                **settings,
-            )
-        )
-
-    check(
-        select,
-        rand(images, 30, 1, 4, low=-0.2, high=1.2),
-        rand(images, 30, 5, low=0, high=1),
-    )
-
-
 def test_boxes_are_gathered_by_what_was_selected() -> None:
     def select(boxes: Any, scores: Any) -> Any:
         indices = tf.image.non_max_suppression(boxes, scores, 40, 0.2, 0.3)

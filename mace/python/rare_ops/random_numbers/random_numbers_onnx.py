@@ -96,26 +96,8 @@ def _multinomial(node: Node) -> None:
     node.set_output(0, node.cast(found, DataType.INT32))
 
 
-def drop(node: Node, ratio: float) -> None:
-    """Dropout in training: elements become 0, the others larger."""
-    x = node.input(0)
-    if not 0 <= ratio < 1:
-        raise UnsupportedNodeError(f"ratio is {ratio}, not within [0, 1)")
-    shape = random_numbers.shape_of(node.builder, x, node.label)
-    drawn = _draw(node, False, shape)
-    limit = node.scalar(ratio, drawn)
-    kept = node.eltwise("GREATER_EQUAL", drawn, limit)
-    larger = node.scalar(1 / (1 - ratio), x)
-    scaled = node.eltwise("MUL", x, larger)
-    node.set_output(0, node.make("Where", [kept, scaled, node.scalar(0, x)]))
-    node.set_output(1, kept)
-
-
 def _draw(node: Node, normal: bool, shape: Value) -> Value:
-    given: float | None = None
-    if node.has("seed"):
-        is_integer = node.type == "Dropout"
-        given = node.integer("seed", 0) if is_integer else node.real("seed", 0.0)
+    given = node.real("seed", 0.0) if node.has("seed") else None
     seed = random_numbers.seed_of(node.output_name, given)
     return random_numbers.draw(node.builder, node.label, normal, shape, seed)
 

@@ -118,21 +118,6 @@ def test_multinomial(classes: int, tmp_path: Path) -> None:
         np.testing.assert_allclose(shares, chances, atol=0.04)
 
 
-@pytest.mark.parametrize("ratio", [0.25, None])
-def test_dropout_in_training(ratio: float | None, tmp_path: Path) -> None:
-    constants = {"training": np.array(True)}
-    names = ["x", "", "training"]
-    if ratio is not None:
-        constants["ratio"] = np.array(ratio, np.float32)
-        names[1] = "ratio"
-    inputs = {"x": 1 + np.abs(normal(*_SHAPE))}
-    nodes = [_make("Dropout", names, ["y", "m"], seed=3)]
-    y, kept = _run(tmp_path, nodes, ["y", "m"], inputs, constants)
-    share = 0.5 if ratio is None else 0.75
-    assert abs(kept.mean() - share) < 0.02
-    np.testing.assert_allclose(y, np.where(kept, inputs["x"] / share, 0), rtol=1e-6)
-
-
 @pytest.mark.parametrize(
     ("node", "reason"),
     [
