@@ -10,7 +10,8 @@
 With --nodes, the models are networks of so many small nodes, which show how the time
 grows. With --large, the model has so many GB of weights in a separate file. With
 --beside, the networks that the onnx package describes are converted by this checkout
-and by another one in turns, and the ratios of the times are printed.
+and by another one in turns, and the ratios of the times are printed: of the wall time,
+and of the processor's, which counts on a busy computer.
 
 The peak of memory includes the pages of the model's files that are mapped, which the
 system takes back as it needs them; "own memory" does not.
@@ -121,8 +122,9 @@ with tempfile.TemporaryFile("w+") as errors:
     if child.returncode:
         errors.seek(0)
         sys.exit(errors.read())
-peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-print(seconds, peak * 1024, own * 1024)
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+processor = usage.ru_utime + usage.ru_stime
+print(seconds, processor, usage.ru_maxrss * 1024, own * 1024)
 """
 
 
@@ -132,11 +134,13 @@ class Cost:
 
     Attributes:
         seconds: of wall time.
+        processor: seconds of the processor, which other programs hardly change.
         peak: the most resident bytes of the process.
         own: the most that are not pages of files.
     """
 
     seconds: float
+    processor: float
     peak: float
     own: float
 
@@ -234,21 +238,27 @@ def _convert_beside(other: Path, folder: Path, rounds: int) -> None:
     table = Table(title=f"seconds to convert, in turns with {other}")
     for title in ("network", "here: minimum", "median", "there: minimum", "median"):
         table.add_column(title, justify="right")
-    for title in ("ratio: minima", "medians"):
+    for title in ("ratio: minima", "medians", "processor: minima", "medians"):
         table.add_column(title, justify="right")
     ratios = []
     for name in LIGHT_MODELS:
         config = folder / f"{name}.yml"
         config.write_text(deployment(make_network(name)))
-        times: dict[Path, list[float]] = {ROOT: [], other: []}
+        costs: dict[Path, list[Cost]] = {ROOT: [], other: []}
         for turn in range(-1, rounds):
-            for checkout, seconds in times.items():
+            for checkout, found in costs.items():
                 build = folder / f"build_{checkout == ROOT}"
                 cost = convert(config, build, checkout)
                 if turn >= 0:  # The first warms up.
-                    seconds.append(cost.seconds)
-        figures = [f(times[one]) for one in times for f in (min, statistics.median)]
-        ratio = (figures[0] / figures[2], figures[1] / figures[3])
+                    found.append(cost)
+        wall = [[cost.seconds for cost in found] for found in costs.values()]
+        used = [[cost.processor for cost in found] for found in costs.values()]
+        figures = [f(times) for times in wall for f in (min, statistics.median)]
+        ratio = tuple(
+            f(times[0]) / f(times[1])
+            for times in (wall, used)
+            for f in (min, statistics.median)
+        )
         ratios.append(ratio)
         table.add_row(name, *(f"{figure:.2f}" for figure in (*figures, *ratio)))
     means = [statistics.geometric_mean(column) for column in zip(*ratios, strict=True)]

@@ -16,6 +16,7 @@ from mace.python.tools.catalogue import (
     attribute_problems,
     default_catalogue,
     load_catalogue,
+    loader,
 )
 from mace.python.tools.catalogue.table import main, operator_table
 from mace.python.tools.data_type import DataType
@@ -47,6 +48,33 @@ def test_source_tree_is_valid_and_complete() -> None:
     assert len(default_catalogue().ops) == len(files)
     # Bazel's targets are called like the declarations.
     assert len({path.name for path in files}) == len(files)
+
+
+def test_reading_when_asked_gives_what_reading_all_gives() -> None:
+    own, whole = default_catalogue(), load_catalogue(_OPS)
+    assert list(own.ops.items()) == list(whole.ops.items())
+    assert dict(own.devices) == whole.devices
+    assert (own.rooms, own.names) == (whole.rooms, whole.names)
+    assert "Nothing" not in own
+    with pytest.raises(KeyError):
+        own["Nothing"]
+
+
+def test_a_declaration_is_read_when_its_operator_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = tmp_path / "wrong"
+    room.mkdir()
+    (room / "wrong.op.yaml").write_text(yaml.safe_dump(_declaration(op="Wrong", x=1)))
+    monkeypatch.setattr("mace.python.tools.catalogue.loader.OPS_DIR", tmp_path)
+    loader._own_catalogue.cache_clear()
+    try:
+        own = loader._own_catalogue()
+        assert list(own.ops) == ["Wrong"]
+        with pytest.raises(CatalogueError, match="unknown key 'x'"):
+            own["Wrong"]
+    finally:
+        loader._own_catalogue.cache_clear()
 
 
 @pytest.mark.parametrize(

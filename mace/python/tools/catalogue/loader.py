@@ -12,7 +12,8 @@ from __future__ import annotations
 import enum
 import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -76,6 +77,9 @@ _ENUM_KEYS = frozenset(["doc", "values"])
 
 Enumerations = Mapping[str, Enumeration]
 _Word = TypeVar("_Word", bound=enum.Enum)
+_Value = TypeVar("_Value")
+# The operator that a declaration is of.
+_TYPE = re.compile(rb"^op: *(\w+) *$", re.MULTILINE)
 
 
 class CatalogueError(MaceError):
@@ -93,8 +97,55 @@ def default_catalogue() -> Catalogue:
 
 @functools.lru_cache(maxsize=1)
 def _own_catalogue() -> Catalogue:
-    """MACE's own operators, which are the same in any folders."""
-    return load_catalogue(OPS_DIR)
+    """MACE's own operators, which are the same in any folders. Each declaration is read
+    when its operator is asked for, as a model has few of them.
+    """
+    paths = sorted(OPS_DIR.glob("*/*.op.yaml"))
+    named = [_TYPE.search(path.read_bytes()) for path in paths]
+    files = {found[1].decode(): path for found, path in zip(named, paths) if found}
+    if not files or len(files) < len(paths):
+        return load_catalogue(OPS_DIR)  # which says what is wrong
+    enums = functools.cache(lambda: load_enums(OPS_DIR / "op_enums.yaml"))
+
+    def read(kind: str) -> OpSchema:
+        try:
+            return load_op(files[kind], enums())
+        except CatalogueError:
+            load_catalogue(OPS_DIR)  # lists the mistakes of all declarations
+            raise
+
+    ops = _WhenAsked(files, read)
+    return Catalogue(
+        ops,
+        MappingProxyType({kind: path.parent.name for kind, path in files.items()}),
+        MappingProxyType({kind: _name(path) for kind, path in files.items()}),
+        _WhenAsked(files, lambda kind: _devices(ops[kind], files[kind])),
+    )
+
+
+class _WhenAsked(Mapping[str, _Value]):
+    """Makes the value of each key when it is first asked for."""
+
+    def __init__(self, keys: Iterable[str], make: Callable[[str], _Value]) -> None:
+        self._keys = dict.fromkeys(keys)
+        self._make = make
+        self._made: dict[str, _Value] = {}
+
+    def __getitem__(self, key: str) -> _Value:
+        if key not in self._made:
+            if key not in self._keys:
+                raise KeyError(key)
+            self._made[key] = self._make(key)
+        return self._made[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
 
 
 call_on_change(default_catalogue.cache_clear)

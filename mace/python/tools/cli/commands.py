@@ -3,7 +3,8 @@
 """Runs each command: turns flags into options and calls the command's package.
 
 The package (room) of a command is imported when the command runs, so that `doctor`
-and `-h` work even if Python packages are missing.
+and `-h` work even if Python packages are missing, and that no command waits for the
+rooms of others.
 """
 
 from __future__ import annotations
@@ -18,22 +19,16 @@ from typing import TYPE_CHECKING
 
 from mace.python.installation import PACKAGE
 from mace.python.tools.build_tools import needs_checkout
-from mace.python.tools.calibrate.options import calibrate_options
 from mace.python.tools.command_line.options import CommandOptions, read_options
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.convert.options import ConvertOptions, convert_options
 from mace.python.tools.errors import MaceError, MissingToolError
-from mace.python.tools.inspection.options import (
-    check_options,
-    explain_options,
-    inspect_options,
-)
 from mace.python.tools.interruption import run_child
-from mace.python.tools.run.options import BuildOptions, RunOptions, run_options
 
 if TYPE_CHECKING:
     from mace.python.tools.config.deployment import Deployment
     from mace.python.tools.load.deployments import Loaded
+    from mace.python.tools.run.options import RunOptions
 
 _LOG = logging.getLogger(__name__)
 
@@ -60,6 +55,8 @@ def execute(args: argparse.Namespace) -> int:
 
 def inspect(args: argparse.Namespace) -> int:
     """Says what models are."""
+    from mace.python.tools.inspection.options import inspect_options
+
     options = inspect_options(args)
     from mace.python.tools.inspection.inspect import are_converted, inspect_converted
 
@@ -105,6 +102,8 @@ def convert(args: argparse.Namespace) -> int:
 
 def quantize(args: argparse.Namespace) -> int:
     """Converts the models of the deployment to integers by samples."""
+    from mace.python.tools.calibrate.options import calibrate_options
+
     options = calibrate_options(args)
     loaded = _load(args)
     from mace.python.tools.calibrate.command import quantize_deployment
@@ -117,6 +116,8 @@ def run(args: argparse.Namespace) -> int:
     """Runs the models; status 1 when a validation fails."""
     if args.command == "benchmark":
         _LOG.info("benchmark is now written: run --benchmark")
+    from mace.python.tools.run.options import run_options
+
     options = run_options(args)
     loaded = _load(args)
     deployment, opened = loaded.deployment, loaded.opened
@@ -136,6 +137,8 @@ def run(args: argparse.Namespace) -> int:
 
 def explain(args: argparse.Namespace) -> int:
     """Says where the models' operators run; status 1 when a run fails."""
+    from mace.python.tools.inspection.options import explain_options
+
     options = explain_options(args)
     loaded = _load(args)
     from mace.python.tools.inspection.explain import explain_deployment
@@ -146,6 +149,8 @@ def explain(args: argparse.Namespace) -> int:
 
 def check(args: argparse.Namespace) -> int:
     """Says what can be converted; status 1 when a model cannot."""
+    from mace.python.tools.inspection.options import check_options
+
     options = check_options(args)
     loaded = _load(args)
     from mace.python.tools.inspection.check import check_deployment
@@ -158,6 +163,8 @@ def build(args: argparse.Namespace) -> int:
     """Converts the models, tunes them on devices if asked to, builds the library and
     packs all of it, as a command of the first versions did.
     """
+    from mace.python.tools.run.options import BuildOptions, RunOptions
+
     needs_checkout("building libmace")
     _LOG.info(
         "build is now two commands: converter.py convert %s, then "

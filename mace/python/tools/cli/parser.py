@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from mace.python.installation import CHECKOUT, VERSION, deployment_keys, typed
-from mace.python.tools.calibrate.options import add_calibrate_flags
 from mace.python.tools.command_line import flags
 from mace.python.tools.command_line.options import (
     DEPLOYMENT,
@@ -22,12 +21,6 @@ from mace.python.tools.command_line.options import (
 from mace.python.tools.config.vocabulary import DEPLOYMENT_SUFFIXES
 from mace.python.tools.convert.options import add_convert_flags
 from mace.python.tools.errors import UsageError
-from mace.python.tools.inspection.options import (
-    add_check_flags,
-    add_explain_flags,
-    add_inspect_flags,
-)
-from mace.python.tools.run.options import BuildOptions, add_run_flags
 from mace.python.tools.wording import listed, nearest
 
 PROGRAM = "converter.py" if CHECKOUT else "mace"
@@ -404,6 +397,8 @@ def _dims(text: str) -> dict[str, int]:
 
 
 def _add_inspect(parser: argparse.ArgumentParser) -> None:
+    from mace.python.tools.inspection.options import add_inspect_flags
+
     parser.description = (
         "Prints what a model takes and returns, what it is made of, how large it is\n"
         "and how much it computes."
@@ -428,6 +423,8 @@ def _add_convert(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_quantize(parser: argparse.ArgumentParser) -> None:
+    from mace.python.tools.calibrate.options import add_calibrate_flags
+
     parser.description = (
         "Runs samples through the models, in floats and in integers, chooses the\n"
         "scales of tensors and the operators that stay in floats, and converts all\n"
@@ -442,12 +439,16 @@ def _add_quantize(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
+    from mace.python.tools.run.options import add_run_flags
+
     parser.epilog = _NEEDED
     _add_deployment(parser)
     add_run_flags(parser)
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
+    from mace.python.tools.inspection.options import add_check_flags
+
     parser.description = (
         "Reads the models as convert does, writes nothing, and prints a table of all\n"
         "nodes: the operators that a node becomes, their multiply-accumulates, bytes\n"
@@ -459,6 +460,8 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_explain(parser: argparse.ArgumentParser) -> None:
+    from mace.python.tools.inspection.options import add_explain_flags
+
     parser.description = (
         "Runs the converted models and prints for each operator the device it ran on,\n"
         "why other devices that the deployment names did not run it, its estimated\n"
@@ -475,6 +478,8 @@ def _add_benchmark(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_build(parser: argparse.ArgumentParser) -> None:
+    from mace.python.tools.run.options import BuildOptions
+
     parser.epilog = (
         "Does what are separate commands today:\n"
         f"  {_TYPED} convert --config=FILE\n"

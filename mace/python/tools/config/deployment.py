@@ -143,7 +143,7 @@ class CalibrationConfig(Section):
 CustomOps = Annotated[
     Tuple[Location, ...], OneOrMany("path, or list of paths", separated=True)
 ]
-_READER: TypeAdapter[Tuple[FileRef, ...]] = TypeAdapter(CustomOps)
+_READER: TypeAdapter[Tuple[FileRef, ...]] = TypeAdapter(CustomOps, config=v.WHEN_USED)
 
 
 def folders_of(refs: Sequence[FileRef] | None) -> list[Path]:

@@ -24,7 +24,13 @@ from pydantic.fields import FieldInfo
 
 from mace.python.tools.config.effect import Effect, Rule
 from mace.python.tools.config.problems import Place
-from mace.python.tools.config.values import FileRef, OneOrMany, told, unfit
+from mace.python.tools.config.values import (
+    WHEN_USED,
+    FileRef,
+    OneOrMany,
+    told,
+    unfit,
+)
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.config.yaml_source import Table
 
@@ -34,7 +40,9 @@ _PartT = TypeVar("_PartT")
 class Section(BaseModel):
     """A mapping of the file; its keys are the fields that `key` declares."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(
+        **WHEN_USED, frozen=True, extra="forbid", protected_namespaces=()
+    )
 
     # By the name of each key that the file gives, with whatever value.
     _places: Mapping[str, Place] = PrivateAttr(default_factory=dict)

@@ -23,6 +23,7 @@ from pydantic import (
     AfterValidator,
     AllowInfNan,
     BeforeValidator,
+    ConfigDict,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     PlainValidator,
@@ -47,6 +48,10 @@ from mace.python.tools.wording import listed, nearest, shown
 MAX_DIMENSION = (1 << 31) - 1
 # Longest shape the runtime takes (MACE_MAX_RANK of mace/public/mace_c.h).
 MAX_RANK = 8
+
+# What reads values is built when the first is read: of sections within others only the
+# outermost one, and none by commands that read no deployment file.
+WHEN_USED = ConfigDict(defer_build=True)
 
 _TOLD = "told"
 _ItemT = TypeVar("_ItemT")
@@ -246,7 +251,7 @@ FileStem = Annotated[
         "name",
     ),
 ]
-FILE_STEM = TypeAdapter(FileStem)
+FILE_STEM = TypeAdapter(FileStem, config=WHEN_USED)
 Soc = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", to_lower=True),

@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import logging
 import zlib
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from mace.python.tools.export.packing import (
     pack_o16,
     pack_o16_fours,
     pack_o16_pairs,
+    pack_rows_o16,
     unpack_n16_fours,
     unpack_o16,
     unpack_o16_fours,
@@ -46,6 +48,7 @@ from mace.python.tools.export.storage import Storage, encode
 from mace.python.tools.export.testing import read_model
 from mace.python.tools.importers.frame.errors import UnsupportedNodesError
 from mace.python.tools.ir import (
+    Constant,
     DataFormat,
     DataType,
     Graph,
@@ -53,6 +56,7 @@ from mace.python.tools.ir import (
     Quantization,
     Value,
 )
+from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.verify import verify
 from mace.python.tools.passes import optimize
@@ -274,6 +278,24 @@ def test_packing_follows_the_specification(out: int, groups: int) -> None:
     # Everything else is zero.
     assert np.count_nonzero(packed) == np.count_nonzero(filters)
     np.testing.assert_array_equal(unpack_o16(packed, filters.shape, groups), filters)
+
+
+def test_rows_that_a_pass_moves_are_packed_without_the_others() -> None:
+    given = np.arange(70 * 6000, dtype=np.float32).reshape(70, 6000)
+    wanted = given.reshape(70, 20, 300).transpose(0, 2, 1).reshape(70, 6000)
+    asked: list[int] = []
+
+    def transposed(rows: Array) -> Array:
+        asked.append(len(rows))
+        return np.transpose(rows.reshape(len(rows), 20, 300), (0, 2, 1))
+
+    constant = Constant.of(given).moved_rows(transposed, given.shape)
+    np.testing.assert_array_equal(constant.numpy(), wanted)
+    asked.clear()
+    packed = list(pack_rows_o16(constant.rows(), 70))
+    for block, other in zip_longest(packed, pack_o16(wanted)):
+        np.testing.assert_array_equal(block, other)
+    assert asked == [16, 16, 16, 16, 6]
 
 
 @pytest.mark.parametrize(("out", "groups"), [(16, 1), (17, 1), (40, 2), (6, 3)])

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mace.python.tools.ir.constant import Rows
 from mace.python.tools.ir.dtypes import Array, DataType
 
 BLOCK = 16
@@ -53,16 +54,22 @@ def pack_o16(filters: Array, groups: int = 1) -> Iterator[Array]:
         in which they lie in the file. A filter may have hundreds of
         megabytes, so there is never a packed copy of all of it.
     """
-    outs = filters.shape[0] // groups
-    depth = math.prod(filters.shape[1:])
-    for group in range(0, filters.shape[0], max(outs, 1)):
-        for start in range(group, group + outs, BLOCK):
-            # Of a transposed filter, this copies a block and not all of it.
-            part = filters[start : min(start + BLOCK, group + outs)]
-            block = np.empty((depth, BLOCK), filters.dtype)
-            block[:, : len(part)] = part.reshape(len(part), depth).T
-            block[:, len(part) :] = 0
-            yield block
+    return pack_rows_o16(lambda a, b: filters[a:b], filters.shape[0], groups)
+
+
+def pack_rows_o16(rows: Rows, outs: int, groups: int = 1) -> Iterator[Array]:
+    """As `pack_o16`, of a filter that is read in ranges of its `outs` output channels,
+    so that there need not be a transposed copy of all of it either.
+    """
+    each = outs // groups
+    for group in range(0, outs, max(each, 1)):
+        for start in range(group, group + each, BLOCK):
+            part = rows(start, min(start + BLOCK, group + each))
+            block = np.empty((*part.shape[1:], BLOCK), part.dtype)
+            # One copy transposes the filter and packs it.
+            block[..., : len(part)] = np.moveaxis(part, 0, -1)
+            block[..., len(part) :] = 0
+            yield block.reshape(-1, BLOCK)
 
 
 def unpack_o16(packed: Array, dims: tuple[int, ...], groups: int = 1) -> Array:

@@ -10,9 +10,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from typing import TYPE_CHECKING, Any
 
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.config.deployment import Deployment
@@ -28,6 +26,9 @@ from mace.python.tools.export.linkable import (
     write_archive,
 )
 from mace.python.tools.export.places import ModelPlaces, bazel_package
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _BYTES_PER_LINE = 16
 
@@ -182,6 +183,9 @@ def _entry(library: str, model: LinkedModel) -> dict[str, Any]:
 
 
 def _environment() -> Environment:
+    # Imported here: models in files need no templates.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,

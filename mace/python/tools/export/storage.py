@@ -42,6 +42,8 @@ def fits(array: Array, storage: Storage) -> bool:
     """
     # GPUs have the same rule for what they store in float16 (FitsHalf,
     # mace/ops/opencl_op/stored_elements.cc).
+    if storage is Storage.FLOAT32:
+        return True
     # Two passes over the array instead of a copy.
     largest = float(max(array.max(initial=0), -array.min(initial=0)))
     if not np.isfinite(largest):
@@ -50,7 +52,6 @@ def fits(array: Array, storage: Storage) -> bool:
     if storage is Storage.FLOAT16 and 0 < largest < _LEAST_NORMAL_FLOAT16:
         return False
     limits = {
-        Storage.FLOAT32: np.inf,
         Storage.FLOAT16: 65520.0,  # rounds to infinity from here on
         Storage.BFLOAT16: 3.3961775e38,
         Storage.INT8: np.inf,

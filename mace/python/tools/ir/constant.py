@@ -99,6 +99,10 @@ class Integers:
         )
 
 
+# Elements of a range along the first axis, from the first and the last plus one.
+Rows = Callable[[int, int], Array]
+
+
 @dataclass(frozen=True, eq=False)
 class Constant:
     """An array, or the recipe for one. Equality is identity."""
@@ -115,6 +119,8 @@ class Constant:
     narrowed_from: DataType | None = None
     # Whether integers that 32 bits cannot hold became the largest or the smallest.
     saturated: bool = False
+    # See `rows`; None: all elements are made at once.
+    make_rows: Callable[[], Rows] | None = None
 
     @classmethod
     def of(cls, array: Array | Constant) -> Constant:
@@ -127,6 +133,17 @@ class Constant:
     def numpy(self) -> Array:
         """The elements; do not write into the result."""
         return self.make()
+
+    def rows(self) -> Rows:
+        """The elements in parts, so that they need not all be in memory.
+
+        The axes after the first may be split: a part of a [4096, 25088] may be
+        [16, 7, 7, 512]. Do not write into the results.
+        """
+        if self.make_rows is not None:
+            return self.make_rows()
+        whole = self.numpy()
+        return lambda start, stop: whole[start:stop]
 
     @property
     def size(self) -> int:
@@ -166,6 +183,27 @@ class Constant:
         if self.integers is None:
             return result
         return replace(result, integers=self.integers.moved(function, shape))
+
+    def moved_rows(
+        self, function: Callable[[Array], Array], shape: tuple[int, ...]
+    ) -> Constant:
+        """`moved` by a function that moves elements inside of each row alone.
+
+        Args:
+            function: takes the rows of any range, and may split axes as `rows` does.
+            shape: of the result, with the same first axis.
+        """
+        result = self.moved(
+            lambda array: function(array).reshape(len(array), *shape[1:]), shape
+        )
+        if result.size <= _EAGER_ELEMENTS:
+            return result
+
+        def make_rows() -> Rows:
+            read = self.rows()
+            return lambda start, stop: function(read(start, stop))
+
+        return replace(result, make_rows=make_rows)
 
 
 def multiplied(constant: Constant, factor: Array) -> Constant:

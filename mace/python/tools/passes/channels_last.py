@@ -315,9 +315,9 @@ class FoldFlatten(OpPass):
         # the position of axis i + 1 of the original tensor.
         back = np.argsort(perm[1:])
         order = (0, *(int(axis) + 1 for axis in back))
-        outs = constant.shape[0]
-        moved = constant.moved(
-            lambda w: w.reshape(outs, *inner).transpose(order).reshape(outs, -1)
+        moved = constant.moved_rows(
+            lambda rows: rows.reshape(len(rows), *inner).transpose(order),
+            constant.shape,
         )
         op.set_input(1, graph.add_constant(f"{op.input(1).name}/nhwc", moved))
         name = graph.unique_name(f"{flatten.output.name}/nhwc")
