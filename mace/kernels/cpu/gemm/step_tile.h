@@ -24,16 +24,16 @@ MACE_SIMD_INLINE const char *StepPanelAt(const Block &b, size_t panel) {
 
 // The panel after that of `column`, read by the first columns of a panel; about
 // as large as that.
-MACE_SIMD_INLINE Ahead NextStepPanel(const Block &b,
-                                     size_t column,
-                                     size_t tiles) {
+MACE_SIMD_INLINE sv::Ahead NextStepPanel(const Block &b,
+                                         size_t column,
+                                         size_t tiles) {
   const size_t next = column / kPanelColumns + 1;
   if (column % kPanelColumns > 0 || next >= b.panel_end) {
     return {nullptr, 0, 0};
   }
   const char *panel = StepPanelAt(b, next);
   const auto bytes = static_cast<size_t>(panel - StepPanelAt(b, next - 1));
-  return {reinterpret_cast<const int8_t *>(panel), bytes, tiles};
+  return {panel, bytes, tiles};
 }
 
 MACE_SIMD_INLINE sv::VDot LoadStep(const int8_t *w) {
