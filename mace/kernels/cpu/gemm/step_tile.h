@@ -136,7 +136,8 @@ MACE_SIMD_INLINE void AddMaskedSteps(const MaskedSteps &counts,
                                      sv::DotOnes ones,
                                      sv::DotSum (&acc)[kRows][kVectors]) {
   uint32_t both = counts.All();
-  if constexpr (kHalfVectors && kVectors == 2) {
+  // Tiles of so few rows are the last ones: less code is better there.
+  if constexpr (kHalfVectors && kVectors == 2 && kRows > 2) {
     AddStepsOf<kFours, true, false>(counts.first, a, w, offset, ones, acc);
     AddStepsOf<kFours, false, true>(counts.last, a, w, offset, ones, acc);
     both = counts.both;
