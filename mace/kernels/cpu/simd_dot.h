@@ -237,9 +237,16 @@ typedef int16_t VDotPairs __attribute__((vector_size(kLanes * 4)));
 MACE_SIMD_INLINE VDotPairs MultiplyBytes(VI x, VDot w) {
   return (VDotPairs)MACE_X86(maddubs_epi16, (X86Vector)x, (X86Vector)w);
 }
+// Ones of 16 bits, in a register: compilers would read the constant again and
+// again, and spread two bytes of it by an instruction of its own.
+using DotOnes = VDotPairs;
+MACE_SIMD_INLINE DotOnes MakeDotOnes() {
+  DotOnes ones = DotOnes{} + 1;
+  __asm__("" : "+x"(ones));
+  return ones;
+}
 // Adds the two sums of each lane.
-MACE_SIMD_INLINE DotSum AddPairs(DotSum sum, VDotPairs pairs) {
-  const VDotPairs ones = VDotPairs{} + 1;
+MACE_SIMD_INLINE DotSum AddPairs(DotSum sum, VDotPairs pairs, DotOnes ones) {
   const auto both = MACE_X86(madd_epi16, (X86Vector)pairs, (X86Vector)ones);
   return reinterpret_cast<VI>(reinterpret_cast<VU>(sum) + (VU)both);
 }

@@ -178,6 +178,34 @@ MACE_SIMD_INLINE void PrefetchForWriting(const void *p) {
   __builtin_prefetch(p, 1);
 }
 
+// Weights that a product reads after `tiles` tiles of rows. If they are in no
+// cache, the first tile waits for memory, which had nothing to do during those
+// before it.
+class Ahead {
+ public:
+  Ahead(const void *weights, size_t bytes, size_t tiles)
+      : at_(static_cast<const char *>(weights)), end_(at_) {
+    if (tiles <= 1 || bytes > tiles * kMostAtOnce) return;
+    end_ += bytes;
+    part_ = (bytes / tiles + kLine - 1) / kLine * kLine;
+  }
+
+  __attribute__((always_inline)) void Prefetch() {
+    if constexpr (!kPrefetch) return;
+    const char *end = at_ + part_;
+    for (; at_ < end && at_ < end_; at_ += kLine) PrefetchIntoL2(at_);
+  }
+
+ private:
+  static constexpr size_t kLine = 64;
+  // A tile's own weights wait behind more than that.
+  static constexpr size_t kMostAtOnce = 64 * kLine;
+
+  const char *at_;
+  const char *end_;
+  size_t part_ = 0;
+};
+
 }  // namespace mace::simd::MACE_ISA
 
 #endif  // MACE_KERNELS_CPU_SIMD_MEMORY_H_

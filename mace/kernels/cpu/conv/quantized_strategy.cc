@@ -36,8 +36,9 @@ std::string TextOf(const gemm::StepShares &shares) {
   const auto percent = [all](size_t part) {
     return std::to_string((part * 100 + all / 2) / all) + "%";
   };
-  return " by steps, " + percent(shares.deep) + " deep, " +
-         percent(shares.flipped) + " flipped";
+  return " by steps, " + percent(shares.deep) + " deep, of which " +
+         percent(shares.masked) + " masked, " + percent(shares.flipped) +
+         " flipped";
 }
 
 // Only processors that read uint8 multiply by steps.

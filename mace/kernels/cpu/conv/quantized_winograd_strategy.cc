@@ -286,8 +286,8 @@ void PlanOfQuantizedWinograd::RunTask(const Args &args,
   product.blocks = DivideUp(end - begin, kTilesTogether);
   product.channels = channels_;
   const int32_t zeros[kPanel] = {};
-  for (size_t panel = panels_ * part / parts_;
-       panel < panels_ * (part + 1) / parts_; ++panel) {
+  const size_t panel_end = panels_ * (part + 1) / parts_;
+  for (size_t panel = panels_ * part / parts_; panel < panel_end; ++panel) {
     int32_t start[kPanel];
     for (size_t n = 0; n < kPanel; ++n) {
       const int32_t bias =
@@ -300,6 +300,10 @@ void PlanOfQuantizedWinograd::RunTask(const Args &args,
     for (size_t point = 0; point < kQuantizedPoints; ++point) {
       product.a = inputs + point * InputStride();
       product.w = weights + point * channels_ * kPanel;
+      // Panels lie side by side.
+      const bool is_last =
+          point + 1 == kQuantizedPoints && panel + 1 == panel_end;
+      product.next_w = is_last ? nullptr : product.w + channels_ * kPanel;
       product.start = point == winograd::kBiasPoint ? start : zeros;
       product.c = products + point * winograd::kPointSums;
       kernels_->multiply(product);

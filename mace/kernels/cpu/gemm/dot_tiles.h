@@ -13,6 +13,7 @@
 #include "mace/kernels/cpu/gemm/gemm.h"
 #include "mace/kernels/cpu/simd.h"
 #include "mace/kernels/cpu/simd_dot.h"
+#include "mace/kernels/cpu/simd_memory.h"
 
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
@@ -36,39 +37,11 @@ MACE_SIMD_INLINE const int8_t *DotWeightsAt(const Block &b, size_t column) {
          column % kPanelColumns * sv::kDotFour;
 }
 
-// Weights that are read after `tiles` tiles of rows. If they are in no cache,
-// the first tile waits for memory, which had nothing to do during those before
-// it.
-class Ahead {
- public:
-  Ahead(const int8_t *weights, size_t bytes, size_t tiles)
-      : at_(weights), end_(weights) {
-    if (tiles <= 1 || bytes > tiles * kMostAtOnce) return;
-    end_ += bytes;
-    part_ = (bytes / tiles + kLine - 1) / kLine * kLine;
-  }
-
-  __attribute__((always_inline)) void Prefetch() {
-    if constexpr (!sv::kPrefetch) return;
-    const int8_t *end = at_ + part_;
-    for (; at_ < end && at_ < end_; at_ += kLine) sv::PrefetchIntoL2(at_);
-  }
-
- private:
-  static constexpr size_t kLine = 64;
-  // A tile's own weights wait behind more than that.
-  static constexpr size_t kMostAtOnce = 64 * kLine;
-
-  const int8_t *at_;
-  const int8_t *end_;
-  size_t part_ = 0;
-};
-
 // Computes all rows from t.row in tiles of at most kRows: calls
 // Kernel::RunTile<rows, kVectors>(block, tile).
 // Each tile prefetches a part of `ahead`.
 template <typename Kernel, int kRows, int kVectors>
-MACE_SIMD_INLINE void RunDotRows(const Block &b, DotTile t, Ahead ahead) {
+MACE_SIMD_INLINE void RunDotRows(const Block &b, DotTile t, sv::Ahead ahead) {
   for (; t.row + kRows <= b.rows; t.row += kRows) {
     ahead.Prefetch();
     Kernel::template RunTile<kRows, kVectors>(b, t);
@@ -90,7 +63,7 @@ MACE_SIMD_INLINE void RunDotColumns(const Block &b, size_t end, DotTile *t) {
   for (; t->column + kColumns <= end && t->column < b.columns;
        t->column += kColumns) {
     RunDotRows<Kernel, kRows, kVectors>(
-        b, *t, Ahead(DotWeightsAt(b, t->column + kColumns), bytes, tiles));
+        b, *t, sv::Ahead(DotWeightsAt(b, t->column + kColumns), bytes, tiles));
   }
 }
 

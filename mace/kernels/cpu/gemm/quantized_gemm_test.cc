@@ -27,10 +27,17 @@ struct Product {
   int32_t high;
 };
 
+struct Kind {
+  int least_weight;
+  bool bounded;
+  // Most weights are far from the limits, as in networks: the sums of several
+  // fit 16 bits.
+  bool bell_shaped;
+};
+
 class Operands {
  public:
-  Operands(const Product &p, int least_weight, bool bounded)
-      : p_(p), random_(7) {
+  Operands(const Product &p, const Kind &kind) : p_(p), random_(7) {
     // Each row by itself, exactly as large as it is, for the sanitizer.
     for (size_t i = 0; i < p.taps * p.rows; ++i) {
       rows_.emplace_back(p.depth);
@@ -44,8 +51,11 @@ class Operands {
     for (size_t n = 0; n < p.columns; ++n) {
       for (size_t t = 0; t < p.taps; ++t) {
         for (size_t k = 0; k < p.depth; ++k) {
+          const int drawn = kind.bell_shaped
+                                ? Below(86) + Below(86) + Below(85) - 127
+                                : Below(256) - 128;
           const auto w =
-              static_cast<int8_t>(std::max(Below(256) - 128, least_weight));
+              static_cast<int8_t>(std::max(drawn, kind.least_weight));
           weights_[(n * p.taps + t) * p.depth + k] = w;
           const size_t at =
               t * DepthInFours(p.depth) + PlaceInFours(k, p.depth);
@@ -60,11 +70,11 @@ class Operands {
     for (size_t n = 0; n < panels * kPanelColumns; ++n) {
       bias_.push_back(Below(20000) - 10000);
       scale_.push_back(static_cast<float>(Below(1000) + 100) / 10.0f / spread);
-      if (!bounded && n % 3 == 0) scale_.back() *= 1e9f;
+      if (!kind.bounded && n % 3 == 0) scale_.back() *= 1e9f;
     }
     requantization_ = {bias_.data(), scale_.data(), kUnsignedBytes ? 131 : -3,
-                       p.low,        p.high,        least_weight,
-                       bounded};
+                       p.low,        p.high,        kind.least_weight,
+                       kind.bounded};
   }
 
   // Whether the kernels of `isa` read the weights in steps.
@@ -77,7 +87,8 @@ class Operands {
     const Arithmetic &arithmetic =
         *ArithmeticFor(ArithmeticKind::kQuantized, isa);
     std::vector<int8_t> steps;
-    if (InSteps(isa)) steps = Steps();
+    StepShares shares;
+    if (InSteps(isa)) steps = Steps(&shares);
     const size_t stride = p_.columns + gap;
     std::vector<uint8_t> c(p_.rows * stride, kGuard);
     Block block;
@@ -101,6 +112,21 @@ class Operands {
     return c;
   }
 
+  std::vector<int8_t> Steps(StepShares *shares) const {
+    const size_t count = PanelCount(p_.columns);
+    const size_t bytes = panels_.size() / count;
+    StepPacking packing(count, p_.taps, p_.depth);
+    for (size_t i = 0; i < count; ++i) {
+      packing.Plan(panels_.data() + i * bytes);
+    }
+    *shares = packing.shares();
+    std::vector<int8_t> steps(packing.Bytes());
+    for (size_t i = 0; i < count; ++i) {
+      packing.Write(panels_.data() + i * bytes, steps.data());
+    }
+    return steps;
+  }
+
   uint8_t Wanted(size_t m, size_t n) const {
     int64_t sum = bias_[n];
     for (size_t t = 0; t < p_.taps; ++t) {
@@ -122,20 +148,6 @@ class Operands {
     return static_cast<int>(random_() % static_cast<unsigned>(limit));
   }
 
-  std::vector<int8_t> Steps() const {
-    const size_t count = PanelCount(p_.columns);
-    const size_t bytes = panels_.size() / count;
-    StepPacking packing(count, p_.taps, p_.depth);
-    for (size_t i = 0; i < count; ++i) {
-      packing.Plan(panels_.data() + i * bytes);
-    }
-    std::vector<int8_t> steps(packing.Bytes());
-    for (size_t i = 0; i < count; ++i) {
-      packing.Write(panels_.data() + i * bytes, steps.data());
-    }
-    return steps;
-  }
-
   const Product p_;
   std::mt19937 random_;
   std::vector<std::vector<uint8_t>> rows_;
@@ -147,8 +159,8 @@ class Operands {
   Requantization requantization_;
 };
 
-void CheckWith(const Product &p, int least_weight, bool bounded) {
-  const Operands operands(p, least_weight, bounded);
+void CheckWith(const Product &p, const Kind &kind) {
+  const Operands operands(p, kind);
   for (CpuIsa isa : RunnableIsasAndExtensions()) {
     for (size_t stretch : {size_t{1}, size_t{3}, size_t{100}}) {
       const size_t gap = stretch == 3 ? 5 : 0;
@@ -166,8 +178,10 @@ void CheckWith(const Product &p, int least_weight, bool bounded) {
 
 // What most networks allow kernels to do, and what all do.
 void Check(const Product &p) {
-  CheckWith(p, -127, /*bounded=*/true);
-  CheckWith(p, INT8_MIN, /*bounded=*/false);
+  CheckWith(p, {-127, /*bounded=*/true, /*bell_shaped=*/false});
+  CheckWith(p, {-127, /*bounded=*/true, /*bell_shaped=*/true});
+  CheckWith(p, {INT8_MIN, /*bounded=*/false, /*bell_shaped=*/false});
+  CheckWith(p, {INT8_MIN, /*bounded=*/false, /*bell_shaped=*/true});
 }
 
 constexpr int32_t kLow = kUnsignedBytes ? 0 : -128;
@@ -194,6 +208,17 @@ TEST(QuantizedGemm, TapsAndDepths) {
 TEST(QuantizedGemm, Bounds) {
   Check({9, 1, 64, 33, kLow + 131, kHigh});
   Check({9, 1, 64, 33, kLow + 100, kHigh - 90});
+}
+
+// The weights of these tests become steps of all kinds.
+TEST(QuantizedGemm, KindsOfSteps) {
+  const Operands operands({1, 9, 256, 40, kLow, kHigh}, {-127, true, true});
+  StepShares shares;
+  operands.Steps(&shares);
+  EXPECT_GT(shares.masked, 0u);
+  EXPECT_GT(shares.deep, shares.masked);
+  EXPECT_GT(shares.plain, 0u);
+  EXPECT_GT(shares.flipped, 0u);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace mace::gemm {
 // Fours of all panels, by the kind of their steps.
 struct StepShares {
   size_t deep = 0;
+  size_t masked = 0;  // of the deep ones
   size_t plain = 0;
   size_t flipped = 0;
   size_t rests = 0;  // fours of what is left of others; among the plain ones

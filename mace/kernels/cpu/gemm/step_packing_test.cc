@@ -115,26 +115,33 @@ int32_t SumOf(const Weights &w,
       }
       weights += kStepBytes;
     };
+    // Steps of `fours` each, the last of which has a mask.
+    const auto add_masked = [&](const MaskedSteps &steps, size_t fours) {
+      for (uint32_t i = 0; i < steps.All(); ++i) {
+        ExpectFits(weights, fours, column);
+        const int8_t *mask = weights + fours * kStepBytes;
+        const bool first_only = i < steps.first;
+        const bool last_only = !first_only && i < steps.first + steps.last;
+        if (column < 8 ? last_only : first_only) {
+          EXPECT_TRUE(std::all_of(mask + column * 4, mask + column * 4 + 4,
+                                  [](int of) { return of == 0; }));
+        }
+        for (size_t four = 1; four < fours; ++four) add(nullptr);
+        add(mask);
+        weights += kStepBytes;
+      }
+    };
     for (uint32_t i = 0; i < count.deep; ++i) {
       ExpectFits(weights, 2, column);
       add(nullptr);
       add(nullptr);
     }
+    add_masked(count.masked, 2);
     for (uint32_t i = 0; i < count.plain; ++i) {
       ExpectFits(weights, 1, column);
       add(nullptr);
     }
-    for (uint32_t i = 0; i < count.AllFlipped(); ++i) {
-      ExpectFits(weights, 1, column);
-      const bool first_only = i < count.first;
-      const bool last_only = !first_only && i < count.first + count.last;
-      if (column < 8 ? last_only : first_only) {
-        const int8_t *mask = weights + kStepBytes + column * 4;
-        EXPECT_TRUE(std::all_of(mask, mask + 4, [](int x) { return x == 0; }));
-      }
-      add(weights + kStepBytes);
-      weights += kStepBytes;
-    }
+    add_masked(count.flipped, 1);
   }
   return static_cast<int32_t>(sum);
 }
@@ -240,9 +247,55 @@ TEST(StepPacking, HalvesThatExceed) {
   StepCounts counts;
   std::memcpy(&counts, packed.data() + distance + sizeof(StepPanel),
               sizeof(counts));
-  EXPECT_EQ(counts.first, 1u);
-  EXPECT_EQ(counts.last, 1u);
-  EXPECT_EQ(counts.flipped, 1u);
+  EXPECT_EQ(counts.flipped.first, 1u);
+  EXPECT_EQ(counts.flipped.last, 1u);
+  EXPECT_EQ(counts.flipped.both, 1u);
+}
+
+// A four that fits and one that does not share a step with a mask, in either
+// order, if the sums can be kept within 16 bits by it.
+TEST(StepPacking, JoinsByMasks) {
+  for (const size_t large : {0, 1}) {
+    const auto draw = [large](int of_large, int of_other) {
+      return [=](size_t k) { return k / 4 == large ? of_large : of_other; };
+    };
+    StepShares shares = Check(Make(2, 3, 8, draw(100, 14)));
+    EXPECT_EQ(shares.deep, 2 * 3 * 2u);
+    EXPECT_EQ(shares.masked, 2 * 3 * 2u);
+    EXPECT_EQ(shares.plain + shares.flipped, 0u);
+    shares = Check(Make(1, 1, 8, draw(-100, 14)));
+    EXPECT_EQ(shares.masked, 2u);
+    // 2 * 15 + 100 is too much, and -128 has no opposite.
+    shares = Check(Make(1, 1, 8, draw(100, 15)));
+    EXPECT_EQ(shares.deep, 0u);
+    EXPECT_EQ(shares.flipped, 1u);
+    shares = Check(Make(1, 1, 8, draw(-128, 0)));
+    EXPECT_EQ(shares.deep, 0u);
+    EXPECT_EQ(shares.flipped, 1u);
+  }
+}
+
+// Where one half of the columns fits without it, the mask is of the other.
+TEST(StepPacking, HalvesOfJoins) {
+  for (const bool last : {false, true}) {
+    Weights w = Make(1, 1, 8, [](size_t) { return 20; });
+    for (size_t n = 0; n < kColumns; ++n) {
+      if ((n >= 8) != last) continue;
+      int8_t *at = w.values.data() + kStepBytes + n * 4;
+      std::fill(at, at + 4, static_cast<int8_t>(70));
+    }
+    EXPECT_EQ(Check(w).masked, 2u);
+    StepShares shares;
+    const std::vector<int8_t> packed = Pack(w, &shares);
+    int64_t distance;
+    std::memcpy(&distance, packed.data(), sizeof(distance));
+    StepCounts counts;
+    std::memcpy(&counts, packed.data() + distance + sizeof(StepPanel),
+                sizeof(counts));
+    EXPECT_EQ(counts.masked.first, last ? 0u : 1u);
+    EXPECT_EQ(counts.masked.last, last ? 1u : 0u);
+    EXPECT_EQ(counts.masked.both, 0u);
+  }
 }
 
 // A four of small weights is joined with another one, even if they are not

@@ -24,16 +24,16 @@ MACE_SIMD_INLINE const char *StepPanelAt(const Block &b, size_t panel) {
 
 // The panel after that of `column`, read by the first columns of a panel; about
 // as large as that.
-MACE_SIMD_INLINE Ahead NextStepPanel(const Block &b,
-                                     size_t column,
-                                     size_t tiles) {
+MACE_SIMD_INLINE sv::Ahead NextStepPanel(const Block &b,
+                                         size_t column,
+                                         size_t tiles) {
   const size_t next = column / kPanelColumns + 1;
   if (column % kPanelColumns > 0 || next >= b.panel_end) {
     return {nullptr, 0, 0};
   }
   const char *panel = StepPanelAt(b, next);
   const auto bytes = static_cast<size_t>(panel - StepPanelAt(b, next - 1));
-  return {reinterpret_cast<const int8_t *>(panel), bytes, tiles};
+  return {panel, bytes, tiles};
 }
 
 MACE_SIMD_INLINE sv::VDot LoadStep(const int8_t *w) {
@@ -45,48 +45,104 @@ MACE_SIMD_INLINE sv::VDot LoadStep(const int8_t *w) {
 // Whether a vector is half of a panel.
 inline constexpr bool kHalfVectors = 2 * sv::kLanes == kPanelColumns;
 
-// If it flips elements for the first or last eight columns, a mask follows the
-// weights of the step.
+// Whether the mask of a step, which flips elements of the first or last eight
+// columns, does so in a vector of the tile.
+template <bool kFirst, bool kLast, int kVectors>
+MACE_SIMD_INLINE constexpr bool IsMasked(int vector) {
+  if (!kHalfVectors || kVectors != 2) return kFirst || kLast;
+  return vector == 0 ? kFirst : kLast;
+}
+
+// If it has a mask, that follows the weights of the step.
 template <bool kFirst, bool kLast, int kRows, int kVectors>
 MACE_SIMD_INLINE void AddStep(const int8_t *w,
                               const uint8_t *const (&a)[kRows],
-                              uint32_t offset,
+                              const uint32_t *offset,
+                              sv::DotOnes ones,
                               sv::DotSum (&acc)[kRows][kVectors]) {
   sv::VI x[kRows];
   MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-    x[r] = sv::SetInt(sv::DotBits(a[r] + offset));
+    x[r] = sv::SetInt(sv::DotBits(a[r] + *offset));
   }
   MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
     const int8_t *at = w + v * sizeof(sv::VDot);
     const sv::VDot weights = LoadStep(at);
     sv::VI mask = {};
-    if (kHalfVectors && kVectors == 2 ? (v == 0 ? kFirst : kLast)
-                                      : kFirst || kLast) {
+    if (IsMasked<kFirst, kLast, kVectors>(v)) {
       mask = reinterpret_cast<sv::VI>(LoadStep(at + kStepBytes));
     }
     MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-      acc[r][v] =
-          sv::AddPairs(acc[r][v], sv::MultiplyBytes(x[r] ^ mask, weights));
+      acc[r][v] = sv::AddPairs(acc[r][v],
+                               sv::MultiplyBytes(x[r] ^ mask, weights), ones);
     }
   }
 }
 
-// Two fours at once.
-template <int kRows, int kVectors>
+// Two fours at once, the second one perhaps with a mask.
+template <bool kFirst, bool kLast, int kRows, int kVectors>
 MACE_SIMD_INLINE void AddDeepStep(const int8_t *w,
                                   const uint8_t *const (&a)[kRows],
                                   const uint32_t *offset,
+                                  sv::DotOnes ones,
                                   sv::DotSum (&acc)[kRows][kVectors]) {
-  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-    const sv::VI x = sv::SetInt(sv::DotBits(a[r] + offset[0]));
-    const sv::VI y = sv::SetInt(sv::DotBits(a[r] + offset[1]));
-    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-      const int8_t *at = w + v * sizeof(sv::VDot);
+  size_t from[2] = {offset[0], offset[1]};
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    const int8_t *at = w + v * sizeof(sv::VDot);
+    const sv::VDot first = LoadStep(at);
+    const sv::VDot second = LoadStep(at + kStepBytes);
+    sv::VI mask = {};
+    if (IsMasked<kFirst, kLast, kVectors>(v)) {
+      mask = reinterpret_cast<sv::VI>(LoadStep(at + 2 * kStepBytes));
+    }
+    // Elements are read again for each vector: there are no registers for those
+    // of all rows beside the sums and the weights.
+    __asm__("" : "+r"(from[0]), "+r"(from[1]));
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      const sv::VI x = sv::SetInt(sv::DotBits(a[r] + from[0]));
+      const sv::VI y = sv::SetInt(sv::DotBits(a[r] + from[1]));
       acc[r][v] = sv::AddPairs(
-          acc[r][v], sv::MultiplyBytes(x, LoadStep(at)) +
-                         sv::MultiplyBytes(y, LoadStep(at + kStepBytes)));
+          acc[r][v],
+          sv::MultiplyBytes(x, first) + sv::MultiplyBytes(y ^ mask, second),
+          ones);
     }
   }
+}
+
+// Adds `count` steps of one kind, of kFours fours each; moves `w` and `offset`
+// behind them.
+template <int kFours, bool kFirst, bool kLast, int kRows, int kVectors>
+MACE_SIMD_INLINE void AddStepsOf(uint32_t count,
+                                 const uint8_t *const (&a)[kRows],
+                                 const int8_t *&w,
+                                 const uint32_t *&offset,
+                                 sv::DotOnes ones,
+                                 sv::DotSum (&acc)[kRows][kVectors]) {
+  constexpr size_t kBytes = (kFours + (kFirst || kLast ? 1 : 0)) * kStepBytes;
+#pragma clang loop unroll(disable)
+  for (; count > 0; --count, offset += kFours, w += kBytes) {
+    if constexpr (kFours == 2) {
+      AddDeepStep<kFirst, kLast>(w, a, offset, ones, acc);
+    } else {
+      AddStep<kFirst, kLast>(w, a, offset, ones, acc);
+    }
+  }
+}
+
+template <int kFours, int kRows, int kVectors>
+MACE_SIMD_INLINE void AddMaskedSteps(const MaskedSteps &counts,
+                                     const uint8_t *const (&a)[kRows],
+                                     const int8_t *&w,
+                                     const uint32_t *&offset,
+                                     sv::DotOnes ones,
+                                     sv::DotSum (&acc)[kRows][kVectors]) {
+  uint32_t both = counts.All();
+  // Tiles of so few rows are the last ones: less code is better there.
+  if constexpr (kHalfVectors && kVectors == 2 && kRows > 2) {
+    AddStepsOf<kFours, true, false>(counts.first, a, w, offset, ones, acc);
+    AddStepsOf<kFours, false, true>(counts.last, a, w, offset, ones, acc);
+    both = counts.both;
+  }
+  AddStepsOf<kFours, true, true>(both, a, w, offset, ones, acc);
 }
 
 template <int kRows, int kVectors>
@@ -109,41 +165,17 @@ MACE_SIMD_INLINE void AddSteps(const Block &b,
   const auto *w = reinterpret_cast<const int8_t *>(panel) + head->weights +
                   in_panel * sv::kDotFour;
   const void *const *rows = b.a + t.row;
+  const sv::DotOnes ones = sv::MakeDotOnes();
 #pragma clang loop unroll(disable)
   for (size_t tap = 0; tap < b.taps; ++tap, ++counts, rows += b.rows) {
     const uint8_t *a[kRows];
     MACE_UNROLL for (int r = 0; r < kRows; ++r) {
       a[r] = static_cast<const uint8_t *>(rows[r]);
     }
-#pragma clang loop unroll(disable)
-    for (uint32_t i = counts->deep; i > 0; --i, offset += 2) {
-      AddDeepStep(w, a, offset, acc);
-      w += 2 * kStepBytes;
-    }
-#pragma clang loop unroll(disable)
-    for (uint32_t i = counts->plain; i > 0; --i, ++offset) {
-      AddStep<false, false>(w, a, *offset, acc);
-      w += kStepBytes;
-    }
-    uint32_t both = counts->AllFlipped();
-    if constexpr (kHalfVectors && kVectors == 2) {
-#pragma clang loop unroll(disable)
-      for (uint32_t i = counts->first; i > 0; --i, ++offset) {
-        AddStep<true, false>(w, a, *offset, acc);
-        w += 2 * kStepBytes;
-      }
-#pragma clang loop unroll(disable)
-      for (uint32_t i = counts->last; i > 0; --i, ++offset) {
-        AddStep<false, true>(w, a, *offset, acc);
-        w += 2 * kStepBytes;
-      }
-      both = counts->flipped;
-    }
-#pragma clang loop unroll(disable)
-    for (uint32_t i = both; i > 0; --i, ++offset) {
-      AddStep<true, true>(w, a, *offset, acc);
-      w += 2 * kStepBytes;
-    }
+    AddStepsOf<2, false, false>(counts->deep, a, w, offset, ones, acc);
+    AddMaskedSteps<2>(counts->masked, a, w, offset, ones, acc);
+    AddStepsOf<1, false, false>(counts->plain, a, w, offset, ones, acc);
+    AddMaskedSteps<1>(counts->flipped, a, w, offset, ones, acc);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "mace/kernels/cpu/winograd/quantized_winograd.h"
 
 #include "mace/kernels/cpu/simd.h"
+#include "mace/kernels/cpu/simd_memory.h"
 #include "mace/kernels/cpu/simd_quantized.h"
 #if defined(__SSE4_1__)
 #include "mace/kernels/cpu/winograd/x86_quantized_tile.h"
@@ -107,6 +108,11 @@ void TransformInput(const QuantizedInput &args) {
 
 void Multiply(const QuantizedProduct &args) {
   const size_t steps = args.channels / kChannelsTogether;
+  // The filter is many times as large as the caches: its points are read one
+  // after the other, each by all blocks.
+  sv::Ahead ahead(
+      args.next_w, args.channels * kPanel * sizeof(int16_t),
+      args.next_w == nullptr ? 0 : args.blocks * (kPanel / kTileColumns));
   for (size_t column = 0; column < kPanel; column += kTileColumns) {
     const int16_t *w = args.w + column * args.channels;
     const int16_t *a = args.a;
@@ -114,6 +120,7 @@ void Multiply(const QuantizedProduct &args) {
     sv::VI start[kTileVectors];
     __builtin_memcpy(start, args.start + column, sizeof(start));
     for (size_t block = 0; block < args.blocks; ++block, c += kBlockSums) {
+      ahead.Prefetch();
       sv::VI sums[kTileRows][kTileVectors];
       MACE_UNROLL for (int r = 0; r < kTileRows; ++r) {
         MACE_UNROLL for (int v = 0; v < kTileVectors; ++v) {

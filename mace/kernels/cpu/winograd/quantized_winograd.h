@@ -81,9 +81,10 @@ struct QuantizedInput {
 struct QuantizedProduct {
   const int16_t *a = nullptr;  // [blocks][channels / 8][4 tiles][8]
   const int16_t *w = nullptr;
-  const int32_t *start = nullptr;  // [16]
-  int32_t *c = nullptr;            // [blocks] of kBlockSums: [4][16]
-  size_t blocks = 0;               // of four tiles
+  const int16_t *next_w = nullptr;  // of the product that follows, or null
+  const int32_t *start = nullptr;   // [16]
+  int32_t *c = nullptr;             // [blocks] of kBlockSums: [4][16]
+  size_t blocks = 0;                // of four tiles
   size_t channels = 0;
 };
 
