@@ -117,7 +117,7 @@ class LayoutMaker {
               : end;
       last_use_[id] = std::max(last_use_[id], step);
     }
-    if (!nodes_of.loops.empty()) ExtendLives(plan_, &last_use_);
+    if (!nodes_of.loops.empty()) ExtendLives(plan_, &first_use_, &last_use_);
     // An owner is in use from the first to the last use of its parts, all of
     // which are computed before it.
     for (int step = 0; step < end; ++step) {

@@ -218,11 +218,19 @@ MaceStatus ChooseTypesAndFindLoops(const Graph &graph,
   return LoopFinder(graph, nodes).Find();
 }
 
-void ExtendLives(const CpuPlan &plan, std::vector<int> *last_use) {
+void ExtendLives(const CpuPlan &plan,
+                 std::vector<int> *first_use,
+                 std::vector<int> *last_use) {
   const std::vector<int> made = MakersOf(*plan.nodes_of);
   for (const CpuLoop &loop : plan.nodes_of->loops) {
     const auto begin = static_cast<int>(loop.first);
     const auto end = static_cast<int>(loop.second);
+    const std::vector<int> &results = plan.nodes_of->nodes[loop.second].outputs;
+    const size_t states =
+        plan.nodes_of->nodes[loop.first].outputs.size() - kBeginStates;
+    for (size_t i = kResults + states; i < results.size(); ++i) {
+      if (results[i] >= 0) (*first_use)[results[i]] = begin;
+    }
     for (size_t id = 0; id < made.size(); ++id) {
       int &last = (*last_use)[id];
       if (made[id] < begin && last > begin && last < end) last = end;

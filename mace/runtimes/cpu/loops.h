@@ -25,9 +25,13 @@ struct CpuPlan;
 using CpuLoop = std::pair<size_t, size_t>;
 
 // What was computed before a loop that reads it is needed until the loop ends:
-// moves the last step that needs it there. `last_use`: per tensor.
+// moves the last step that needs it there. What a loop collects is written in
+// each round: moves its first step to where the loop begins. Both are per
+// tensor.
 __attribute__((weak, visibility("hidden"))) void ExtendLives(
-    const CpuPlan &plan, std::vector<int> *last_use);
+    const CpuPlan &plan,
+    std::vector<int> *first_use,
+    std::vector<int> *last_use);
 
 // The step that follows `step`, which has run. For another round of a loop,
 // hands its results on to its states.

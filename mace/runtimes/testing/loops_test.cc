@@ -182,6 +182,35 @@ TEST(LoopsTest, CollectTheValuesOfAllRounds) {
             (std::vector<float>{2, -6, 4, -12, 8, -24}));
 }
 
+// The collected values are read inside of the model, so that the engine chooses
+// their memory. The products are not needed any more when the loop ends, but
+// each round writes them.
+TEST(LoopsTest, MemoryOfWhatIsCollectedIsKept) {
+  ModelBuilder model = Inputs(2);
+  model.Constant("three", {1}, std::vector<int32_t>{3});
+  Begin(&model, "loop", "three", {"x"}, {"s"});
+  model.Operator("a", "TestAffine", {"s"}, {"a"}, {Scale(2)});
+  const Names products = {"b", "c", "d", "e", "f", "g", "h", "i"};
+  for (const std::string &name : products) {
+    model.Operator(name, "TestAffine", {"a"}, {name}, {Scale(0.5f)});
+  }
+  std::string sum = "a";
+  for (const std::string &name : products) {
+    model.Operator("add " + name, "TestAdd", {sum, name}, {"a + " + name});
+    sum = "a + " + name;
+  }
+  End(&model, "loop", "three", {"s"}, {sum, "a"}, {"end", "all"});
+  model.Operator("p", "TestAffine", {"all"}, {"p"}, {Scale(3)})
+      .Operator("q", "TestAffine", {"all"}, {"q"}, {Scale(-2)})
+      .Operator("y", "TestAdd", {"p", "q"}, {"y"})
+      .Output("y");
+  const MadeEngine made = Make(model);
+  ASSERT_OK(made.status);
+  // Each round multiplies by 2 * (1 + 8 / 2).
+  EXPECT_EQ(RunWith(made, 0, {1, -3}, "y", 6),
+            (std::vector<float>{2, -6, 20, -60, 200, -600}));
+}
+
 TEST(LoopsTest, AreNotComputedBeforeTheRun) {
   ModelBuilder model;
   model.Input("x", {2}).Input("trips", {1}, DataType::kInt32);

@@ -90,6 +90,8 @@ def _lives(graph: Graph) -> Iterator[tuple[int, int, int]]:
     """First and last operator and bytes of each tensor that an operator makes."""
     index = {op: i for i, op in enumerate(graph.ops)}
     loops = loops_of(list(graph.ops))
+    # Each round of a loop writes what it collects.
+    first = {graph.ops[end]: begin for begin, end in loops}
     for op in graph.ops:
         for value in op.outputs:
             readers = [index[reader] for reader, _ in value.uses]
@@ -97,7 +99,7 @@ def _lives(graph: Graph) -> Iterator[tuple[int, int, int]]:
             for begin, end in loops:
                 if index[op] < begin < last < end:
                     last = end  # every round reads it
-            yield index[op], max(index[op], last), _size(value)
+            yield first.get(op, index[op]), max(index[op], last), _size(value)
 
 
 def _size(value: Value) -> int:
