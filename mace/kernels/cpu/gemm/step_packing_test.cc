@@ -228,6 +228,18 @@ TEST(StepPacking, KindsOfSteps) {
   EXPECT_EQ(shares.plain, 2u);
 }
 
+// The steps of the first tap of the first panel.
+StepCounts CountsOf(const Weights &w) {
+  StepShares shares;
+  const std::vector<int8_t> packed = Pack(w, &shares);
+  int64_t distance;
+  std::memcpy(&distance, packed.data(), sizeof(distance));
+  StepCounts counts;
+  std::memcpy(&counts, packed.data() + distance + sizeof(StepPanel),
+              sizeof(counts));
+  return counts;
+}
+
 // A half of columns that fits has no mask of its own.
 TEST(StepPacking, HalvesThatExceed) {
   Weights w = Make(1, 1, 12, [](size_t) { return 40; });
@@ -240,13 +252,7 @@ TEST(StepPacking, HalvesThatExceed) {
   exceed(1, 8);
   exceed(2, 7);
   EXPECT_EQ(Check(w).flipped, 3u);
-  StepShares shares;
-  const std::vector<int8_t> packed = Pack(w, &shares);
-  int64_t distance;
-  std::memcpy(&distance, packed.data(), sizeof(distance));
-  StepCounts counts;
-  std::memcpy(&counts, packed.data() + distance + sizeof(StepPanel),
-              sizeof(counts));
+  const StepCounts counts = CountsOf(w);
   EXPECT_EQ(counts.flipped.first, 1u);
   EXPECT_EQ(counts.flipped.last, 1u);
   EXPECT_EQ(counts.flipped.both, 1u);
@@ -285,13 +291,7 @@ TEST(StepPacking, HalvesOfJoins) {
       std::fill(at, at + 4, static_cast<int8_t>(70));
     }
     EXPECT_EQ(Check(w).masked, 2u);
-    StepShares shares;
-    const std::vector<int8_t> packed = Pack(w, &shares);
-    int64_t distance;
-    std::memcpy(&distance, packed.data(), sizeof(distance));
-    StepCounts counts;
-    std::memcpy(&counts, packed.data() + distance + sizeof(StepPanel),
-                sizeof(counts));
+    const StepCounts counts = CountsOf(w);
     EXPECT_EQ(counts.masked.first, last ? 0u : 1u);
     EXPECT_EQ(counts.masked.last, last ? 1u : 0u);
     EXPECT_EQ(counts.masked.both, 0u);
