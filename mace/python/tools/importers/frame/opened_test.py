@@ -208,7 +208,7 @@ _GRAPH = _message((1, _NODE), (1, _message((1, b"y"), (2, b"Relu"), (3, b"x"))))
 def _converted(**fields: object) -> bytes:
     proto = load_proto("mace/proto/mace.proto")
     model = proto.Model(format_version=1, name="m", **fields)
-    model.producer = "mace-converter 0.1.0 (onnx)"
+    model.producer = "mace-converter 9.8.7 (onnx)"
     model.operators.add(name="op", type="Softmax", inputs=["x"], outputs=["y"])
     return bytes(model.SerializeToString())
 
