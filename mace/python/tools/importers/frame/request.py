@@ -39,7 +39,7 @@ class InputSpec:
         dtype: element type the application passes.
         data_format: the *user's* order of dimensions. NHWC for a model whose
             framework puts channels first means that the user feeds the
-            transposed array; `framework_shape` gives the model's order.
+            transposed array; `user_to_framework` gives the order of the model.
     """
 
     name: str
