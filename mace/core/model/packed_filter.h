@@ -75,16 +75,23 @@ class PackedFilter {
   // file: what lies together is visited together.
   template <typename Visit>
   void ForEach(Visit visit) const {
+    ForEachBlock([&](int64_t output, int64_t lanes, int64_t start) {
+      for (int64_t k = 0; k < depth_; ++k) {
+        const int64_t at = start + OfDepth(k);
+        for (int64_t lane = 0; lane < lanes; ++lane) {
+          visit(output + lane, k, at + lane * together());
+        }
+      }
+    });
+  }
+  // Calls visit(first output, outputs, place of the first weight) for each
+  // block, in the order of the file.
+  template <typename Visit>
+  void ForEachBlock(Visit visit) const {
     for (int64_t first = 0; first < outputs_; first += columns_) {
       for (int64_t n = 0; n < columns_; n += kPackedBlock) {
-        const int64_t lanes = std::min(kPackedBlock, columns_ - n);
-        const int64_t start = OfOutput(first + n);
-        for (int64_t k = 0; k < depth_; ++k) {
-          const int64_t at = start + OfDepth(k);
-          for (int64_t lane = 0; lane < lanes; ++lane) {
-            visit(first + n + lane, k, at + lane * together());
-          }
-        }
+        visit(first + n, std::min(kPackedBlock, columns_ - n),
+              OfOutput(first + n));
       }
     }
   }

@@ -196,6 +196,13 @@ MACE_SIMD_INLINE void StoreDotBytesN(uint8_t *p, VDotBytes bytes, size_t n) {
   const __mmask64 first = n >= 64 ? ~0ull : (1ull << n) - 1;
   _mm512_mask_storeu_epi8(p, first, (__m512i)bytes);
 #else
+#if defined(__AVX2__)
+  if (n % 4 == 0) {
+    _mm256_maskstore_epi32(reinterpret_cast<int *>(p),
+                           FirstFours(static_cast<int>(n)), (__m256i)bytes);
+    return;
+  }
+#endif
   __builtin_memcpy(p, &bytes, n);
 #endif
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 namespace mace {
 namespace {
@@ -23,6 +25,60 @@ int32_t BiasAt(const ProductNumbers &numbers, size_t n) {
 
 int64_t AllWeights(const WeightSums &weights, size_t n) {
   return weights[2 * n] + weights[2 * n + 1];
+}
+
+// Weights are summed so many at a time: fours of a part of a block.
+constexpr int64_t kTogether = 16;
+constexpr int64_t kBlockBytes = kPackedBlock * kPackedFour;
+typedef int8_t Weights __attribute__((vector_size(kTogether)));
+typedef int16_t Pairs __attribute__((vector_size(kTogether)));
+constexpr int64_t kPairs = kTogether / 2;
+
+// The sums of the weights of each pair.
+Pairs SumPairs(Weights weights) {
+  typedef uint16_t Bits __attribute__((vector_size(kTogether)));
+  const auto bits = reinterpret_cast<Bits>(weights);
+  return (reinterpret_cast<Pairs>(bits << 8) >> 8) +
+         (reinterpret_cast<Pairs>(bits) >> 8);
+}
+
+// Of 16 outputs, of which each has two pairs of a four.
+struct BlockSums {
+  int64_t above[kBlockBytes / 2] = {};  // of weights above 0
+  int64_t below[kBlockBytes / 2] = {};
+  int8_t least[kBlockBytes] = {};
+};
+
+// Adds the part of `count` fours that begins with byte `at`.
+void AddPart(const int8_t *fours, int64_t count, int64_t at, BlockSums *sums) {
+  Pairs above = {};
+  Pairs below = {};
+  Weights least;
+  std::memcpy(&least, sums->least + at, sizeof(least));
+  for (int64_t i = 0; i < count; ++i) {
+    Weights weights;
+    std::memcpy(&weights, fours + i * kBlockBytes + at, sizeof(weights));
+    above += SumPairs(weights & (weights > 0));
+    below += SumPairs(weights & (weights < 0));
+    least = weights < least ? weights : least;
+  }
+  std::memcpy(sums->least + at, &least, sizeof(least));
+  for (int64_t pair = 0; pair < kPairs; ++pair) {
+    sums->above[at / 2 + pair] += above[pair];
+    sums->below[at / 2 + pair] += below[pair];
+  }
+}
+
+BlockSums SumBlock(const int8_t *fours, int64_t count) {
+  // Sums of so many pairs have 16 bits.
+  constexpr int64_t kMost = INT16_MIN / (2 * INT8_MIN);
+  BlockSums sums;
+  for (int64_t i = 0; i < count; i += kMost) {
+    for (int64_t at = 0; at < kBlockBytes; at += kTogether) {
+      AddPart(fours + i * kBlockBytes, std::min(kMost, count - i), at, &sums);
+    }
+  }
+  return sums;
 }
 
 }  // namespace
@@ -72,10 +128,19 @@ WeightSums SumWeights(const ProductFilter &filter, int32_t *least) {
   WeightSums sums(static_cast<size_t>(2 * filter.outputs()));
   int64_t *of = sums.data();
   int32_t smallest = 0;
-  filter.ForEach([&](int64_t output, int32_t weight) {
+  const auto add = [&](int64_t output, int32_t weight) {
     of[2 * output] += std::max(weight, 0);
     of[2 * output + 1] += std::min(weight, 0);
     smallest = std::min(smallest, weight);
+  };
+  filter.ForEach(add, [&](int64_t first, int64_t outputs, const int8_t *fours) {
+    const BlockSums block = SumBlock(fours, filter.depth() / kPackedFour);
+    for (int64_t i = 0; i < 2 * outputs; ++i) {
+      of[2 * first + i / 2 * 2] += block.above[i];
+      of[2 * first + i / 2 * 2 + 1] += block.below[i];
+    }
+    const auto *end = block.least + outputs * kPackedFour;
+    smallest = std::min<int32_t>(smallest, *std::min_element(block.least, end));
   });
   if (least != nullptr) *least = smallest;
   return sums;

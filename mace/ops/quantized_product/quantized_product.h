@@ -66,9 +66,12 @@ class ProductFilter {
   // Weight k of an output, which are in the order of rows, columns and
   // channels.
   int8_t At(int64_t output, int64_t k) const;
-  // Calls visit(output, weight) for each weight, in the order of the file.
-  template <typename Visit>
-  void ForEach(Visit visit) const;
+  // In the order of the file: calls visit(output, weight) for each weight, or,
+  // if they are packed, visit_block(first output, outputs, fours) for each
+  // block of up to 16 outputs. A block has depth() / 4 fours of 16 outputs
+  // each.
+  template <typename Visit, typename VisitBlock>
+  void ForEach(Visit visit, VisitBlock visit_block) const;
 
  private:
   enum class Layout : uint8_t { kPlain, kTaps, kPacked };
@@ -124,13 +127,13 @@ double Start16Of(const ProductNumbers &numbers,
                  size_t n);
 double Multiplier16Of(const ProductNumbers &numbers, size_t n);
 
-template <typename Visit>
-void ProductFilter::ForEach(Visit visit) const {
+template <typename Visit, typename VisitBlock>
+void ProductFilter::ForEach(Visit visit, VisitBlock visit_block) const {
   const int8_t *weight = weights_;
   switch (layout_) {
     case Layout::kPacked:
-      packed_.ForEach([=](int64_t output, int64_t /*k*/, int64_t place) {
-        visit(output, weight[place]);
+      packed_.ForEachBlock([=](int64_t output, int64_t outputs, int64_t place) {
+        visit_block(output, outputs, weight + place);
       });
       break;
     case Layout::kTaps:

@@ -77,6 +77,7 @@ const Filter kFilters[] = {
     {{34, 4}, ConstantLayout::kPackedO16Fours},
     {{51, 2, 1, 8}, ConstantLayout::kPackedO16Fours, 3},
     {{16, 1, 1, 12}, ConstantLayout::kPackedO16Fours, 4},
+    {{18, 3, 1, 400}, ConstantLayout::kPackedO16Fours},
 };
 
 TEST(ProductFilter, ReadsEachLayout) {
@@ -115,6 +116,23 @@ TEST(ProductFilter, SumsWeights) {
     EXPECT_EQ(sums, expected);
     EXPECT_EQ(least, expected_least);
   }
+}
+
+// Of more fours than sums of 16 bits have room for, whatever pads the block.
+TEST(ProductFilter, SumsLargestWeights) {
+  constexpr int64_t kFours = 300;
+  const Filter f = {{2, 4 * kFours}, ConstantLayout::kPackedO16Fours};
+  std::vector<int8_t> bytes(static_cast<size_t>(kFours) * 64, -128);
+  for (size_t four = 0; four < bytes.size(); four += 64) {
+    std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(four), 4, int8_t{127});
+    std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(four) + 4, 4,
+                int8_t{-127});
+  }
+  int32_t least = 0;
+  const WeightSums sums =
+      SumWeights(ProductFilter(TensorOf(f, &bytes), f.order), &least);
+  EXPECT_EQ(sums, (WeightSums{127 * 4 * kFours, 0, 0, -127 * 4 * kFours}));
+  EXPECT_EQ(least, -127);
 }
 
 TEST(ProductFilter, WithoutWeights) {

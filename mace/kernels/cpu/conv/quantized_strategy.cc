@@ -21,8 +21,9 @@ namespace {
 
 constexpr ptrdiff_t kPanel = gemm::kPanelColumns;
 
-// The filter in panels, for taps of one depth.
+// The filter in panels of one kind, for taps of one depth.
 struct Panels {
+  WeightType weights = WeightType::kI8Fours;
   ptrdiff_t depth = 0;
   const void *memory = nullptr;  // null until it is needed
   // Of panels of kI8Steps, until they are written.
@@ -45,6 +46,10 @@ std::string TextOf(const gemm::StepShares &shares) {
 bool ReadsSteps(const Request &request) {
   return kUnsignedBytes && request.arithmetic->reads_steps;
 }
+
+// A product of one row waits for the memory of its weights, and steps with
+// their masks take up to twice that of the weights alone.
+bool HasOneRow(const Shape &s) { return s.batch * s.out_h * s.out_w == 1; }
 
 class PlanOfQuantized final : public PlanOfDirect {
  public:
@@ -194,20 +199,22 @@ class QuantizedDirect final : public Strategy {
     own.image = own.results = element_;
     auto plan = std::make_unique<PlanOfQuantized>(own);
     // Steps read whole fours.
-    if (ReadsSteps(request) && plan->depth() >= 4) {
+    if (ReadsSteps(request) && plan->depth() >= 4 &&
+        !HasOneRow(request.shape)) {
       own.weights = WeightType::kI8Steps;
       plan = std::make_unique<PlanOfQuantized>(own);
     }
-    plan->UsePanels(PanelsFor(plan->depth()));
+    plan->UsePanels(PanelsFor(own.weights, plan->depth()));
     return plan;
   }
 
  private:
-  Panels *PanelsFor(ptrdiff_t depth) {
+  Panels *PanelsFor(WeightType weights, ptrdiff_t depth) {
     for (Panels &known : panels_) {
-      if (known.depth == depth) return &known;
+      if (known.weights == weights && known.depth == depth) return &known;
     }
     panels_.emplace_back();
+    panels_.back().weights = weights;
     panels_.back().depth = depth;
     return &panels_.back();
   }

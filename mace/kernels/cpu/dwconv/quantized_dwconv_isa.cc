@@ -234,6 +234,10 @@ MACE_SIMD_INLINE void Finish(const QuantizedFilter &filter,
     __builtin_memcpy(to, &bytes, sizeof(bytes));
     return;
   }
+  if (filter.pixels == 1) {
+    sv::StoreDotBytesN(to, bytes, b.channels);
+    return;
+  }
   uint8_t buffer[kBlock];
   __builtin_memcpy(buffer, &bytes, sizeof(buffer));
   StorePart(buffer, channels, left < filter.pixels ? left : filter.pixels, to,

@@ -11,10 +11,7 @@
 namespace mace::gemm {
 namespace {
 
-constexpr size_t kColumns = 16;
 constexpr size_t kFour = 4;
-// Sums of 16 bits that a four is multiplied to.
-constexpr size_t kSums = kColumns * 2;
 constexpr size_t kLine = 64;
 // Fours that one may be joined with are looked for among so many that follow:
 // twice as many gain 1 % of the instructions.
@@ -25,92 +22,102 @@ constexpr uint32_t kRest = uint32_t{1} << 31;
 
 constexpr size_t RoundUp(size_t x) { return (x + kLine - 1) / kLine * kLine; }
 
-// A number for each of eight sums of 16 bits. The constants of wider vectors
-// are aligned like them, which keeps the linker from merging those of the whole
-// library: 17 KB.
-constexpr size_t kTogether = 8;
-typedef int16_t Sums __attribute__((vector_size(2 * kTogether)));
-constexpr size_t kParts = kSums / kTogether;
+// A half of the columns: 32 weights of a four, and two sums of 16 bits for each
+// of its eight columns. The constants of wider vectors are aligned like them,
+// which keeps the linker from merging those of the whole library: 17 KB.
+constexpr size_t kHalfBytes = kStepBytes / 2;
+typedef int8_t Bytes __attribute__((vector_size(kHalfBytes / 2)));
+// A number for each of these sums; 255 is 255 or more, as only what exceeds
+// kStepLimit matters.
+typedef uint8_t Sums __attribute__((vector_size(kHalfBytes / 2)));
+
+Sums Add(Sums a, Sums b) { return __builtin_elementwise_add_sat(a, b); }
+Sums Larger(Sums a, Sums b) { return __builtin_elementwise_max(a, b); }
+Sums Smaller(Sums a, Sums b) { return __builtin_elementwise_min(a, b); }
+
+bool Exceeds(Sums sums) {
+  return __builtin_reduce_or(
+             __builtin_elementwise_sub_sat(sums, Sums{} + kStepLimit)) != 0;
+}
 
 // The weights above 0 of each sum, and those below 0, as positive numbers.
 struct SignSums {
-  Sums above[kParts];
-  Sums below[kParts];
+  Sums above;
+  Sums below;
+
+  Sums Largest() const { return Larger(above, below); }
 };
 
-// Of the pairs of weights a and b.
-void SumSigns(Sums a, Sums b, size_t part, SignSums *sums) {
-  sums->above[part] = (a & (a > 0)) + (b & (b > 0));
-  sums->below[part] = sums->above[part] - a - b;
+SignSums operator+(const SignSums &a, const SignSums &b) {
+  return {Add(a.above, b.above), Add(a.below, b.below)};
+}
+
+SignSums Opposite(const SignSums &a) { return {a.below, a.above}; }
+
+SignSums SignsOf(Bytes weights) {
+  const auto numbers = reinterpret_cast<Sums>(weights);
+  const auto below = reinterpret_cast<Sums>(weights < 0);
+  return {numbers & ~below, -numbers & below};
 }
 
 // Which halves of the columns something is true of: bit 0 the first, bit 1 the
 // last.
 using Halves = unsigned;
 constexpr Halves kBothHalves = 3;
-
-Halves HalvesOf(const Sums (&is_true)[kParts]) {
-  Halves halves = 0;
-  for (size_t i = 0; i < kParts; ++i) {
-    if (__builtin_reduce_or(is_true[i]) != 0) halves |= 1u << (2 * i / kParts);
-  }
-  return halves;
-}
-
-Sums Exceed(Sums above, Sums below) {
-  return (above > kStepLimit) | (below > kStepLimit);
-}
+constexpr size_t kHalves = 2;
 
 struct Four {
-  SignSums own;
-  SignSums half_flipped;  // the second weight of each pair with the other sign
-  Halves exceeding;       // in which it does not fit alone
-  bool has_least;         // a weight of -128
+  SignSums own[kHalves];
+  // The second weight of each pair with the other sign.
+  SignSums half_flipped[kHalves];
+  Halves exceeding = 0;    // in which it does not fit alone
+  bool has_least = false;  // a weight of -128
+  bool has_rest = false;   // a pair of them
 };
 
 Four FourOf(const int8_t *weights) {
-  typedef uint16_t Pairs __attribute__((vector_size(2 * kTogether)));
   Four four;
-  Sums exceed[kParts];
-  Sums least = {};
-  for (size_t i = 0; i < kParts; ++i, weights += sizeof(Pairs)) {
-    Pairs pairs;
-    std::memcpy(&pairs, weights, sizeof(pairs));
-    const Sums a = reinterpret_cast<Sums>(pairs << 8) >> 8;
-    const Sums b = reinterpret_cast<Sums>(pairs) >> 8;
-    SumSigns(a, b, i, &four.own);
-    SumSigns(a, -b, i, &four.half_flipped);
-    exceed[i] = Exceed(four.own.above[i], four.own.below[i]);
-    least |= (a == INT8_MIN) | (b == INT8_MIN);
+  for (size_t half = 0; half < kHalves; ++half, weights += kHalfBytes) {
+    Bytes low;
+    Bytes high;
+    std::memcpy(&low, weights, sizeof(low));
+    std::memcpy(&high, weights + sizeof(low), sizeof(high));
+    const Bytes first = __builtin_shufflevector(
+        low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const Bytes second = __builtin_shufflevector(
+        low, high, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    const SignSums a = SignsOf(first);
+    const SignSums b = SignsOf(second);
+    four.own[half] = a + b;
+    four.half_flipped[half] = a + Opposite(b);
+    if (Exceeds(four.own[half].Largest())) four.exceeding |= 1u << half;
+    const Bytes a_least = first == INT8_MIN;
+    const Bytes b_least = second == INT8_MIN;
+    four.has_least |= __builtin_reduce_or(a_least | b_least) != 0;
+    four.has_rest |= __builtin_reduce_or(a_least & b_least) != 0;
   }
-  four.exceeding = HalvesOf(exceed);
-  four.has_least = __builtin_reduce_or(least) != 0;
   return four;
 }
 
 // The halves in which the sums of both do not fit.
 Halves ExceedingTogether(const Four &a, const Four &b) {
-  Sums exceed[kParts];
-  for (size_t i = 0; i < kParts; ++i) {
-    exceed[i] = Exceed(a.own.above[i] + b.own.above[i],
-                       a.own.below[i] + b.own.below[i]);
+  Halves halves = 0;
+  for (size_t half = 0; half < kHalves; ++half) {
+    if (Exceeds((a.own[half] + b.own[half]).Largest())) halves |= 1u << half;
   }
-  return HalvesOf(exceed);
+  return halves;
 }
 
-// The halves in which they do not, whichever weights of `b` change their signs.
-Halves ExceedingAnyway(const Four &a, const Four &b) {
-  Sums exceed[kParts];
-  for (size_t i = 0; i < kParts; ++i) {
-    const Sums above = a.own.above[i];
-    const Sums below = a.own.below[i];
-    exceed[i] = Sums{} - 1;
-    for (const SignSums *some : {&b.own, &b.half_flipped}) {
-      exceed[i] &= Exceed(above + some->above[i], below + some->below[i]) &
-                   Exceed(above + some->below[i], below + some->above[i]);
-    }
+// Whether the sums of a half do not, whichever weights of `b` change their
+// signs.
+bool ExceedsAnyway(const Four &a, const Four &b, size_t half) {
+  const SignSums &own = a.own[half];
+  Sums least = Sums{} - 1;
+  for (const SignSums &some : {b.own[half], b.half_flipped[half]}) {
+    least = Smaller(least, (own + some).Largest());
+    least = Smaller(least, (own + Opposite(some)).Largest());
   }
-  return HalvesOf(exceed);
+  return Exceeds(least);
 }
 
 // What a step takes for each vector of columns and row, in instructions of
@@ -122,39 +129,62 @@ constexpr int kCosts[] = {0, 1, 1, 2};  // by the masked halves
 
 int CostOf(const Four &four) { return kSingle + kCosts[four.exceeding]; }
 
-// How two fours are joined.
+int GainOf(const Four &a, const Four &b, Halves masked) {
+  return CostOf(a) + CostOf(b) - kDeep - kCosts[masked];
+}
+// More halves are never masked than those in which one of both does not fit.
+constexpr int kMostGain = 2 * kSingle - kDeep;
+
+// Whether `first` fits with `second`, of which signs change in the masked
+// halves.
+bool FitsMasked(const Four &first, const Four &second, Halves masked) {
+  if (first.exceeding != 0 || second.has_least) return false;
+  for (size_t half = 0; half < kHalves; ++half) {
+    const bool is_masked = (masked >> half & 1) != 0;
+    if (is_masked && ExceedsAnyway(first, second, half)) return false;
+  }
+  return true;
+}
+
+// How a four is joined with another one.
 struct Join {
-  int gain = 0;  // of instructions as above
-  Halves masked = 0;
-  bool swapped = false;  // the later four is the first one of the step
+  size_t candidate;  // as many as there are: with none
+  Halves masked;
+  bool swapped;  // the other four is the first one of the step
 };
 
-Join JoinOf(const Four &a, const Four &b) {
-  Join join;
-  if (a.exceeding != 0 && b.exceeding != 0) return join;
-  const int both = CostOf(a) + CostOf(b);
-  const Halves masked = ExceedingTogether(a, b);
-  const int gain = both - kDeep - kCosts[masked];
-  if (gain <= 0) return join;
-  // Where the sums do not fit, `first` does, with some signs of the other.
-  const auto fits = [masked](const Four &first, const Four &second) {
-    return first.exceeding == 0 && !second.has_least &&
-           (ExceedingAnyway(first, second) & masked) == 0;
-  };
-  if (masked == 0 || fits(a, b)) return {gain, masked, false};
-  if (fits(b, a)) return {gain, masked, true};
-  return join;
+// What gains most: without a mask, which is read, too, the last one of those,
+// else the first one.
+Join BestJoin(const Four *fours,
+              uint32_t index,
+              const uint32_t *candidates,
+              size_t count) {
+  const Four &a = fours[index];
+  Halves together[kCandidates];
+  for (size_t i = count; i-- > 0;) {
+    const Four &b = fours[candidates[i]];
+    together[i] = a.exceeding | b.exceeding;
+    if (together[i] != kBothHalves) together[i] = ExceedingTogether(a, b);
+    if (together[i] == 0) return {i, 0, false};
+  }
+  Join best = {count, 0, false};
+  int most = 0;
+  for (size_t i = 0; i < count && most < kMostGain; ++i) {
+    const Four &b = fours[candidates[i]];
+    if (a.exceeding != 0 && b.exceeding != 0) continue;
+    const Halves masked = together[i];
+    const int gain = GainOf(a, b, masked);
+    if (gain <= most) continue;
+    const bool as_they_are = FitsMasked(a, b, masked);
+    if (!as_they_are && !FitsMasked(b, a, masked)) continue;
+    best = {i, masked, !as_they_are};
+    most = gain;
+  }
+  return best;
 }
 
 bool IsLeast(const int8_t *pair) {
   return pair[0] == INT8_MIN && pair[1] == INT8_MIN;
-}
-
-bool HasRest(const int8_t *four) {
-  for (size_t i = 0; i < kStepBytes; i += 2) {
-    if (IsLeast(four + i)) return true;
-  }
-  return false;
 }
 
 void WriteRest(const int8_t *four, int8_t *to) {
@@ -164,16 +194,34 @@ void WriteRest(const int8_t *four, int8_t *to) {
   }
 }
 
-// Whether the sum of a pair and of `above` and `below` fits, if those weights
-// change their signs that `flips` has bits for.
-bool FitsFlipped(const int8_t *pair, unsigned flips, int above, int below) {
-  for (unsigned i = 0; i < 2; ++i) {
-    const bool flip = (flips >> i & 1) != 0;
-    if (flip && pair[i] == INT8_MIN) return false;
-    const int weight = flip ? -pair[i] : pair[i];
-    (weight > 0 ? above : below) += std::abs(weight);
+// Two sums of 16 bits for each of four columns, as numbers with a sign.
+typedef int16_t Wide __attribute__((vector_size(16)));
+constexpr size_t kWideBytes = sizeof(Wide);
+
+// The weights of pairs.
+struct Pairs {
+  Wide first;
+  Wide second;
+};
+
+Pairs PairsOf(const int8_t *weights) {
+  typedef uint16_t Bits __attribute__((vector_size(kWideBytes)));
+  Bits bits;
+  std::memcpy(&bits, weights, sizeof(bits));
+  return {reinterpret_cast<Wide>(bits << 8) >> 8,
+          reinterpret_cast<Wide>(bits) >> 8};
+}
+
+// Ones where the sums of pairs and of others fit.
+Wide Fit(const Pairs &pairs, const Pairs &others) {
+  Wide above = {};
+  Wide below = {};
+  for (const Wide w :
+       {pairs.first, pairs.second, others.first, others.second}) {
+    above += w & (w > 0);
+    below += w & (w < 0);
   }
-  return above <= kStepLimit && below <= kStepLimit;
+  return (above <= kStepLimit) & (below >= -kStepLimit);
 }
 
 // The weights of a four; `mask` is that of what changes its sign. `beside`:
@@ -183,30 +231,120 @@ void WriteMasked(const int8_t *four,
                  int8_t *to,
                  int8_t *mask,
                  int32_t *correction) {
-  std::memcpy(to, four, kStepBytes);
-  std::memset(mask, 0, kStepBytes);
-  for (size_t i = 0; i < kStepBytes; i += 2) {
-    int above = 0;
-    int below = 0;
-    for (size_t k = i; beside != nullptr && k < i + 2; ++k) {
-      (beside[k] > 0 ? above : below) += std::abs(beside[k]);
+  for (size_t i = 0; i < kStepBytes; i += kWideBytes) {
+    Pairs own = PairsOf(four + i);
+    Pairs others = {};
+    if (beside != nullptr) {
+      others = PairsOf(beside + i);
+    } else {
+      // What WriteRest writes is left of the second weight.
+      own.second -= (own.first == INT8_MIN) & (own.second == INT8_MIN);
     }
-    // What WriteRest writes is left of the second weight.
-    if (beside == nullptr && IsLeast(four + i)) to[i + 1] = -INT8_MAX;
-    // The second one, rather than the first one.
-    constexpr unsigned kOrder[] = {0, 2, 1, 3};
-    unsigned flips = 0;
-    for (const unsigned some : kOrder) {
-      flips = some;
-      if (FitsFlipped(to + i, flips, above, below)) break;
-    }
-    for (size_t k = i; k < i + 2; ++k, flips >>= 1) {
-      if ((flips & 1) == 0) continue;
-      correction[i / kFour] += 255 * to[k];
-      to[k] = static_cast<int8_t>(-to[k]);
-      mask[k] = -1;
+    // None, the second one rather than the first one, or both.
+    const Wide none = Fit(own, others);
+    const Wide second = ~none & Fit({own.first, -own.second}, others) &
+                        (own.second != INT8_MIN);
+    const Wide first = ~none & ~second & Fit({-own.first, own.second}, others) &
+                       (own.first != INT8_MIN);
+    const Wide both = ~(none | first | second);
+    const Pairs flips = {first | both, second | both};
+    Wide bytes = (flips.first & 0xff) | flips.second << 8;
+    std::memcpy(mask + i, &bytes, sizeof(bytes));
+    const Pairs flipped = {own.first & flips.first, own.second & flips.second};
+    own.first -= 2 * flipped.first;
+    own.second -= 2 * flipped.second;
+    bytes = (own.first & 0xff) | own.second << 8;
+    std::memcpy(to + i, &bytes, sizeof(bytes));
+    const Wide sums = flipped.first + flipped.second;
+    for (size_t k = 0; k < kWideBytes / sizeof(sums[0]); ++k) {
+      correction[(i + 2 * k) / kFour] += 255 * sums[k];
     }
   }
+}
+
+// Plans taps one by one.
+class TapPlanner {
+ public:
+  // Of so many fours.
+  explicit TapPlanner(size_t fours) : count_(fours) {
+    fours_.reserve(fours);
+    steps_.reserve(fours);
+  }
+
+  // Appends the fours of the steps to `order`.
+  void Plan(const int8_t *weights, std::vector<uint32_t> *order);
+  // Of the last call.
+  const StepCounts &counts() const { return counts_; }
+  size_t rests() const { return rests_; }
+
+ private:
+  // Steps in their order in a panel: those of two fours, by the masked halves,
+  // and then those of one.
+  static constexpr unsigned kSingles = kBothHalves + 1;
+  static constexpr unsigned kKinds = 2 * kSingles;
+
+  struct Step {
+    unsigned kind;
+    uint32_t fours[2];
+  };
+
+  void JoinFours();
+
+  const uint32_t count_;
+  std::vector<Four> fours_;
+  std::vector<Step> steps_;
+  StepCounts counts_ = {};
+  size_t rests_ = 0;
+};
+
+void TapPlanner::JoinFours() {
+  // The next ones that are in no step yet.
+  uint32_t open[1 + kCandidates];
+  size_t count = 0;
+  uint32_t next = 0;
+  steps_.clear();
+  while (true) {
+    while (count <= kCandidates && next < count_) open[count++] = next++;
+    if (count == 0) return;
+    const uint32_t first = open[0];
+    std::copy(open + 1, open + count, open);
+    --count;
+    const Join join = BestJoin(fours_.data(), first, open, count);
+    if (join.candidate == count) {
+      steps_.push_back({kSingles + fours_[first].exceeding, {first}});
+      continue;
+    }
+    uint32_t *other = open + join.candidate;
+    Step step = {join.masked, {first, *other}};
+    if (join.swapped) std::swap(step.fours[0], step.fours[1]);
+    steps_.push_back(step);
+    std::copy(other + 1, open + count, other);
+    --count;
+  }
+}
+
+void TapPlanner::Plan(const int8_t *weights, std::vector<uint32_t> *order) {
+  fours_.clear();
+  for (size_t i = 0; i < count_; ++i) {
+    fours_.push_back(FourOf(weights + i * kStepBytes));
+  }
+  JoinFours();
+  const size_t joined = steps_.size();
+  for (uint32_t i = 0; i < count_; ++i) {
+    if (fours_[i].has_rest) steps_.push_back({kSingles, {i | kRest}});
+  }
+  rests_ = steps_.size() - joined;
+  uint32_t counts[kKinds] = {};
+  for (unsigned kind = 0; kind < kKinds; ++kind) {
+    const size_t fours = kind < kSingles ? 2 : 1;
+    for (const Step &step : steps_) {
+      if (step.kind != kind) continue;
+      order->insert(order->end(), step.fours, step.fours + fours);
+      ++counts[kind];
+    }
+  }
+  static_assert(sizeof(counts) == sizeof(counts_));
+  std::memcpy(&counts_, counts, sizeof(counts));
 }
 
 }  // namespace
@@ -223,77 +361,20 @@ StepPacking::StepPacking(size_t panels, size_t taps, size_t depth)
 void StepPacking::Plan(const int8_t *fours) {
   const size_t before = order_.size();
   size_t masks = 0;
+  TapPlanner planner(fours_);
   for (size_t tap = 0; tap < taps_; ++tap) {
-    PlanTap(fours + tap * fours_ * kStepBytes);
-    masks += counts_.back().Masks();
+    planner.Plan(fours + tap * fours_ * kStepBytes, &order_);
+    const StepCounts &counts = planner.counts();
+    counts_.push_back(counts);
+    masks += counts.Masks();
+    shares_.deep += 2 * size_t{counts.Pairs()};
+    shares_.masked += 2 * size_t{counts.masked.All()};
+    shares_.plain += counts.plain;
+    shares_.flipped += counts.flipped.All();
+    shares_.rests += planner.rests();
   }
   const size_t written = order_.size() - before;
   bytes_ += HeaderBytes(written) + (written + masks) * kStepBytes;
-}
-
-void StepPacking::PlanTap(const int8_t *weights) {
-  std::vector<Four> fours;
-  fours.reserve(fours_);
-  std::vector<uint32_t> rests;
-  for (size_t i = 0; i < fours_; ++i) {
-    const int8_t *four = weights + i * kStepBytes;
-    fours.push_back(FourOf(four));
-    if (HasRest(four)) rests.push_back(static_cast<uint32_t>(i) | kRest);
-  }
-  // By their masked halves.
-  std::vector<uint32_t> joined[kBothHalves + 1];
-  std::vector<uint32_t> single[kBothHalves + 1];
-  std::vector<char> taken(fours_, 0);
-  for (size_t i = 0; i < fours_; ++i) {
-    if (taken[i] != 0) continue;
-    Join best;
-    size_t other = i;
-    size_t candidates = 0;
-    for (size_t j = i + 1; j < fours_ && candidates < kCandidates; ++j) {
-      if (taken[j] != 0) continue;
-      ++candidates;
-      const Join join = JoinOf(fours[i], fours[j]);
-      if (join.gain < best.gain) continue;
-      // A mask is read, too.
-      if (join.gain == best.gain && (join.gain == 0 || join.masked != 0)) {
-        continue;
-      }
-      best = join;
-      other = j;
-    }
-    auto first = static_cast<uint32_t>(i);
-    if (other == i) {
-      single[fours[i].exceeding].push_back(first);
-      continue;
-    }
-    taken[other] = 1;
-    auto second = static_cast<uint32_t>(other);
-    if (best.swapped) std::swap(first, second);
-    joined[best.masked].insert(joined[best.masked].end(), {first, second});
-  }
-  std::vector<uint32_t> &plain = single[0];
-  plain.insert(plain.end(), rests.begin(), rests.end());
-  for (const auto *kind : {joined, single}) {
-    for (Halves masked = 0; masked <= kBothHalves; ++masked) {
-      order_.insert(order_.end(), kind[masked].begin(), kind[masked].end());
-    }
-  }
-  const auto pairs = [&](Halves masked) {
-    return static_cast<uint32_t>(joined[masked].size() / 2);
-  };
-  const auto singles = [&](Halves masked) {
-    return static_cast<uint32_t>(single[masked].size());
-  };
-  const StepCounts counts = {pairs(0),
-                             {pairs(1), pairs(2), pairs(3)},
-                             singles(0),
-                             {singles(1), singles(2), singles(3)}};
-  counts_.push_back(counts);
-  shares_.deep += 2 * size_t{counts.Pairs()};
-  shares_.masked += 2 * size_t{counts.masked.All()};
-  shares_.plain += counts.plain;
-  shares_.flipped += counts.flipped.All();
-  shares_.rests += rests.size();
 }
 
 size_t StepPacking::HeaderBytes(size_t steps) const {

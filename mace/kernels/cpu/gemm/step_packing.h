@@ -41,7 +41,6 @@ class StepPacking {
  private:
   size_t HeaderBytes(size_t steps) const;
   size_t TableBytes() const;
-  void PlanTap(const int8_t *fours);
   uint32_t OffsetOf(uint32_t four) const;
 
   const size_t panels_;

@@ -228,16 +228,24 @@ TEST(StepPacking, KindsOfSteps) {
   EXPECT_EQ(shares.plain, 2u);
 }
 
-// The steps of the first tap of the first panel.
-StepCounts CountsOf(const Weights &w) {
+// The steps of the only tap of the first panel, and the offsets of their fours.
+struct Steps {
+  StepCounts counts;
+  std::vector<uint32_t> offsets;
+};
+
+Steps StepsOf(const Weights &w) {
   StepShares shares;
   const std::vector<int8_t> packed = Pack(w, &shares);
   int64_t distance;
   std::memcpy(&distance, packed.data(), sizeof(distance));
-  StepCounts counts;
-  std::memcpy(&counts, packed.data() + distance + sizeof(StepPanel),
-              sizeof(counts));
-  return counts;
+  const int8_t *from = packed.data() + distance + sizeof(StepPanel);
+  Steps steps;
+  std::memcpy(&steps.counts, from, sizeof(StepCounts));
+  steps.offsets.resize(steps.counts.Fours());
+  std::memcpy(steps.offsets.data(), from + sizeof(StepCounts),
+              steps.offsets.size() * sizeof(uint32_t));
+  return steps;
 }
 
 // A half of columns that fits has no mask of its own.
@@ -252,7 +260,7 @@ TEST(StepPacking, HalvesThatExceed) {
   exceed(1, 8);
   exceed(2, 7);
   EXPECT_EQ(Check(w).flipped, 3u);
-  const StepCounts counts = CountsOf(w);
+  const StepCounts counts = StepsOf(w).counts;
   EXPECT_EQ(counts.flipped.first, 1u);
   EXPECT_EQ(counts.flipped.last, 1u);
   EXPECT_EQ(counts.flipped.both, 1u);
@@ -291,7 +299,7 @@ TEST(StepPacking, HalvesOfJoins) {
       std::fill(at, at + 4, static_cast<int8_t>(70));
     }
     EXPECT_EQ(Check(w).masked, 2u);
-    const StepCounts counts = CountsOf(w);
+    const StepCounts counts = StepsOf(w).counts;
     EXPECT_EQ(counts.masked.first, last ? 0u : 1u);
     EXPECT_EQ(counts.masked.last, last ? 1u : 0u);
     EXPECT_EQ(counts.masked.both, 0u);
@@ -305,6 +313,30 @@ TEST(StepPacking, JoinsAcrossLargerFours) {
       Check(Make(1, 1, 12, [](size_t k) { return k / 4 == 1 ? 100 : 10; }));
   EXPECT_EQ(shares.deep, 2u);
   EXPECT_EQ(shares.flipped, 1u);
+}
+
+// Of several fours that one may be joined with, the last one without a mask is
+// taken, else the first one that a mask lets join.
+TEST(StepPacking, ChoosesAmongFours) {
+  const auto offsets = [](const std::vector<int> &of_fours) {
+    return StepsOf(Make(1, 1, 4 * of_fours.size(),
+                        [&](size_t k) { return of_fours[k / 4]; }))
+        .offsets;
+  };
+  EXPECT_EQ(offsets({10, 90, 20, 30, 100}),
+            (std::vector<uint32_t>{0, 12, 8, 4, 16}));
+  EXPECT_EQ(offsets({10, 90, 127, 100}), (std::vector<uint32_t>{0, 4, 8, 12}));
+}
+
+// 16 that follow are looked at.
+TEST(StepPacking, LooksAtSoManyFours) {
+  for (const size_t others : {15, 16}) {
+    const StepShares shares =
+        Check(Make(1, 1, 4 * (others + 2), [others](size_t k) {
+          return k / 4 == 0 || k / 4 > others ? 10 : 127;
+        }));
+    EXPECT_EQ(shares.deep, others == 15 ? 2u : 0u);
+  }
 }
 
 }  // namespace
