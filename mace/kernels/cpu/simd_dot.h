@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mace/kernels/cpu/simd_memory.h"
 #include "mace/kernels/cpu/simd_vector.h"
 
 // The instruction that adds four products of uint8 and int8.
@@ -295,14 +296,6 @@ MACE_SIMD_INLINE VDotBytes LoadDotBytes(const uint8_t *p) {
   __builtin_memcpy(&v, p, sizeof(v));
   return v;
 }
-#if defined(__AVX2__) && !defined(__AVX512BW__)
-// A mask of the first n / 4 numbers. If n is a multiple of 4, they are accessed
-// by it: a call that copies n bytes takes several times as long.
-MACE_SIMD_INLINE __m256i FirstFours(int n) {
-  return _mm256_cmpgt_epi32(_mm256_set1_epi32(n / 4),
-                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-}
-#endif
 // The first `n` of them; the others are 0.
 MACE_SIMD_INLINE VDotBytes LoadDotBytesN(const uint8_t *p, int n) {
 #if defined(__AVX512BW__)
@@ -310,9 +303,10 @@ MACE_SIMD_INLINE VDotBytes LoadDotBytesN(const uint8_t *p, int n) {
   return reinterpret_cast<VDotBytes>(_mm512_maskz_loadu_epi8(first, p));
 #else
 #if defined(__AVX2__)
+  // A call that copies n bytes takes several times as long.
   if (n % 4 == 0) {
-    return reinterpret_cast<VDotBytes>(
-        _mm256_maskload_epi32(reinterpret_cast<const int *>(p), FirstFours(n)));
+    return reinterpret_cast<VDotBytes>(_mm256_maskload_epi32(
+        reinterpret_cast<const int *>(p), FirstLanes(n / 4)));
   }
 #endif
   VDotBytes v{};

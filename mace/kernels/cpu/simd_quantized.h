@@ -199,7 +199,7 @@ MACE_SIMD_INLINE void StoreDotBytesN(uint8_t *p, VDotBytes bytes, size_t n) {
 #if defined(__AVX2__)
   if (n % 4 == 0) {
     _mm256_maskstore_epi32(reinterpret_cast<int *>(p),
-                           FirstFours(static_cast<int>(n)), (__m256i)bytes);
+                           FirstLanes(static_cast<int>(n / 4)), (__m256i)bytes);
     return;
   }
 #endif

@@ -47,10 +47,6 @@ bool ReadsSteps(const Request &request) {
   return kUnsignedBytes && request.arithmetic->reads_steps;
 }
 
-// A product of one row waits for the memory of its weights, and steps with
-// their masks take up to twice that of the weights alone.
-bool HasOneRow(const Shape &s) { return s.batch * s.out_h * s.out_w == 1; }
-
 class PlanOfQuantized final : public PlanOfDirect {
  public:
   explicit PlanOfQuantized(const Request &request)
@@ -70,6 +66,10 @@ class PlanOfQuantized final : public PlanOfDirect {
     }
   }
   ptrdiff_t depth() const { return plan().depth; }
+  // Steps read whole fours. A product of one row waits for the memory of its
+  // weights, and steps with their masks take up to twice that of the weights
+  // alone.
+  bool GainsFromSteps() const { return plan().depth >= 4 && plan().rows != 1; }
 
   std::string Name() const override {
     std::string name = PlanOfDirect::Name();
@@ -198,9 +198,7 @@ class QuantizedDirect final : public Strategy {
     own.weights = WeightType::kI8Fours;
     own.image = own.results = element_;
     auto plan = std::make_unique<PlanOfQuantized>(own);
-    // Steps read whole fours.
-    if (ReadsSteps(request) && plan->depth() >= 4 &&
-        !HasOneRow(request.shape)) {
+    if (ReadsSteps(request) && plan->GainsFromSteps()) {
       own.weights = WeightType::kI8Steps;
       plan = std::make_unique<PlanOfQuantized>(own);
     }
